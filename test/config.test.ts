@@ -37,7 +37,7 @@ test.each([
   "git..example.com;=gitlab",
   "https://=gitlab",
   "ok.example.com=gitea,git.example.com=svn",
-])("%s stops the server with one line that names the variable and the entry", (text) => {
+])("%s is an error that names the variable and the entry", (text) => {
   const bad = text.split(",").at(-1) ?? "";
   expect(() => hostsOf(text)).toThrow(ConfigError);
   const message = messageOf(text);
@@ -46,7 +46,7 @@ test.each([
   expect(message).not.toContain("\n");
 });
 
-test("a host that is named twice stops it too", () => {
+test("rejects a host that is named twice", () => {
   expect(messageOf("a.example=gitea,https://A.example:443=gitlab")).toBe(
     "SVC_GIT_HOSTS names https://a.example twice.",
   );
@@ -79,7 +79,7 @@ test.each([
     ["-x", "A B", "a\nb"],
   ],
   ["SVC_KUBERNETES_NAMESPACE", ["sandboxes", "a-1"], ["-a", "a-", "A", "a/b", "../x", "a".repeat(64)]],
-])("%s is a name or refused", (name, good, bad) => {
+])("accepts or rejects the name %s", (name, good, bad) => {
   for (const value of good) expect(Object.values(readConfig({ [name]: value }))).toContain(value);
   for (const value of bad) expect(() => readConfig({ [name]: value })).toThrow(name);
   const { kubernetesImage, kubernetesNamespace } = readConfig({});
@@ -89,13 +89,13 @@ test.each([
   });
 });
 
-test("where sessions may run is a list, the default first", () => {
+test("sandbox kinds are a list, the default first", () => {
   expect(readConfig({}).sandboxProviders).toEqual([]);
   expect(readConfig({ SVC_SANDBOX_PROVIDER: "local" }).sandboxProviders).toEqual(["local"]);
   expect(readConfig({ SVC_SANDBOX_PROVIDER: "docker, local" }).sandboxProviders).toEqual(["docker", "local"]);
 });
 
-test("sandboxes are isolated unless the operator says none, which root may not", () => {
+test("sandboxes are isolated unless the operator sets none, which is refused for root", () => {
   expect(readConfig({}, true).sandboxIsolation).toBe("required");
   expect(readConfig({ SVC_SANDBOX_ISOLATION: "required" }, true).sandboxIsolation).toBe("required");
   expect(readConfig({ SVC_SANDBOX_ISOLATION: "none" }, false).sandboxIsolation).toBe("none");
@@ -104,14 +104,14 @@ test("sandboxes are isolated unless the operator says none, which root may not",
   );
 });
 
-test("the cap is for every tier, or for one", () => {
+test("the session limit is for all tiers, or for one", () => {
   const caps = (text: string) => Object.fromEntries(readConfig({ SVC_SESSION_CAP: text }).sessionCaps);
   expect(caps("")).toEqual({ "*": 20 });
   expect(caps("3")).toEqual({ "*": 3 });
   expect(caps("5, free=0 team=50")).toEqual({ "*": 5, free: 0, team: 50 });
 });
 
-test("an OAuth app is github.com's unless another GitHub is named", () => {
+test("an OAuth app is for github.com unless another GitHub is set", () => {
   expect(readConfig({}).github).toBeNull();
   const app = { SVC_GITHUB_CLIENT_ID: "Iv1.a", SVC_GITHUB_CLIENT_SECRET: "s" };
   expect(readConfig(app).github).toMatchObject({
@@ -148,7 +148,7 @@ test.each([
   ["SVC_GITHUB_CLIENT_ID", "alone"],
   ["SVC_GITHUB_CLIENT_SECRET", "alone"],
   ["SVC_GITHUB_URL", "ftp://github.example.com"],
-])("%s=%s stops the server with one line that names it", (name, value) => {
+])("%s=%s is an error that names the variable", (name, value) => {
   const read = () => readConfig({ [name]: value });
   expect(read).toThrow(ConfigError);
   expect(read).toThrow(new RegExp(`^(?=.*${name})[^\\n]+$`));

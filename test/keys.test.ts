@@ -6,7 +6,7 @@ import { fc } from "./helpers/property.ts";
 const master = randomBytes(32);
 const keys = createKeys(master);
 
-test("what was sealed opens for the same project and purpose, and for nothing else", () => {
+test("encrypted text can be decrypted only for the same project and purpose", () => {
   fc.assert(
     fc.property(
       fc.string(),
@@ -25,7 +25,7 @@ test("what was sealed opens for the same project and purpose, and for nothing el
   );
 });
 
-test("no sealed text survives a changed bit, and none is sealed alike twice", () => {
+test("detects any changed bit, and never encrypts alike twice", () => {
   const sealed = Buffer.from(keys.seal("p", "x", "secret"), "base64url");
   for (let bit = 0; bit < sealed.length * 8; bit++) {
     const bent = Buffer.from(sealed);
@@ -35,7 +35,7 @@ test("no sealed text survives a changed bit, and none is sealed alike twice", ()
   expect(keys.seal("p", "x", "secret")).not.toBe(keys.seal("p", "x", "secret"));
 });
 
-test("a token's hash depends on the master key, and the fingerprint tells keys apart", () => {
+test("a token's hash and the fingerprint depend on the master key", () => {
   const other = createKeys(randomBytes(32));
   expect(keys.hashToken("t")).toBe(createKeys(master).hashToken("t"));
   expect(keys.hashToken("t")).not.toBe(other.hashToken("t"));

@@ -37,7 +37,7 @@ async function joined(role: string, email = `${role}-${crypto.randomUUID()}@exam
   return browser;
 }
 
-test("who may do what with an account: each caller against each route", async () => {
+test("authorizes each caller on each account route", async () => {
   const made = await api.call("POST", "/v1/projects", { body: { name: "hosted" } });
   const agent = (await api.call("POST", `/v1/projects/${made.body.project_id}/cli-token`)).body.token;
   const [nobody, adminId, memberId] = [crypto.randomUUID(), await idOf(admin), await idOf(member)];
@@ -90,7 +90,7 @@ test("who may do what with an account: each caller against each route", async ()
   expect(members.map(({ role }: { role: string }) => role).sort()).toEqual(["admin", "member", "owner"]);
 });
 
-test("a last owner can neither leave nor be demoted, however many try at once", async () => {
+test("the last owner cannot leave or be demoted, even by concurrent requests", async () => {
   const second = await joined("owner");
   const id = await idOf(second);
   const answers = await Promise.all([
@@ -113,7 +113,7 @@ test("a last owner can neither leave nor be demoted, however many try at once", 
 });
 
 describe("an invitation", () => {
-  test("says what it is for, is taken up once by a newcomer, and shows its link once", async () => {
+  test("shows its account and role, shows its link once, and is accepted once by a new user", async () => {
     const made = await invite({ email: "New@example.com", role: "admin" });
     expect(made.body).toMatchObject({ email: "new@example.com", role: "admin", created_by: owner });
     const listed = await api.call("GET", `${team}/invitations`);
@@ -136,7 +136,7 @@ describe("an invitation", () => {
     expect((await browser.call("GET", team)).status).toBe(403);
   });
 
-  test("for whoever has the link takes the address that they give, by the sign-up form too", async () => {
+  test("without an address is accepted with any address, also through the sign-up form", async () => {
     const token = tokenOf(await invite({ role: "member" }));
     const browser = openBrowser(api);
     expect((await follow(browser, { token, password: PASSWORD })).status).toBe(400);
@@ -146,7 +146,7 @@ describe("an invitation", () => {
     expect((await browser.call("GET", team)).body.role).toBe("member");
   });
 
-  test("never touches a user whom there is already: they sign in, and join", async () => {
+  test("does not change an existing user, who signs in and joins", async () => {
     const email = "known@example.com";
     const browser = await signedIn(api, email);
     const token = tokenOf(await invite({ role: "member" }));
@@ -161,13 +161,13 @@ describe("an invitation", () => {
     expect((await follow(browser, { token })).status).toBe(404);
   });
 
-  test("does not make less of who is more", async () => {
+  test("does not lower the role of a member", async () => {
     const again = tokenOf(await invite({ role: "member" }));
     expect((await follow(admin, { token: again })).status).toBe(200);
     expect((await admin.call("GET", team)).body.role).toBe("admin");
   });
 
-  test("that is withdrawn, or was made by somebody who may invite no more, lets nobody in", async () => {
+  test("is rejected if it was withdrawn or its creator may no longer invite", async () => {
     const withdrawn = await invite({ role: "member" });
     await api.call("DELETE", `${team}/invitations/${withdrawn.body.invitation_id}`);
     const former = await joined("admin");
@@ -188,7 +188,7 @@ describe("an invitation", () => {
 
   // a program's clock is the machine's
   if (!AGAINST_BINARIES)
-    test("is over after seven days", async () => {
+    test("expires after seven days", async () => {
       const made = await invite({ role: "member" });
       const look = () => openBrowser(api).call("GET", `/v1/auth/link?token=${tokenOf(made)}`);
       now += 6.9 * 86_400_000;
@@ -199,7 +199,7 @@ describe("an invitation", () => {
     });
 });
 
-test("whoever is removed has lost the account's projects at once, with every token", async () => {
+test("a removed member loses access to the account's projects at once, with every token", async () => {
   const leaver = await joined("member");
   const made = await api.call("POST", "/v1/projects", { body: { name: "shared" } });
   const project = `/v1/projects/${made.body.project_id}`;

@@ -50,7 +50,7 @@ function merge(changes: Record<string, Change>): string {
 const MANIFEST = 'svc_version = 1\n[opencode]\nconfig_dir = "tools/agent"\n';
 
 describe("the agents, skills and tools of a sandbox", () => {
-  test("are those of the default branch, whatever the session's branch has", async () => {
+  test("come from the default branch, not from the session's branch", async () => {
     const merged = { "agents/a.md": "merged\n", "skills/s/SKILL.md": "skill\n" };
     const commit = merge(
       Object.fromEntries(Object.entries(merged).map(([path, text]) => [`.svc/agentrt/${path}`, text])),
@@ -79,7 +79,7 @@ describe("the agents, skills and tools of a sandbox", () => {
     ],
     ["not the usual one then", { "svc.toml": MANIFEST, ".svc/agentrt/x.md": "x" }, 204],
     ["a bad entry beside it", { "svc.toml": `${MANIFEST}x = 1\n`, "tools/agent/x.md": "x" }, { "x.md": "x" }],
-    ["a manifest that is no TOML", { "svc.toml": "[", ".svc/agentrt/x.md": "x" }, { "x.md": "x" }],
+    ["a manifest that is not TOML", { "svc.toml": "[", ".svc/agentrt/x.md": "x" }, { "x.md": "x" }],
     [
       "the whole repository",
       { "svc.toml": 'svc_version = 1\n[opencode]\nconfig_dir = "."\n' },
@@ -92,7 +92,7 @@ describe("the agents, skills and tools of a sandbox", () => {
     else expect(await filesOf(answer)).toEqual(wanted);
   });
 
-  test("more than a folder of agents can have is refused in words", async () => {
+  test("rejects a folder over the limits with an explanation", async () => {
     merge({ ".svc/agentrt/large.bin": "x".repeat(17 * 1024 * 1024) });
     const answer = await ask(session.serviceKey);
     const { code, error } = await answer.json();
@@ -106,7 +106,7 @@ describe("the agents, skills and tools of a sandbox", () => {
     expect((await ask(other.serviceKey, bench.hosted)).status).toBe(204);
   });
 
-  test("nobody but the sandbox of a live session is told", async () => {
+  test("is available only to the sandbox of a live session", async () => {
     const stopped = await bench.session(bench.external, "stopped");
     const elsewhere = await bench.session(bench.hosted);
     const answers: [string | null, number][] = [

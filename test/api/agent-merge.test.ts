@@ -40,7 +40,7 @@ const PLAIN = { file: "1\n" };
 
 test.each<[what: string, manifest: string | null, files: Record<string, string | null>, agent: boolean]>([
   ["no manifest", null, PLAIN, false],
-  ["nothing said", "svc_version = 1\n", PLAIN, false],
+  ["no setting", "svc_version = 1\n", PLAIN, false],
   ["allowed", ALLOWED, PLAIN, true],
   ["forbidden", "[change_requests]\nagent_merge = false\n", PLAIN, false],
   ["unreadable", "[change_requests", PLAIN, false],
@@ -77,7 +77,7 @@ test.each<[what: string, manifest: string | null, files: Record<string, string |
   });
 });
 
-test("closing, opening and prompting carry who did it", async () => {
+test("closing, opening and prompting record the author", async () => {
   const number = await open(null, PLAIN);
   const path = `/change-requests/${number}`;
   expect((await call("GET", path, null)).body.change_request.author).toMatchObject({
@@ -93,6 +93,6 @@ test("closing, opening and prompting carry who did it", async () => {
   expect(set.body).toMatchObject({ for: ["sessions", "builds"], set_by: { kind: "agent" } });
 });
 
-test("a session's token mints no tokens", async () => {
+test("a session's token cannot create tokens", async () => {
   expect((await call("POST", "/cli-token", session.token, {})).status).toBe(403);
 });

@@ -48,9 +48,9 @@ describe("the agents of a project", () => {
   });
 
   test.each<[string, Record<string, Change>, Agent[]]>([
-    ["none of its own", {}, []],
+    ["no agents", {}, []],
     [
-      "a file, with what stands before its text",
+      "a file with front matter",
       { "agents/a.md": agentFile("# a remark\ndescription: Reviews.\nmode: primary\nmodel: x/y") },
       [own("a", { description: "Reviews.", mode: "primary" })],
     ],
@@ -95,7 +95,7 @@ describe("the agents of a project", () => {
       },
       [own("a"), own("c", { mode: "primary" }), own("d", { mode: "primary" }), own("sub/b")],
     ],
-    ["what is no agent is none", { "agents/a.txt": "x", "skills/agents/b.md": "x", "a.md": "x" }, []],
+    ["files elsewhere are not agents", { "agents/a.txt": "x", "skills/agents/b.md": "x", "a.md": "x" }, []],
     [
       "a link counts, as it does for the runtime",
       { "agents/a.md": { link: "../b.md" }, "b.md": "x" },
@@ -138,7 +138,7 @@ describe("the agents of a project", () => {
     );
   });
 
-  test("one of the runtime's can be changed and taken away", async () => {
+  test("can override and disable the runtime's agents", async () => {
     merge({
       "agents/plan.md": agentFile("description: Ours."),
       "agents/explore.md": agentFile("disable: true"),
@@ -152,7 +152,7 @@ describe("the agents of a project", () => {
     expect(found[0]).toMatchObject({ description: "Ours.", mode: "primary" });
   });
 
-  test("long words are cut, many agents too", async () => {
+  test("long texts and long lists are truncated", async () => {
     const many = Array.from({ length: 300 }, (_, index) => [`agents/a${index}.md`, "x"]);
     merge({
       "agents/long.md": agentFile(`description: ${"x".repeat(9000)}`),
@@ -165,7 +165,7 @@ describe("the agents of a project", () => {
     expect(await list()).toHaveLength(200);
   });
 
-  test("an empty repository has the runtime's", async () => {
+  test("an empty repository has the runtime's agents", async () => {
     const { body } = await bench.api.call("POST", "/v1/projects", { body: { name: "Empty" } });
     const answer = await bench.api.call("GET", `/v1/projects/${body.project_id}/agents`);
     expect(answer.body.agents.map(({ name }: Agent) => name)).toEqual(BUILT_IN);
@@ -173,7 +173,7 @@ describe("the agents of a project", () => {
 });
 
 describe("agent_name", () => {
-  test("has to be an agent of the default branch, or the runtime's: else 400, with those that there are", async () => {
+  test("must be an agent of the default branch or the runtime; otherwise 400 with the known agents", async () => {
     merge({ "agents/reviewer.md": "x" });
     bench.remote.commit("feature", { [`${FOLDER}/agents/planted.md`]: "x" }, { from: "main" });
     for (const name of ["reviewer", "build"]) {
@@ -193,7 +193,7 @@ describe("agent_name", () => {
     expect((await bench.call("GET", "")).body.sessions).toHaveLength(2);
   });
 
-  test("while the repository does not answer nobody is kept from starting one", async () => {
+  test("is not checked while the repository is unreachable", async () => {
     const away = `${bench.remote.path}.away`;
     renameSync(bench.remote.path, away);
     try {

@@ -26,7 +26,7 @@ const withdraw = (cr: { number: number }, token: string) =>
 const get = async (cr: { number: number }) =>
   (await bench.call("GET", `/change-requests/${cr.number}`)).body.change_request;
 
-test("an approval is of a person, of the head that there is, and is told of with the change request", async () => {
+test("an approval records the person and the head, and is part of the change request", async () => {
   bench.rule(asks(0));
   const cr = await bench.open();
   const approved = await act(cr, "approve", bob);
@@ -52,16 +52,16 @@ test("an approval is of a person, of the head that there is, and is told of with
   const stream = await followEvents(bench.api.url, bench.api.token, bench.project.project_id);
   for (let times = 0; times < 3; times++) expect((await withdraw(cr, bob)).body.approvals).toEqual([second]);
   await act(cr, "approve", bob);
-  await stream.hears("the last", ({ type, action }) => type === "approval" && action === "created");
-  const told = stream.events().filter(({ type }) => type === "approval");
-  expect(told).toMatchObject([
+  await stream.waitFor("the last", ({ type, action }) => type === "approval" && action === "created");
+  const events = stream.events().filter(({ type }) => type === "approval");
+  expect(events).toMatchObject([
     { number: cr.number, action: "deleted" },
     { number: cr.number, action: "created" },
   ]);
   await stream.close();
 });
 
-test("what is pushed later is not approved, and what nobody has looked at cannot be", async () => {
+test("an approval does not count for later commits, and requires the current head", async () => {
   const cr = await bench.open();
   const seen = bench.remote.sha(cr.head_ref);
   await act(cr, "approve", bob, { head_commit_sha: seen });
@@ -79,7 +79,7 @@ test("what is pushed later is not approved, and what nobody has looked at cannot
     expect((await act(cr, "approve", bob, { head_commit_sha: bad })).status).toBe(400);
 });
 
-test("who may approve", async () => {
+test("authorizes who approves", async () => {
   const stranger = await bench.api.mint("stranger@example.com");
   const rows: [opener: string, approver: string, status: number, says?: string][] = [
     [bench.api.token, bench.api.token, 403, "You opened this change request"],
@@ -117,7 +117,7 @@ test("who may approve", async () => {
   expect((await withdraw(closed, bob)).body.code).toBe("not_open");
 });
 
-test("a merge needs as many approvals of its head as the default branch asks for", async () => {
+test("a merge needs as many approvals of its head as the default branch requires", async () => {
   bench.rule(asks(2));
   const cr = await bench.open();
   expect((await get(cr)).required_approvals).toBe(2);
@@ -147,19 +147,19 @@ test("a merge needs as many approvals of its head as the default branch asks for
   expect((await act(sly, "merge")).body.code).toBe("approval_required");
 });
 
-test("a manifest that is broken leaves the rule as it was", async () => {
+test("an invalid manifest does not change the rule", async () => {
   const rows: [what: string, manifest: string | null, required: number][] = [
     ["a rule", asks(1), 1],
     ["no TOML any more", "[change_requests", 1],
     ["another rule", asks(2), 2],
-    ["a number that is none", asks('"two"'), 2],
-    ["below none", asks(-1), 2],
+    ["an invalid number", asks('"two"'), 2],
+    ["a negative number", asks(-1), 2],
     ["a table that is none", 'svc_version = 1\nchange_requests = "none"\n', 2],
-    ["too large to be read", `${asks(0)}#${"x".repeat(300_000)}\n`, 2],
+    ["a manifest that is too large", `${asks(0)}#${"x".repeat(300_000)}\n`, 2],
     ["an error elsewhere", `${asks(1)}agent_merge = 3\n`, 1],
-    ["the rule taken away", "svc_version = 1\n", 0],
+    ["the rule removed", "svc_version = 1\n", 0],
     ["no TOML any more, without a rule before", "[change_requests", 0],
-    ["a rule that nobody can tell, without one before", asks('"two"'), 1],
+    ["an invalid rule, without an earlier one", asks('"two"'), 1],
   ];
   for (const [what, manifest, required] of rows) {
     bench.rule(manifest ?? "");

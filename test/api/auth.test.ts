@@ -28,7 +28,7 @@ afterAll(async () => {
   remote.remove();
 });
 
-test("SECURITY.md lists exactly the routes that are open without a credential", async () => {
+test("SECURITY.md lists exactly the routes that need no credential", async () => {
   const security = readFileSync("SECURITY.md", "utf8");
   const [, section = ""] = /\n## Routes without a credential\n([\s\S]*?)\n## /.exec(security) ?? [];
   const listed = [...section.matchAll(/`([A-Z]+ \/\S*)`/g)].map(([, route = ""]) => route);
@@ -53,7 +53,7 @@ test("SECURITY.md lists exactly the routes that are open without a credential", 
   }
 });
 
-test("a slug of another account is not found, exactly as one that does not exist", async () => {
+test("a slug of another account gets the same 404 as an unknown one", async () => {
   const ofNobody = "no-such-project";
   const answersTo = async (token: string, slug: string) => {
     const paths = ["", "/sessions", "/change-requests/1/diff"].map((path) => `/v1/projects/${slug}${path}`);
@@ -112,7 +112,7 @@ describe("a token that is", () => {
   });
 });
 
-test("a project of another is refused by its id, and not found by its slug", async () => {
+test("another account's project is 403 by its id, and 404 by its slug", async () => {
   const callers = { member: api.token, project: projectToken, stranger };
   const mine = `/v1/projects/${project.project_id}`;
   const theirs = `/v1/projects/${other.project_id}`;
@@ -133,7 +133,7 @@ test("a project of another is refused by its id, and not found by its slug", asy
   }
 });
 
-test("a project token acts as the user who made it", async () => {
+test("a project token acts as the user who created it", async () => {
   const me = (await api.call("GET", "/v1/accounts/me")).body;
   const whoami = (await api.call("GET", "/v1/auth/whoami", { token: projectToken })).body;
   expect(whoami).toMatchObject({
@@ -149,7 +149,7 @@ test("a project token acts as the user who made it", async () => {
   expect(opened.body.created_by).toBe(me.user_id);
 });
 
-test("what is stored of a token does not tell it", async () => {
+test("a list of tokens has neither their values nor their hashes", async () => {
   const listed = await api.call("GET", `/v1/projects/${project.project_id}/cli-token`);
   expect(listed.body.tokens[0]).not.toHaveProperty("token");
   expect(listed.body.tokens[0]).not.toHaveProperty("hash");

@@ -64,7 +64,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
 const ENDS =
   /^(DELETE \S+\/:(userId|projectId|sessionId|commentId)|POST \S+\/(restart|revoke|merge|close|reopen|:sessionId\/stop))$/;
 
-test("the table of docs/security.md has every route that wants a credential, and names tests that there are", () => {
+test("the table of docs/security.md has every route that requires a credential, and names existing tests", () => {
   const security = readFileSync("SECURITY.md", "utf8");
   // the table alone is read: no route is called, and so no part of the server is needed
   const routes = createApp({} as Deps).routes.map(({ method, path }) => `${method} ${path}`);
@@ -79,7 +79,7 @@ test("the table of docs/security.md has every route that wants a credential, and
     expect([title, existsSync(heldBy.replaceAll("`", ""))]).toEqual([title, true]);
 });
 
-test("no caller gets anything else than what the table of docs/security.md says", async () => {
+test("each caller gets the status that the table of docs/security.md has", async () => {
   let isWhole = true;
   for (const { title, method, path, cells } of ROWS) {
     const body = method === "GET" ? undefined : (BODIES[title] ?? {});

@@ -69,7 +69,7 @@ describe("open", () => {
     expect((await open()).body.number).toBe(2);
   });
 
-  test("an unknown session is dropped", async () => {
+  test("ignores an unknown session", async () => {
     const { open } = await setUp();
     const { status, body } = await open({ session_id: crypto.randomUUID() });
     expect([status, body.origin_session_id]).toEqual([201, null]);
@@ -151,7 +151,7 @@ describe("open", () => {
     expect((await api.call("GET", path)).body.change_requests).toEqual([]);
   });
 
-  test("a repository that does not answer is 502 and stores nothing", async () => {
+  test("an unreachable repository is 502 and stores nothing", async () => {
     const { remote, path, open } = await setUp();
     remote.remove();
     const answer = await open();
@@ -187,7 +187,7 @@ describe("open", () => {
 });
 
 describe("read", () => {
-  test("by id and by number; anything else is 400, unknown is 404", async () => {
+  test("finds it by id or number; unknown is 404, anything else is 400", async () => {
     const { path, open } = await setUp();
     const { body: cr } = await open();
     expect((await api.call("GET", `${path}/1`)).body.change_request).toEqual(cr);
@@ -204,7 +204,7 @@ describe("read", () => {
     }
   });
 
-  test("follows both branches, by one request after the push ended", async () => {
+  test("shows the new tips of both branches in the first read after a push", async () => {
     const { remote, open, get } = await setUp();
     const { body: cr } = await open();
     const head = remote.commit("work", { c: "3\n" });
@@ -217,7 +217,7 @@ describe("read", () => {
     expect((await get(cr)).head_commit_sha).toBe(base);
   });
 
-  test("serves what is stored when a branch or the repository is gone", async () => {
+  test("serves the stored row when a branch or the repository is missing", async () => {
     const { remote, path, open, get } = await setUp();
     const { body: cr } = await open();
     remote.deleteBranch("work");
@@ -231,7 +231,7 @@ describe("read", () => {
     expect((await api.call("GET", `${path}/1/diff`)).body.code).toBe("repo_unreachable");
   });
 
-  test("lists by status and page, the newest first", async () => {
+  test("lists by status and page, newest first", async () => {
     const { path, open, act } = await setUp();
     const made = [];
     for (let n = 0; n < 5; n++) made.push((await open({ title: `t${n}` })).body);
@@ -264,7 +264,7 @@ describe("read", () => {
   });
 });
 
-test("edit changes the words in every state, and nothing else", async () => {
+test("edit changes only title and description, in every state", async () => {
   const { path, open, act } = await setUp();
   const { body: cr } = await open();
   const edit = (body: unknown) => api.call("PATCH", `${path}/1`, { body });
@@ -293,7 +293,7 @@ test("edit changes the words in every state, and nothing else", async () => {
 });
 
 describe("merge", () => {
-  test("fast-forwards when the head is strictly ahead", async () => {
+  test("fast-forwards if the head is strictly ahead", async () => {
     const { remote, open, act, get } = await setUp();
     const [base, head] = [remote.sha("main"), remote.sha("work")];
     const { body: cr } = await open();
@@ -317,7 +317,7 @@ describe("merge", () => {
     expect(await get(cr)).toEqual(bare);
   });
 
-  test("makes a merge commit otherwise, by svc, dated now, with the message and who merged what", async () => {
+  test("otherwise creates a merge commit by svc, dated now, whose message names the merger and the branches", async () => {
     const { remote, project, open, act } = await setUp();
     const head = remote.sha("work");
     const base = remote.commit("main", { b: "2\n" });
@@ -340,7 +340,7 @@ describe("merge", () => {
     remote.git("fsck", "--strict");
   });
 
-  test("takes a message of the caller's, and adds who merged what", async () => {
+  test("uses the caller's message, and adds the merger and the branches", async () => {
     const { remote, project, open, act } = await setUp();
     remote.commit("main", { b: "2\n" });
     const { body: cr } = await open();
@@ -352,7 +352,7 @@ describe("merge", () => {
     expect(raw.slice(raw.indexOf("\n\n") + 2)).toBe(`${message.trimEnd()}\n\n${await trailers(project)}`);
   });
 
-  test("also where the host has a branch refs/heads/main beside main, which stays", async () => {
+  test("works beside a branch named refs/heads/main, which does not move", async () => {
     const { remote, open, act } = await setUp();
     remote.git("update-ref", "refs/heads/refs/heads/main", remote.sha("main"));
     const { body: cr } = await open();
@@ -362,7 +362,7 @@ describe("merge", () => {
     expect(remote.git("rev-parse", "refs/heads/refs/heads/main").trim()).toBe(before);
   });
 
-  test("merges the head that was seen, and no other", async () => {
+  test("merges only the expected head", async () => {
     const { remote, open, act, get } = await setUp();
     const { body: cr } = await open();
     const seen = remote.sha("work");
@@ -380,7 +380,7 @@ describe("merge", () => {
     expect([merged.status, merged.body.head_commit_sha]).toEqual([200, now]);
   });
 
-  test("answers a conflict with its files and changes nothing", async () => {
+  test("reports a conflict with its files and changes nothing", async () => {
     const { remote, path, open, act, get } = await setUp();
     const base = remote.commit("main", { a: "3\n" });
     const { body: cr } = await open();
@@ -417,7 +417,7 @@ describe("merge", () => {
     expect((await act(cr, "merge")).body.conflicts).toEqual(preview.conflicts);
   });
 
-  test("has nothing to merge when the base has every commit", async () => {
+  test("has nothing to merge if the base has every commit", async () => {
     const { remote, path, open, act } = await setUp();
     const { body: cr } = await open();
     remote.branch("main", "work");
@@ -447,7 +447,7 @@ describe("merge", () => {
     ]);
   });
 
-  test("passes on the host's refusal in its own words, without escapes", async () => {
+  test("returns the host's rejection message, without escape sequences", async () => {
     const { remote, open, act, get } = await setUp();
     remote.hook("pre-receive", "printf 'main is \\033[31mfrozen\\033[0m\\n' >&2; exit 1");
     const { body: cr } = await open();
@@ -487,7 +487,7 @@ describe("state machine", () => {
     });
   });
 
-  test("merged is the end", async () => {
+  test("merged is final", async () => {
     const { open, act, get } = await setUp();
     const { body: cr } = await open();
     await act(cr, "merge");
@@ -500,7 +500,7 @@ describe("state machine", () => {
 });
 
 describe("diff", () => {
-  test("is three-dot, follows the head, and applies", async () => {
+  test("is a three-dot diff of the current head, and applies", async () => {
     const { remote, path, open } = await setUp();
     await open();
     const mergeBase = remote.sha("main");
@@ -527,7 +527,7 @@ describe("diff", () => {
     expect(streamed.text).toBe(body.patch);
   });
 
-  test("of a merged one stays as it was, whatever happens to the branches", async () => {
+  test("does not change after the merge, whatever happens to the branches", async () => {
     for (const ahead of [true, false]) {
       const { remote, path, open, act } = await setUp();
       if (!ahead) remote.commit("main", { b: "9\n" });
@@ -541,7 +541,7 @@ describe("diff", () => {
     }
   });
 
-  test("is cut at a file border past the limits, with the list of files whole", async () => {
+  test("is cut between files at the limit, with a complete list of files", async () => {
     const { remote, path, open } = await setUp();
     const lines = (n: number) => Array.from({ length: n }, (_, i) => `line ${i}\n`).join("");
     remote.commit("work", { m1: lines(9000), m2: lines(9000), m3: lines(9000) });
@@ -554,7 +554,7 @@ describe("diff", () => {
     expect(whole.text.startsWith(body.patch)).toBe(true);
   });
 
-  test("tells paths and content that are not UTF-8", async () => {
+  test("marks paths and content that are not UTF-8", async () => {
     const { remote, path, open } = await setUp();
     const bytes = Buffer.from([0xe9, 0x0a]);
     remote.commit("work", { latin1: new Uint8Array(bytes) });
@@ -565,7 +565,7 @@ describe("diff", () => {
   });
 });
 
-test("no answer of the project tells where the server keeps things", async () => {
+test("no response contains a path of the server's storage", async () => {
   const { path, open } = await setUp();
   await open();
   const texts = await Promise.all(

@@ -23,7 +23,7 @@ const fetches = async (place: Place, credential: string) =>
   (await runClient(work.path, "ls-remote", bench.url(place, credential))).code === 0;
 
 describe("clone credentials", () => {
-  test("a sandbox's key and its session's project token each get one, for the sandbox's own address", async () => {
+  test("are issued for a sandbox's key and for its session's project token, for the sandbox's own address", async () => {
     const session = await bench.session(bench.external);
     for (const token of [session.serviceKey, session.token]) {
       const { status, body } = await ask(bench.external, token);
@@ -39,7 +39,7 @@ describe("clone credentials", () => {
     }
   });
 
-  test("nobody else gets one", async () => {
+  test("are issued to no other caller", async () => {
     const session = await bench.session(bench.hosted);
     const stopped = await bench.session(bench.hosted, "stopped");
     const elsewhere = await bench.session(bench.external);
@@ -63,7 +63,7 @@ describe("clone credentials", () => {
     }
   });
 
-  test("it opens its own project's gateway only, and no other route", async () => {
+  test("work only for their own project's git gateway", async () => {
     const { cloneCredential } = await bench.session(bench.hosted);
     expect(await fetches(bench.hosted, cloneCredential)).toBe(true);
     expect(await fetches(bench.external, cloneCredential)).toBe(false);
@@ -77,7 +77,7 @@ describe("clone credentials", () => {
     }
   });
 
-  test("it cannot be changed, and dies with its session", async () => {
+  test("cannot be changed, and are revoked with their session", async () => {
     const session = await bench.session(bench.hosted);
     const [head = "", signature = ""] = session.cloneCredential.split(".");
     const claims = JSON.parse(Buffer.from(head.slice("svc_git_".length), "base64url").toString());

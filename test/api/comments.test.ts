@@ -56,7 +56,7 @@ async function open() {
 }
 
 describe("a comment", () => {
-  test("on the whole is kept word for word, but NUL, which no database holds", async () => {
+  test("on the change request is stored verbatim, except for NUL", async () => {
     const { say, list } = await open();
     const body = "# Hi\n\u001b[31mred\u0007 \u202eevil\u2066 <script>alert(1)</script> \ud800 ü";
     const made = await say({ body });
@@ -90,10 +90,10 @@ describe("a comment", () => {
     ["a removed line", { path: "edited.txt", line: 2, side: "old" }, "two"],
     ["a line that is as it was", { path: "edited.txt", line: 1, side: "old" }, "one"],
     ["a last line without an end", { path: "edited.txt", line: 4 }, "four"],
-    ["a line of a file that is gone", { path: "gone.txt", line: 1, side: "old" }, "a"],
+    ["a line of a deleted file", { path: "gone.txt", line: 1, side: "old" }, "a"],
     ["a strange name, and a line's end of Windows", { path: "new\t\u202efile.txt", line: 1 }, "1"],
     ["an empty line", { path: "new\t\u202efile.txt", line: 2 }, ""],
-    ["bytes that are no text", { path: "bytes.bin", line: 1 }, "\ufffd\ufffdA"],
+    ["bytes that are not text", { path: "bytes.bin", line: 1 }, "\ufffd\ufffdA"],
     ["a character that is cut off", { path: "bytes.bin", line: 2 }, ""],
     ["a long line", { path: "long", line: 1 }, "é".repeat(512)],
     ["a symbolic link", { path: "link", line: 1 }, "kept.txt"],
@@ -114,14 +114,14 @@ describe("a comment", () => {
     ["a line past the end", { path: "edited.txt", line: 5 }],
     ["a line past the end on the other side", { path: "edited.txt", line: 4, side: "old" }],
     ["a line behind the last line's end", { path: "new\t\u202efile.txt", line: 3 }],
-    ["a line of a file that is gone, on the new side", { path: "gone.txt", line: 1 }],
+    ["a line of a deleted file, on the new side", { path: "gone.txt", line: 1 }],
     ["a line of an added file, on the old side", { path: "long", line: 1, side: "old" }],
     ["a line of an empty file", { path: "empty", line: 1 }],
     ["a line without a file", { line: 1 }],
     ["a side without a line", { path: "edited.txt", side: "new" }],
     ["line 0", { path: "edited.txt", line: 0 }],
     ["half a line", { path: "edited.txt", line: 1.5 }],
-    ["a side that there is not", { path: "edited.txt", line: 1, side: "both" }],
+    ["an unknown side", { path: "edited.txt", line: 1, side: "both" }],
     ["a path with NUL", { path: "edited.txt\0" }],
     ["an option", { path: "--output=/tmp/x" }],
   ];
@@ -130,7 +130,7 @@ describe("a comment", () => {
     expect((await say({ body: "b", ...where })).status).toBe(400);
   });
 
-  test("keeps its line when the branch goes on", async () => {
+  test("keeps its line when the branch moves", async () => {
     const { say, list } = await open();
     const before = head();
     const made = await say({ body: "b", path: "edited.txt", line: 4 });
@@ -140,7 +140,7 @@ describe("a comment", () => {
     remote.branch("work", before);
   });
 
-  test("needs no repository unless it is about a file", async () => {
+  test("needs the repository only if it is on a file", async () => {
     remote.commit("short", { s: "1\n" }, { from: "main" });
     const { body } = await api.call("POST", `${project}/change-requests`, {
       body: { title: "t", head_ref: "short" },
@@ -154,7 +154,7 @@ describe("a comment", () => {
 });
 
 describe("a thread", () => {
-  test("is one, however deep the replies", async () => {
+  test("is one thread, however deep the replies", async () => {
     const { say, list } = await open();
     const first = await say({ body: "first", path: "edited.txt", line: 1 });
     const reply = await say({ body: "reply", reply_to: first.body.comment_id }, agent);
@@ -169,7 +169,7 @@ describe("a thread", () => {
     expect((await say({ body: "b", reply_to: first.body.comment_id, path: "edited.txt" })).status).toBe(400);
   });
 
-  test("is resolved and opened again by its first comment, by a person", async () => {
+  test("is resolved and reopened through its first comment, by a person", async () => {
     const { say, list, act } = await open();
     const [one, two] = [await say({ body: "one" }), await say({ body: "two" })];
     const reply = await say({ body: "reply", reply_to: one.body.comment_id });
@@ -198,7 +198,7 @@ describe("a thread", () => {
     expect((await list("?open=true")).length).toBe(3);
   });
 
-  test("goes on without its first comment, where that was", async () => {
+  test("keeps its place after its first comment is deleted", async () => {
     const { say, list, act } = await open();
     const first = await say({ body: "first", path: "edited.txt", line: 2 });
     await say({ body: "second", reply_to: first.body.comment_id });
@@ -219,7 +219,7 @@ describe("a thread", () => {
   });
 });
 
-test("threads go with their change request, and that with its project", async () => {
+test("threads are deleted with their change request, and change requests with their project", async () => {
   const { project_id } = await api.project(remote.url, { name: "short" });
   const path = `/v1/projects/${project_id}/change-requests`;
   await api.call("POST", path, { body: { title: "t", head_ref: "work" } });
@@ -228,7 +228,7 @@ test("threads go with their change request, and that with its project", async ()
   expect((await api.call("DELETE", `/v1/projects/${project_id}`)).status).toBe(200);
 });
 
-test("who may change and delete what was said", async () => {
+test("authorizes who edits and deletes a comment", async () => {
   const { say, act } = await open();
   const admin = api.token;
   const rows: [of: string, by: string, edits: number, deletes: number][] = [
@@ -251,7 +251,7 @@ test("who may change and delete what was said", async () => {
   expect((await act("PATCH", made, "", { body: { body: " " } })).status).toBe(400);
 });
 
-test("comments are paged, the oldest first, without gaps", async () => {
+test("comments are listed in pages, oldest first, without gaps", async () => {
   const { say, path } = await open();
   for (let n = 0; n < 5; n++) await say({ body: `${n}` });
   const seen: string[] = [];
@@ -265,7 +265,7 @@ test("comments are paged, the oldest first, without gaps", async () => {
   expect((await api.call("GET", `${path}?cursor=xx`)).status).toBe(400);
 });
 
-test("the commits of a change request are those that it brings, page by page, whatever moves meanwhile", async () => {
+test("lists the commits that a change request adds, page by page, also if branches move between pages", async () => {
   remote.commit("many", { m: "0\n" }, { from: "main", message: "many 0\n\nwhy" });
   for (let n = 1; n < 5; n++) remote.commit("many", { m: `${n}\n` }, { message: `many ${n}` });
   const { body } = await api.call("POST", `${project}/change-requests`, {
@@ -288,7 +288,7 @@ test("the commits of a change request are those that it brings, page by page, wh
   expect(merged.commits.length).toBe(6);
 });
 
-test("the list is searched by title, branch and number", async () => {
+test("the list can be searched by title, branch and number", async () => {
   const { project_id } = await api.project(remote.url, { name: "searched" });
   const path = `/v1/projects/${project_id}/change-requests`;
   remote.commit("fix/log%in", { l: "1\n" }, { from: "main" });
@@ -326,7 +326,7 @@ test("the list is searched by title, branch and number", async () => {
   expect((await api.call("GET", `${path}?q=${"x".repeat(300)}`)).status).toBe(400);
 });
 
-test("a diff that ignores white space shows only what is other without it", async () => {
+test("a diff that ignores white space omits changes of white space", async () => {
   remote.commit("spaces", { s: "a\nb\n", t: "x\n", u: "1\n2\n" }, { from: "main" });
   remote.commit("indented", { s: "  a\nb \n", t: "y\n", u: "1 \nthree\n" }, { from: "spaces" });
   const { body } = await api.call("POST", `${project}/change-requests`, {

@@ -28,7 +28,7 @@ const codeOf = async (device_code: string) => {
 const agree = (device_user_code: string, who: Pick<Browser, "call"> = browser) =>
   who.call("POST", "/v1/accounts/tokens", { body: { name: "laptop", device_user_code } });
 
-test("a program asks, a person agrees in a browser, and the program has a token that works", async () => {
+test("a program starts a request, a person approves it in a browser, and the program gets a working token", async () => {
   const asked = await ask({ label: "svc on laptop", client_id: "svc/0.1.0" });
   expect(asked).toEqual({
     device_code: expect.stringMatching(/^[\w-]{43}$/),
@@ -114,7 +114,7 @@ describe("a request is", () => {
       ],
     ],
     [
-      "asked about too soon",
+      "polled too soon",
       [
         ["poll", "authorization_pending"],
         ["poll", "slow_down"],
@@ -125,7 +125,7 @@ describe("a request is", () => {
       ],
     ],
     [
-      "asked about too soon after a yes, too",
+      "polled too soon, also after the approval",
       [
         ["agree", 201],
         [1, ""],
@@ -174,7 +174,7 @@ describe("a request is", () => {
     });
   }
 
-  test("is one program's: of many that poll at once, one has the token", async () => {
+  test("gives its token to exactly one of many concurrent polls", async () => {
     const { device_code, user_code } = await ask();
     await agree(user_code);
     const codes = await Promise.all(Array.from({ length: 8 }, () => codeOf(device_code)));
@@ -184,7 +184,7 @@ describe("a request is", () => {
   });
 });
 
-test("only who is signed in may look, agree or refuse, and no project token", async () => {
+test("only a signed-in user can view, approve or deny a request, not a project token", async () => {
   const { user_code } = await ask();
   const path = `/v1/auth/device/${user_code}`;
   const repo = await api.call("POST", "/v1/projects", { body: { name: "hosted" } });
@@ -203,7 +203,7 @@ test("only who is signed in may look, agree or refuse, and no project token", as
   expect((await browser.call("GET", path)).status).toBe(200);
 });
 
-test("a code is read as people type it", async () => {
+test("accepts a code in lower case, without its hyphen, and with spaces", async () => {
   const { user_code } = await ask();
   for (const typed of [
     user_code.toLowerCase(),
@@ -215,14 +215,14 @@ test("a code is read as people type it", async () => {
   }
 });
 
-test("what a program says of itself cannot move or hide what stands beside it", async () => {
+test("removes control and bidirectional characters from a program's name", async () => {
   const label = "svc\u202e\u0007 on\u2028\u001b[2J laptop\u200b";
   const { user_code } = await ask({ label, client_id: "\ud800x\n" });
   const { body } = await browser.call("GET", `/v1/auth/device/${user_code}`);
   expect([body.label, body.client]).toEqual(["svc on[2J laptop", "\ufffdx"]);
 });
 
-test("what cannot be a request is refused as such", async () => {
+test("rejects invalid requests", async () => {
   const send = (path: string, body: unknown) => api.call("POST", path, { token: null, body });
   for (const body of [{}, { label: " " }, { label: "x".repeat(101) }, { label: "x", client_id: 1 }]) {
     expect((await send("/v1/auth/device", body)).status).toBe(400);
@@ -233,7 +233,7 @@ test("what cannot be a request is refused as such", async () => {
   expect([other.status, other.body.code]).toEqual([400, "validation_failed"]);
 });
 
-test("nobody finds a code by trying, and nobody fills the table", async () => {
+test("limits wrong codes and the number of open requests", async () => {
   const guesser = await signedIn(api, "guesser@example.com");
   const statuses = [];
   for (let count = 0; count < 31; count++) {

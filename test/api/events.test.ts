@@ -27,23 +27,23 @@ afterAll(async () => {
 const call = (method: string, path: string, body?: unknown) =>
   api.call(method, `/v1/projects/${project.project_id}${path}`, body === undefined ? {} : { body });
 
-/** What is told of the changes that `change` makes: without ids and times. */
-async function toldOf(change: () => Promise<unknown>, last: (event: ProjectEvent) => boolean) {
+/** The events of the changes that `change` makes, without ids and times. */
+async function eventsOf(change: () => Promise<unknown>, last: (event: ProjectEvent) => boolean) {
   const before = stream.events().length;
   await change();
   await until(
-    () => `it is told; ${JSON.stringify(stream.events().slice(before))}`,
+    () => `the events arrive; ${JSON.stringify(stream.events().slice(before))}`,
     () => stream.events().slice(before).some(last),
   );
-  const news = stream.events().slice(before);
-  return news.map(({ type, number, action }) => `${type} ${number ?? ""} ${action}`.replace("  ", " "));
+  const events = stream.events().slice(before);
+  return events.map(({ type, number, action }) => `${type} ${number ?? ""} ${action}`.replace("  ", " "));
 }
 
-test("each change is told to who follows the project", async () => {
+test("publishes each change to the project's subscribers", async () => {
   const cr = (action: ProjectEvent["action"]) => (event: ProjectEvent) =>
     event.type === "change_request" && event.action === action;
   const opened = () => call("POST", "/change-requests", { title: "t", head_ref: "work" });
-  expect(await toldOf(opened, cr("created"))).toEqual(["change_request 1 created"]);
+  expect(await eventsOf(opened, cr("created"))).toEqual(["change_request 1 created"]);
   const path = "/change-requests/1";
   const steps: [what: string, change: () => Promise<unknown>][] = [
     ["edited", () => call("PATCH", path, { title: "other" })],
@@ -58,26 +58,26 @@ test("each change is told to who follows the project", async () => {
     ],
   ];
   for (const [what, change] of steps)
-    expect([what, await toldOf(change, cr("changed"))]).toEqual([what, ["change_request 1 changed"]]);
+    expect([what, await eventsOf(change, cr("changed"))]).toEqual([what, ["change_request 1 changed"]]);
   const merged = () => call("POST", `${path}/merge`);
-  expect(await toldOf(merged, ({ type }) => type === "branch")).toEqual([
+  expect(await eventsOf(merged, ({ type }) => type === "branch")).toEqual([
     "change_request 1 changed",
     "branch changed",
   ]);
   const secret = ({ type }: ProjectEvent) => type === "secret";
   const set = () => call("PUT", "/secrets/KEY", { value: "hush" });
-  expect(await toldOf(set, secret)).toEqual(["secret created"]);
-  expect(await toldOf(set, secret)).toEqual(["secret changed"]);
-  expect(await toldOf(() => call("DELETE", "/secrets/KEY"), secret)).toEqual(["secret deleted"]);
+  expect(await eventsOf(set, secret)).toEqual(["secret created"]);
+  expect(await eventsOf(set, secret)).toEqual(["secret changed"]);
+  expect(await eventsOf(() => call("DELETE", "/secrets/KEY"), secret)).toEqual(["secret deleted"]);
   const renamed = () => call("PATCH", "", { name: "Other" });
-  expect(await toldOf(renamed, ({ type }) => type === "project")).toEqual(["project changed"]);
-  expect(stream.told.map(({ id }) => Number(id))).toEqual(
-    stream.told.map((_, at) => Number(stream.told[0]?.id) + at),
+  expect(await eventsOf(renamed, ({ type }) => type === "project")).toEqual(["project changed"]);
+  expect(stream.entries.map(({ id }) => Number(id))).toEqual(
+    stream.entries.map((_, at) => Number(stream.entries[0]?.id) + at),
   );
-  expect(JSON.stringify(stream.told)).not.toContain("hush");
+  expect(JSON.stringify(stream.entries)).not.toContain("hush");
 });
 
-test("a push tells the branches that it has moved", async () => {
+test("a push publishes the branches that it moved", async () => {
   const url = new URL(`${api.url}/v1/git/${project.project_id}.git`);
   url.username = "x";
   url.password = api.token;
@@ -102,27 +102,27 @@ describe("a stream", () => {
   const open = (headers: Record<string, string>, query = "", name = project.project_id) =>
     fetch(`${api.url}/v1/projects/${name}/events${query}`, { headers });
 
-  test("is server-sent events, kept by nobody, and is found by the project's slug", async () => {
+  test("sends server-sent events that are not cached, also by the project's slug", async () => {
     const response = await open({ Authorization: `Bearer ${api.token}` }, "", project.slug);
     expect(response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
     expect(response.headers.get("cache-control")).toBe("no-store");
     await response.body?.cancel();
   });
 
-  test("goes on after the event that the client has heard last", async () => {
+  test("resumes after the last event that the client received", async () => {
     const { project_id } = project;
-    const heard = stream.told.findLast(({ event }) => event.type === "secret");
-    const on = await followEvents(api.url, api.token, project_id, { "Last-Event-ID": heard?.id ?? "" });
-    const after = await open({ Authorization: `Bearer ${api.token}` }, `?after=${heard?.id}`);
+    const received = stream.entries.findLast(({ event }) => event.type === "secret");
+    const on = await followEvents(api.url, api.token, project_id, { "Last-Event-ID": received?.id ?? "" });
+    const after = await open({ Authorization: `Bearer ${api.token}` }, `?after=${received?.id}`);
     const first = Buffer.from((await after.body?.getReader().read())?.value ?? []).toString();
-    expect(first).toStartWith(`id: ${heard?.id}\nevent: ready\n`);
-    const rest = stream.told.slice(stream.told.findIndex(({ id }) => id === heard?.id) + 1);
-    await until("it has caught up", () => on.told.length > rest.length);
-    expect(on.told.slice(1)).toEqual(rest);
+    expect(first).toStartWith(`id: ${received?.id}\nevent: ready\n`);
+    const rest = stream.entries.slice(stream.entries.findIndex(({ id }) => id === received?.id) + 1);
+    await until("it has caught up", () => on.entries.length > rest.length);
+    expect(on.entries.slice(1)).toEqual(rest);
     await on.close();
   });
 
-  test("is only for who may read the project", async () => {
+  test("requires read access to the project", async () => {
     const stranger = await api.mint("stranger@example.com");
     expect((await open({})).status).toBe(401);
     expect((await open({ Authorization: `Bearer ${stranger}` })).status).toBe(403);

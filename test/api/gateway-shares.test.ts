@@ -67,11 +67,11 @@ const COMMANDS = () => packet(`${ZERO} ${first} refs/heads/silent\0report-status
 
 describe("silent pushes of one caller", () => {
   const rows: [string, () => Uint8Array][] = [
-    ["that say nothing", () => Buffer.alloc(0)],
-    ["that do not end their commands", COMMANDS],
-    ["that send no pack", () => Buffer.concat([COMMANDS(), FLUSH])],
+    ["without a body", () => Buffer.alloc(0)],
+    ["without the end of their commands", COMMANDS],
+    ["without a pack", () => Buffer.concat([COMMANDS(), FLUSH])],
   ];
-  test.each(rows)("%s stop neither clones nor the pushes of others", async (_, said) => {
+  test.each(rows)("%s block neither clones nor pushes of other callers", async (_, said) => {
     for (let count = 0; count < MANY; count++) await silentPush(said());
     // all of them are at the gateway once a later request was answered
     expect((await bench.api.call("GET", "/v1/accounts/me")).status).toBe(200);
@@ -117,7 +117,7 @@ const commands = (refs: readonly string[], from: string, to: string) =>
     FLUSH,
   ]);
 
-test("a push creates, moves and deletes 10,000 refs, and one of 10,001 is refused before its pack is read", async () => {
+test("accepts a push of 10,000 refs, and rejects one of 10,001 before it reads the pack", async () => {
   const second =
     (await work.write([{ name: "second", parents: [first], files: { f: "2\n" } }]))["second"] ?? "";
   await work.git("push", "--quiet", bench.hosted.directory, `${second}:refs/heads/second`);

@@ -18,7 +18,7 @@ const withCurl = needs("a real Postgres and curl", POSTGRES && Bun.which("curl")
 
 let bench: GatewayBench;
 const work = scratch();
-/** The gateway of a project that svc hosts, with nothing in it about who asks. */
+/** The gateway URL of a project that svc hosts, without credentials. */
 let url: string;
 let tip: string;
 
@@ -46,7 +46,7 @@ const SIGNED: Record<string, (token: string) => string[]> = {
   "in a header of its own": (token) => ["-c", `http.extraHeader=Authorization: Bearer ${token}`, url],
 };
 
-test.each(Object.entries(SIGNED))("a token opens the gateway %s", async (_, place) => {
+test.each(Object.entries(SIGNED))("accepts a token %s", async (_, place) => {
   const [address = "", ...flags] = place(bench.api.token).toReversed();
   const listed = await runClient(work.path, ...flags.toReversed(), "ls-remote", address, "HEAD");
   expect(listed).toMatchObject({ code: 0, out: `${tip}\tHEAD\n` });
@@ -56,7 +56,7 @@ test.each(Object.entries(SIGNED))("a token opens the gateway %s", async (_, plac
   expect(refused.err).toMatch(/Authentication failed|could not read Username/);
 });
 
-test("a credential helper is asked once it takes one, told that it was right, and told when it was wrong", async () => {
+test("git calls a credential helper: get, then store if the credential is valid, erase if it is not", async () => {
   using folder = scratch();
   const helper = join(folder.path, "helper");
   const asked = join(folder.path, "asked");
@@ -79,7 +79,7 @@ test("a credential helper is asked once it takes one, told that it was right, an
   expect(readFileSync(asked, "utf8").match(/^\w+$/gm)).toEqual(["get", "erase"]);
 });
 
-test("the address may name the project by its slug, and leave out .git", async () => {
+test("the URL may have the project's slug, and omit .git", async () => {
   const { slug, project_id } = (
     await bench.api.call("GET", `/v1/projects/${bench.hosted.project.project_id}`)
   ).body;
@@ -92,7 +92,7 @@ test("the address may name the project by its slug, and leave out .git", async (
   }
 });
 
-test("a project that is not there is not found, and git says so", async () => {
+test("git reports that an unknown project is not found", async () => {
   const address = withUser(`x:${bench.api.token}`).replace(/[^/]+$/, "no-such-project.git");
   for (const command of [
     ["clone", address, "x"],
@@ -105,7 +105,7 @@ test("a project that is not there is not found, and git says so", async () => {
   }
 });
 
-test("the dumb protocol is refused in words that git shows", async () => {
+test("rejects the dumb protocol with a message that git shows", async () => {
   const ran = await runClientWith(
     { GIT_SMART_HTTP: "0" },
     work.path,
@@ -134,25 +134,25 @@ const NOTHING = "0000";
 
 /** Requests that no git sends → the status that answers them. */
 const ODD: [string, RequestInit & { path: string }, number][] = [
-  ["a POST of what is asked for", { path: "info/refs?service=git-upload-pack", method: "POST" }, 405],
-  ["a GET of what is sent", { path: "git-upload-pack" }, 405],
+  ["a POST to a GET route", { path: "info/refs?service=git-upload-pack", method: "POST" }, 405],
+  ["a GET of a POST route", { path: "git-upload-pack" }, 405],
   [
     "a body of another kind",
     { path: "git-upload-pack", method: "POST", body: NOTHING, headers: { "Content-Type": "text/plain" } },
     404,
   ],
   [
-    "a body in an encoding of its own",
+    "a body with an unknown encoding",
     { ...question(NOTHING), headers: { ...question("").headers, "Content-Encoding": "br" } },
     400,
   ],
   [
-    "a body that says gzip and is none",
+    "a body that is declared as gzip and is not",
     { ...question("0000not gzip at all"), headers: { ...question("").headers, "Content-Encoding": "gzip" } },
     400,
   ],
   [
-    "a push that is no push",
+    "an invalid push",
     {
       ...question("zzzzwhat"),
       path: "git-receive-pack",
@@ -162,7 +162,7 @@ const ODD: [string, RequestInit & { path: string }, number][] = [
   ],
 ];
 
-test.each(ODD)("%s is refused", async (_, { path, ...init }, status) => {
+test.each(ODD)("rejects %s", async (_, { path, ...init }, status) => {
   const answer = await ask(`${url}/${path}`, init);
   const text = await answer.text();
   expect(answer.status).toBe(status);
@@ -170,7 +170,7 @@ test.each(ODD)("%s is refused", async (_, { path, ...init }, status) => {
   expect(answer.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
 });
 
-test("a body in gzip is read as the same one without", async () => {
+test("accepts a gzip body", async () => {
   const list = `${line("command=ls-refs\n")}0001${line("peel\n")}0000`;
   const plain = await ask(`${url}/git-upload-pack`, question(list));
   const packed = await ask(`${url}/git-upload-pack`, {
@@ -203,7 +203,7 @@ withCurl("a client that waits for `100 Continue` gets it", async () => {
   expect(out).toContain(`${tip} refs/heads/main`);
 });
 
-test.each(["HTTP/1.1", "HTTP/2"])("git that prefers %s is served", async (version) => {
+test.each(["HTTP/1.1", "HTTP/2"])("serves a git that prefers %s", async (version) => {
   const ran: Ran = await runClient(
     work.path,
     "-c",

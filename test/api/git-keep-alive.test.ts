@@ -32,7 +32,7 @@ afterAll(async () => {
   folder[Symbol.dispose]();
 });
 
-/** A git that packs what is fetched only when a file is there. @returns the folder that it is in */
+/** A git whose fetches wait until a file exists. @returns its folder */
 async function slowGit(): Promise<string> {
   const real = Bun.which("git");
   const core = (await runClient(folder.path, "--exec-path")).out.trim();
@@ -53,7 +53,7 @@ async function slowGit(): Promise<string> {
 /** Seconds after which isomorphic-git gives up on a server that is silent. */
 const PATIENCE_S = 5;
 
-test("a fetch that is silent for long is kept alive, often enough for every client, until its pack comes", async () => {
+test("a slow fetch gets keep-alive packets until its pack is ready", async () => {
   const body = Buffer.concat([
     packet("command=fetch"),
     Buffer.from("0001"),

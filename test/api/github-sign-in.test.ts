@@ -57,11 +57,11 @@ async function me(server: Api, jar: Map<string, string>) {
   return (await browser.call("GET", "/v1/accounts/me")).body;
 }
 
-test("the page is told that it may offer it", async () => {
+test("reports that GitHub sign-in is available", async () => {
   expect((await openBrowser(api).call("GET", "/v1/auth/session")).body.github).toBe(true);
 });
 
-test("a user there is signs in by a verified address, and stays who they are when it changes", async () => {
+test("an existing user signs in by a verified address, and stays the same user when it changes", async () => {
   const octo = person("First@Example.com");
   const { status, page, jar } = await signInBy(api, octo, "?next=/projects%3Fq%3D1");
   expect([status, page, [...jar.keys()]]).toEqual([303, "/projects?q=1", ["svc"]]);
@@ -84,7 +84,7 @@ test.each([
     403,
     "sign_up_closed",
   ],
-])("who %s is not let in", async (_, who, status, code) => {
+])("rejects a user who %s", async (_, who, status, code) => {
   await api.mint("second@example.com");
   const answer = await signInBy(api, who);
   expect(answer).toMatchObject({ status, code });
@@ -98,7 +98,7 @@ describe("an invitation", () => {
     return new URL(made.body.url).searchParams.get("token") ?? "";
   };
 
-  test("lets its person in, once", async () => {
+  test("is accepted once, by the person with its address", async () => {
     const token = await invite({ email: "guest@example.com", role: "member" });
     const stranger = person("other@example.com");
     expect(await signInBy(api, stranger, `?invitation=${token}`)).toMatchObject({ status: 403 });
@@ -110,7 +110,7 @@ describe("an invitation", () => {
     expect(await signInBy(api, stranger, `?invitation=${token}`)).toMatchObject({ status: 404 });
   });
 
-  test("asks a user there is whether to join", async () => {
+  test("asks an existing user whether to join", async () => {
     await api.mint("joins@example.com");
     const token = await invite({ role: "member" });
     const { page } = await signInBy(api, person("joins@example.com"), `?invitation=${token}`);
@@ -118,7 +118,7 @@ describe("an invitation", () => {
   });
 });
 
-test("where everybody may sign up, so they may with GitHub; but nobody waits for them with their address", async () => {
+test("signs up new users where sign-up is open, but not with the address of an unverified account", async () => {
   const { jar } = await signInBy(open, person("new@example.com", { name: null }));
   expect(await me(open, jar)).toMatchObject({ email: "new@example.com", name: "octocat" });
   const body = { email: "victim@example.com", name: "Not me", password: PASSWORD };
@@ -129,7 +129,7 @@ test("where everybody may sign up, so they may with GitHub; but nobody waits for
   });
 });
 
-describe("a way back from GitHub is refused", () => {
+describe("rejects a callback from GitHub", () => {
   const spoilt: [string, (url: URL) => URL][] = [
     ["with another state", (url) => (url.searchParams.has("code") ? set(url, "state", "x".repeat(43)) : url)],
     ["without a state", (url) => (url.searchParams.has("code") ? set(url, "state", "") : url)],
@@ -150,7 +150,7 @@ describe("a way back from GitHub is refused", () => {
     expect([answer.status, answer.headers.getSetCookie()]).toEqual([400, []]);
   });
 
-  test("while GitHub is away, in words that a person can use", async () => {
+  test("while GitHub is unreachable, with an explanation", async () => {
     const answer = await signInBy(api, person("first@example.com"), "", (url) => {
       github.state.isAway = url.searchParams.has("code");
       return url;
@@ -159,7 +159,7 @@ describe("a way back from GitHub is refused", () => {
   });
 });
 
-test("who says no at GitHub is back at the sign-in", async () => {
+test("a user who denies access at GitHub returns to the sign-in page", async () => {
   expect(await signInBy(api, null)).toMatchObject({ status: 303, page: "/login" });
 });
 
@@ -169,9 +169,9 @@ test.each([
   ["one by a backslash", "/\\evil.example"],
   ["a script", "javascript:alert(1)"],
   ["two lines", "/a\nb"],
-  ["what is not ASCII", "/ü"],
-  ["what is endless", `/${"a".repeat(2000)}`],
-])("the page to go to is one of svc's own: not %s", async (_, next) => {
+  ["not ASCII", "/ü"],
+  ["too long", `/${"a".repeat(2000)}`],
+])("does not redirect to another site: %s", async (_, next) => {
   const known = person("next@example.com");
   await api.mint("next@example.com");
   known.id = 77;

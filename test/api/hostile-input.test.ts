@@ -91,7 +91,7 @@ const names = [
   "status",
 ];
 const queries = ["status", "limit", "cursor", "account_id", "ref", "path", "path_base64", "x"];
-/** Refused by their form, or nobody's port on loopback: no other address may ever be reached for. */
+/** Invalid URLs, or an unused port on loopback: no request may ever leave this machine. */
 const repoUrl = fc.constantFrom<unknown>(
   "",
   "-x",
@@ -163,7 +163,7 @@ const request = () =>
     anonymous: fc.boolean(),
   });
 
-test("no generated request makes the server fail", async () => {
+test("no generated request causes a server error", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(request(), { minLength: 8, maxLength: 8 }), async (requests) => {
       await Promise.all(
@@ -204,7 +204,7 @@ function encode(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }
 
-test("paths that are not routes, and routes by other methods", async () => {
+test("rejects unknown paths and methods", async () => {
   for (const path of [
     "/",
     "/v1",
@@ -242,13 +242,13 @@ test("a body over 1 MiB is 413, with and without a declared length", async () =>
   }
 });
 
-test("every answer carries a request id, and a refusal says so in JSON", async () => {
+test("every response has a request id, and errors contain it in JSON", async () => {
   for (const path of ["/v1/health", "/v1/nope", "/v1/accounts/me"]) {
     expect((await api.call("GET", path)).headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
   }
 });
 
-test("an object that cannot be turned into text is refused like any other", async () => {
+test("rejects an object that cannot be converted to a string", async () => {
   for (const title of [{ toString: true }, { valueOf: 1, toString: null }, { toString: { toString: 0 } }]) {
     const path = `/v1/projects/${project.project_id}/change-requests`;
     const answer = await api.call("POST", path, { body: { title, head_ref: "work" } });

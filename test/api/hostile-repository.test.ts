@@ -4,7 +4,7 @@ import { bomb } from "../helpers/bomb.ts";
 import { createRepository, temporary } from "../helpers/git-repo.ts";
 import { Remote } from "../helpers/remote.ts";
 
-test("while a repository of 10^6 files is read, another project's merges go on", async () => {
+test("reading a repository of 10^6 files does not block merges of another project", async () => {
   await using directory = await temporary();
   const upstream = await createRepository(`${directory.path}/up`);
   await bomb(upstream, 6);
@@ -33,7 +33,7 @@ test("while a repository of 10^6 files is read, another project's merges go on",
       if (!done) made++;
     }
     for (const answer of await busy) {
-      // A limit is an answer too; a wrong verdict or a crash is none.
+      // An error at a limit is fine; a wrong result or a crash is not.
       expect([200, 502]).toContain(answer.status);
       if (answer.status === 502) expect(answer.body.code).toBe("merge_engine_failed");
     }

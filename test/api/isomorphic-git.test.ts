@@ -78,20 +78,23 @@ test.each(CASES)("%s, over %s: the refs in both versions of the protocol", async
   }
 });
 
-test.each(CASES)("%s, over %s: a refused push tells why, and nothing has changed", async (kind, _, http) => {
-  const { place, url, onAuth, dir } = await begin(kind);
-  const remote = { fs, dir, http, onAuth };
-  await iso.clone({ ...remote, url, ref: "main", singleBranch: true });
-  const other = await iso.commit({ fs, dir, message: "other", author: AUTHOR, parent: [] });
-  const push = iso.push({ ...remote, ref: other, remoteRef: "refs/heads/main", force: true });
-  const error = await push.then(
-    () => null,
-    (thrown: unknown) => thrown,
-  );
-  expect(error).toBeInstanceOf(iso.Errors.GitPushError);
-  expect(String(error)).toContain("the default branch cannot be rewritten");
-  expect(await refsOf(place.directory)).toEqual(beginning);
-});
+test.each(CASES)(
+  "%s, over %s: a rejected push reports the reason, and changes nothing",
+  async (kind, _, http) => {
+    const { place, url, onAuth, dir } = await begin(kind);
+    const remote = { fs, dir, http, onAuth };
+    await iso.clone({ ...remote, url, ref: "main", singleBranch: true });
+    const other = await iso.commit({ fs, dir, message: "other", author: AUTHOR, parent: [] });
+    const push = iso.push({ ...remote, ref: other, remoteRef: "refs/heads/main", force: true });
+    const error = await push.then(
+      () => null,
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toBeInstanceOf(iso.Errors.GitPushError);
+    expect(String(error)).toContain("the default branch cannot be rewritten");
+    expect(await refsOf(place.directory)).toEqual(beginning);
+  },
+);
 
 test.each(Object.entries(WAYS))("over %s: a wrong token is refused", async (_, http) => {
   const { url } = await begin("hosted");

@@ -18,7 +18,7 @@ afterAll(() => api.stop());
 const HOST = "Host: localhost";
 const send = (text: string) => sendRaw(api.url, text);
 
-test("the API itself listens where only the server's user can ask it", () => {
+test("only the server's user can open the API's socket", () => {
   const { mode } = statSync(join(api.dataDir, "api.sock"));
   expect([(mode & 0o777).toString(8), (statSync(api.dataDir).mode & 0o777).toString(8)]).toEqual([
     "600",
@@ -52,7 +52,7 @@ const BAD: [string, string, number, string][] = [
   ["HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505, "version_not_supported"],
 ];
 
-test.each(BAD)("what cannot be read is answered in words: %s", async (_, text, status, code) => {
+test.each(BAD)("explains why a request is invalid: %s", async (_, text, status, code) => {
   const answer = await send(text);
   expect(answer.status).toBe(status);
   expect(answer.text).toContain(`"code":"${code}"`);
@@ -60,28 +60,28 @@ test.each(BAD)("what cannot be read is answered in words: %s", async (_, text, s
   expect(answer.text).not.toContain(api.dataDir);
 });
 
-test("a head that cannot be read is refused behind one that could, too", async () => {
+test("rejects an invalid request that follows a valid one", async () => {
   const head = rawRequest("/v1/health", [HOST], "HEAD").replace("Connection: close\r\n", "");
   const { text } = await send(`${head}nonsense\r\n\r\n`);
   expect(text).toMatch(/^HTTP\/1\.1 200[\s\S]*HTTP\/1\.1 400[\s\S]*"code":"validation_failed"/);
 });
 
 test.each(["a", "ab", "x.y", "evil.example", "[::1]:80", "P3000.localhost"])(
-  "the API answers by any name, and reads the path as it stands: %s",
+  "answers under any host name, with the path unchanged: %s",
   async (name) => {
     expect((await send(rawRequest("/v1/health", [`Host: ${name}`]))).text).toContain('"service":"svc-api"');
     expect((await send(rawRequest("/aa/v1/health", [`Host: ${name}`]))).status).toBe(404);
   },
 );
 
-test("HTTP/1.0 is answered, with and without a host", async () => {
+test("answers HTTP/1.0, with and without a host", async () => {
   for (const lines of [[], [HOST]]) {
     const text = rawRequest("/v1/health", lines).replace("HTTP/1.1", "HTTP/1.0");
     expect((await send(text)).text).toContain('"service":"svc-api"');
   }
 });
 
-test("requests of one connection are answered one after the other", async () => {
+test("answers the requests of one connection in order", async () => {
   const health = rawRequest("/v1/health", [HOST]);
   const kept = health.replace("Connection: close\r\n", "");
   const upgrade = kept.replace("HTTP/1.1\r\n", "HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n");
@@ -90,7 +90,7 @@ test("requests of one connection are answered one after the other", async () => 
   expect(text.match(/"service":"svc-api"/g)).toHaveLength(3);
 });
 
-test("a client that goes away in the middle of its request leaves nothing behind", async () => {
+test("a client that disconnects during its request leaves nothing behind", async () => {
   for (const part of ["GET /v1/he", rawRequest("/v1/projects", [HOST, "Content-Length: 100"], "POST", "{")]) {
     const socket = net.connect(Number(new URL(api.url).port), "127.0.0.1");
     await new Promise<void>((resolve) => socket.write(part, () => resolve()));

@@ -19,7 +19,7 @@ const make = (body: Record<string, unknown>) => api.call("POST", "/v1/projects",
 const gateway = (projectId: string) =>
   `${api.url.replace("://", `://x:${api.token}@`)}/v1/git/${projectId}.git`;
 
-test("a project without repo_url has a repository that svc hosts, empty at first", async () => {
+test("a project without repo_url has an empty repository that svc hosts", async () => {
   const { status, body } = await make({ name: "Own", default_branch: "trunk" });
   expect(status).toBe(201);
   expect(body).toMatchObject({ managed: true, default_branch: "trunk", repo_url: body.git_url });
@@ -29,7 +29,7 @@ test("a project without repo_url has a repository that svc hosts, empty at first
   expect(head.out.trim()).toBe("refs/heads/trunk");
 });
 
-test("a change request on it is opened, looked at and merged", async () => {
+test("opens, shows and merges a change request", async () => {
   const project = (await make({ name: "Flow" })).body;
   const repository = await createRepository(join(work.path, "flow"));
   const {
@@ -63,7 +63,7 @@ test("a change request on it is opened, looked at and merged", async () => {
   expect((await runClient(work.path, "ls-remote", url)).out).not.toContain("refs/cr/");
 });
 
-test("it takes no other address and no credential", async () => {
+test("rejects another URL and a credential", async () => {
   const { project_id } = (await make({ name: "Fixed" })).body;
   const path = `/v1/projects/${project_id}`;
   const answers = [
@@ -78,7 +78,7 @@ test("it takes no other address and no credential", async () => {
   });
 });
 
-test("it is gone with its project, and a lost one is told", async () => {
+test("the repository is deleted with its project", async () => {
   const folder = join(api.dataDir, "repositories");
   const before = readdirSync(folder);
   const { project_id } = (await make({ name: "Gone" })).body;
@@ -89,7 +89,7 @@ test("it is gone with its project, and a lost one is told", async () => {
   expect((await runClient(work.path, "ls-remote", gateway(project_id))).code).not.toBe(0);
 });
 
-test("branches whose names look like temporary files outlive a restart", async () => {
+test("keeps branches whose names look like temporary files after a restart", async () => {
   const { dataDir } = api;
   const { project_id } = (await make({ name: "Names" })).body;
   const repository = await createRepository(join(work.path, "names"));

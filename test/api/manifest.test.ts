@@ -45,7 +45,7 @@ describe("GET …/change-requests/:crId/manifest", () => {
     ["nothing of it is changed", { head: { a: "2" }, changed: false, errors: [] }],
     ["it breaks the manifest", { head: { "svc.toml": BROKEN }, changed: true, errors: [CPU] }],
     [
-      "it makes what is no TOML of it",
+      "it makes the file invalid TOML",
       {
         head: { "svc.toml": "[" },
         changed: true,
@@ -53,9 +53,9 @@ describe("GET …/change-requests/:crId/manifest", () => {
       },
     ],
     ["it adds one", { was: { a: "1" }, head: { "svc.toml": BROKEN }, changed: true, errors: [LOST, CPU] }],
-    ["it adds one with what it names", { was: { a: "1" }, head: TREE, changed: true, errors: [] }],
+    ["it adds one with the files that it names", { was: { a: "1" }, head: TREE, changed: true, errors: [] }],
     [
-      "it mends one",
+      "it fixes one",
       { was: { ...TREE, "svc.toml": BROKEN }, head: { "svc.toml": GOOD }, changed: true, errors: [] },
     ],
     [
@@ -63,11 +63,11 @@ describe("GET …/change-requests/:crId/manifest", () => {
       { was: { ...TREE, "svc.toml": BROKEN }, head: { a: "2" }, changed: false, errors: [] },
     ],
     [
-      "it takes away what the manifest names",
+      "it deletes a file that the manifest names",
       { head: { "docker/Dockerfile": null }, changed: false, errors: [LOST] },
     ],
     [
-      "it takes away all of the folder",
+      "it deletes the whole folder",
       { head: { "docker/Dockerfile": null, "docker/other": null }, changed: false, errors: [LOST] },
     ],
     [
@@ -122,7 +122,7 @@ describe("GET …/change-requests/:crId/manifest", () => {
       },
     ],
     [
-      "it takes away what main has come to name",
+      "it deletes a file that main names meanwhile",
       {
         head: { a: null },
         base: { "svc.toml": 'svc_version = 1\nsandbox.dockerfile = "a"\n' },
@@ -161,7 +161,7 @@ describe("GET …/change-requests/:crId/manifest", () => {
     expect(told.status).toBe(200);
   });
 
-  test("answers as the other routes do for a stranger, an unknown number and a branch that is gone", async () => {
+  test("answers like the other routes for another user, an unknown number and a missing branch", async () => {
     const remote = someRemote();
     remote.commit("main", TREE);
     remote.commit("work", { "svc.toml": BROKEN }, { from: "main" });
@@ -182,7 +182,7 @@ describe("GET …/change-requests/:crId/manifest", () => {
 });
 
 describe("GET /v1/projects/:id/manifest", () => {
-  test("tells what the default branch says, what is wrong with it, and of which commit", async () => {
+  test("returns the default branch's manifest, its problems and its commit", async () => {
     const remote = someRemote();
     remote.commit("main", { a: "1" });
     const project = await api.project(remote.url);
@@ -209,7 +209,7 @@ describe("GET /v1/projects/:id/manifest", () => {
     expect((await api.call("GET", at, { token: await api.mint("other@example.com") })).status).toBe(403);
   });
 
-  test("of a repository without the branch there is no commit", async () => {
+  test("has no commit if the branch is missing", async () => {
     const remote = someRemote();
     remote.commit("main", { a: "1" });
     const project = await api.project(remote.url);

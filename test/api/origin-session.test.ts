@@ -10,7 +10,7 @@ import { insertSession } from "../helpers/session-row.ts";
 
 const test = needs("a real Postgres", POSTGRES);
 
-test("a change request names the session that opened it, for as long as the session is there", async () => {
+test("a change request names the session that opened it until the session is deleted", async () => {
   const { url, drop } = await createDatabase();
   const api = await startApi({ env: { DATABASE_URL: url } });
   const { db, close } = await openPostgres(url);

@@ -53,7 +53,7 @@ function seen({ text }: RawAnswer): { url: string; raw: string[] } {
 }
 
 describe("a link", () => {
-  test("names the preview's host, and lives five minutes", async () => {
+  test("has the preview's host, and expires after five minutes", async () => {
     const { status, body } = await link();
     expect(status).toBe(201);
     expect(body.url).toMatch(
@@ -65,7 +65,7 @@ describe("a link", () => {
     expect((await link({})).body.url).toContain(`//p3000-${session.id}.`);
   });
 
-  test("is made for whoever may write in the project", async () => {
+  test("requires write access to the project", async () => {
     const stranger = await bench.api.mint("stranger@example.com");
     const other = await bench.session(bench.external);
     const rows: [string | null, string, unknown, number][] = [
@@ -88,7 +88,7 @@ describe("a link", () => {
     }
   });
 
-  test("signs one browser in, once, and leaves the address", async () => {
+  test("signs in one browser, once, and is removed from the address", async () => {
     const { url } = (await link()).body;
     const path = `/deep/er?a=1&${new URL(url).search.slice(1)}&b=%20`;
     const answers = await Promise.all(Array.from({ length: 8 }, () => visit(path, [PAGE])));
@@ -107,7 +107,7 @@ describe("a link", () => {
     expect((await visit(path, [await signIn()])).text).toMatch(/303[\s\S]*Location: \/deep\/er\?a=1&b=%20/);
   });
 
-  test("is for one port of one session, and not for long", async () => {
+  test("is for one port of one session, and expires", async () => {
     const other = await bench.session(bench.hosted);
     for (const host of [hostOf(port + 1), hostOf(port, other.id)]) {
       const { url } = (await link()).body;
@@ -118,7 +118,7 @@ describe("a link", () => {
     expect((await visit(`/${new URL(url).search}`)).status).toBe(401);
   });
 
-  test("is not used by who only looks, and never leads elsewhere", async () => {
+  test("is not used up by HEAD, and never redirects to another site", async () => {
     const { url } = (await link()).body;
     const { search } = new URL(url);
     expect((await visit(`/${search}`, [], hostOf(), "HEAD")).status).toBe(401);
@@ -127,7 +127,7 @@ describe("a link", () => {
     expect((await visit(`/${search}`)).status).toBe(303);
   });
 
-  test("cannot be hoarded", async () => {
+  test("is limited in number", async () => {
     const { id } = await bench.session(bench.hosted);
     const made = await Promise.all(Array.from({ length: 101 }, () => link({}, { id })));
     expect(made.some(({ status }) => status === 429) || (await link({}, { id })).status === 429).toBe(true);
@@ -135,7 +135,7 @@ describe("a link", () => {
 });
 
 describe("a cookie", () => {
-  test("opens its preview, and the app sees neither it nor any token of svc's", async () => {
+  test("opens its preview, and is not forwarded to the app, nor is any token of svc", async () => {
     const cookie = await signIn();
     const answer = await visit(`/headers?token=app&x=1`, [
       `${cookie}; theirs=1`,
@@ -178,15 +178,15 @@ describe("a cookie", () => {
     ["of another purpose", (value) => sign(value.split(".")[0] ?? "", "clone-credential")],
     ["expired", (value) => sign(claims(value, { 4: Math.floor(Date.now() / 1000) - 1 }))],
     ["of another port", (value) => sign(claims(value, { 1: 3000 }))],
-    ["of somebody unknown", (value) => sign(claims(value, { 2: crypto.randomUUID() }))],
+    ["of an unknown user", (value) => sign(claims(value, { 2: crypto.randomUUID() }))],
   ];
-  test.each(forged)("that is %s opens nothing", async (_, forge) => {
+  test.each(forged)("that is %s is rejected", async (_, forge) => {
     const value = (await signIn()).replace("Cookie: svc_preview=", "");
     const { status } = await visit("/", [`Cookie: svc_preview=${forge(value)}`]);
     expect([401, 403]).toContain(status);
   });
 
-  test("that another host has set beside it does no harm", async () => {
+  test("works beside a cookie that another host set", async () => {
     const cookie = await signIn();
     const [name = "", value = ""] = cookie.replace("Cookie: ", "").split("=");
     const both = `Cookie: ${name}=tossed.in; ${name}=${value}`;
@@ -202,7 +202,7 @@ describe("a cookie", () => {
     return `${body}.${bench.keys.mac(purpose, body).toString("base64url")}`;
   }
 
-  test("is dead when its user is no member any more, or the session is gone", async () => {
+  test("is rejected once its user is no longer a member, or the session is deleted", async () => {
     const token = await bench.api.mint("second@example.com");
     const { user_id: userId } = (await bench.api.call("GET", "/v1/accounts/me", { token })).body;
     const { account_id: accountId } = bench.hosted.project;
@@ -218,7 +218,7 @@ describe("a cookie", () => {
   });
 });
 
-test("what another site's page asks for is refused", async () => {
+test("rejects requests from pages of other sites", async () => {
   const cookie = await signIn();
   const own = `Origin: http://${hostOf()}`;
   const sibling = `Origin: http://${hostOf(port + 1)}`;
@@ -258,7 +258,7 @@ test("what another site's page asks for is refused", async () => {
   expect((await socket(["Origin: https://evil.example"])).text).toContain('"code":"forbidden"');
 });
 
-test("a name that is no preview's is the API's, and opens no sandbox", async () => {
+test("a host that is not a preview's serves the API, not a sandbox", async () => {
   const cookie = await signIn();
   const api = new URL(bench.api.url).port;
   const names = [
@@ -285,11 +285,11 @@ test("a name that is no preview's is the API's, and opens no sandbox", async () 
   expect((await visit("/v1/health", [cookie])).text).not.toContain("svc-api");
 });
 
-describe("a session that does not run", () => {
+describe("a session that is not running", () => {
   const of = async ({ name, ...run }: RunValues & { name?: string }) => {
     const { id } = await bench.session(bench.hosted);
     const cookie = await signIn(port, bench.api.token, id);
-    // it belongs to this server, which makes nothing of it: there is no branch in the repository
+    // it is assigned to this server, which cannot start it: the repository does not have the branch
     const place = readFileSync(join(bench.api.dataDir, "server-id"), "utf8").trim();
     await changeRun(bench.db, id, { place, ...run });
     if (name !== undefined)
@@ -302,7 +302,7 @@ describe("a session that does not run", () => {
     return { id, ask, status };
   };
 
-  test("is shown as it starts, on a page that nothing can run in", async () => {
+  test("shows its start on a page without scripts", async () => {
     const name = `<script>alert("1")</script>`;
     // a server that nobody runs starts it, and so it stays as it is
     const { ask } = await of({ status: "provisioning", step: "clone", name, place: "nobody's" });
@@ -317,7 +317,7 @@ describe("a session that does not run", () => {
     expect(json.text).toMatch(/503[\s\S]*Retry-After: \d[\s\S]*"code":"not_running","status":"provisioning"/);
   });
 
-  test("says why it failed, and stays as it is", async () => {
+  test("shows why it failed, and stays failed", async () => {
     const { ask, status, id } = await of({ status: "failed", error: "The image <b>could</b> not be built." });
     const { text } = await ask([PAGE, "Sec-Fetch-Mode: navigate"]);
     expect(text).toContain("The image &#60;b&#62;could&#60;/b&#62; not be built.");
@@ -326,7 +326,7 @@ describe("a session that does not run", () => {
     expect(await status()).toBe("failed");
   });
 
-  test("is started again when a person asks for it, and not by what a page left open asks", async () => {
+  test("is restarted when a person navigates to it, but not by requests of an open page", async () => {
     const { ask, status } = await of({ status: "stopped", goal: "stopped" });
     for (const lines of [
       ["Accept: */*"],
@@ -342,7 +342,7 @@ describe("a session that does not run", () => {
     expect(await status()).not.toBe("stopped");
   });
 
-  test("is started again by a POST through the API's proxy too", async () => {
+  test("is restarted by a POST through the API's proxy, too", async () => {
     const { id, status } = await of({ status: "stopped", goal: "stopped" });
     expect((await bench.api.call("GET", `/v1/p/${id}/8000/session`)).body.status).toBe("stopped");
     const answer = await bench.api.call("POST", `/v1/p/${id}/8000/session`);
@@ -351,7 +351,7 @@ describe("a session that does not run", () => {
   });
 });
 
-test("where previews have a domain of their own, cookies are for TLS, and apps are asked as localhost", async () => {
+test("with a preview domain, cookies are secure, and apps get requests for localhost", async () => {
   const other = await startProxied({
     SVC_PREVIEW_HOST: "preview.example.com",
     SVC_PUBLIC_URL: "https://svc.example.com",

@@ -32,9 +32,9 @@ async function startQuietApi() {
 }
 
 interface HostOptions {
-  /** Who may read and write; nobody is asked when left out. */
+  /** Credentials that may read and write; without them, the host is public. */
   credential?: { username: string; token: string };
-  /** Where the host sends everybody instead of answering. */
+  /** The host redirects all requests to this address. */
   redirect?: string;
 }
 
@@ -77,7 +77,7 @@ test("takes the default branch from the repository, whatever its name", async ()
   expect([missing.status, missing.body.code]).toEqual([400, "ref_not_found"]);
 });
 
-test("an empty repository can be a project, and takes change requests once it has branches", async () => {
+test("accepts an empty repository, and change requests once it has branches", async () => {
   const remote = makeRemote({ defaultBranch: "dev" });
   const project = await api.project(remote.url);
   expect(["dev", "main"]).toContain(project.default_branch);
@@ -103,7 +103,7 @@ test("a SHA-256 repository works from project to merge", async () => {
   expect((await api.call("POST", `${path}/1/merge`)).body.merge_commit_sha).toBe(remote.sha("main"));
 });
 
-test("over http with a credential: reads, merges, and the credential is nowhere to be seen", async () => {
+test("reads and merges over http with a credential, and never shows the credential", async () => {
   const credential = { username: "bot", token: "s3cret-T0ken-value" };
   const remote = makeRemote();
   remote.commit("main", { a: "1\n" });
@@ -136,7 +136,7 @@ test("over http with a credential: reads, merges, and the credential is nowhere 
   expect(everything).not.toContain(btoa(`${credential.username}:${credential.token}`));
 });
 
-test("a stored credential can be replaced, and is checked before it is stored", async () => {
+test("replaces a stored credential, and checks it first", async () => {
   const remote = makeRemote();
   remote.commit("main", { a: "1\n" });
   const host = makeHost(remote, { credential: { username: "x-access-token", token: "one" } });
@@ -148,7 +148,7 @@ test("a stored credential can be replaced, and is checked before it is stored", 
   expect((await put("one")).body).toEqual({ ok: true });
 });
 
-test("a credential belongs to one repository: another one on the same host does not get it", async () => {
+test("a credential is not used for another repository on the same host", async () => {
   const quiet = await startQuietApi();
   const [one, two] = [makeRemote(), makeRemote()];
   for (const remote of [one, two]) remote.commit("main", { a: "1\n" });
@@ -181,7 +181,7 @@ test("a credential belongs to one repository: another one on the same host does 
   expect((await patch(first.url)).status).toBe(502);
 });
 
-test("a redirect is not followed, and the credential stays behind", async () => {
+test("does not follow redirects, nor send them the credential", async () => {
   const remote = makeRemote();
   remote.commit("main", { a: "1\n" });
   const target = makeHost(remote);
@@ -194,7 +194,7 @@ test("a redirect is not followed, and the credential stays behind", async () => 
   expect(target.seen).toEqual([]);
 });
 
-test("objects of the old repository are not served as the new one's", async () => {
+test("does not serve objects of the old repository after the URL has changed", async () => {
   const [one, two] = [makeRemote(), makeRemote()];
   for (const remote of [one, two]) {
     remote.commit("main", { a: "1\n" });
@@ -213,7 +213,7 @@ test("objects of the old repository are not served as the new one's", async () =
   expect(readdirSync(join(api.dataDir, "mirrors")).length).toBeGreaterThan(0);
 });
 
-test("what is not a repository svc may reach is refused before git sees it", async () => {
+test("rejects invalid and forbidden URLs before git runs", async () => {
   const rows: [string, string[]][] = [
     [
       "invalid_repo_url",
@@ -240,7 +240,7 @@ test("what is not a repository svc may reach is refused before git sees it", asy
   }
 });
 
-test("private addresses, file and http are refused unless the operator allows them", async () => {
+test("rejects private addresses, file and http unless the operator allows them", async () => {
   const strict = await startApi({ env: { SVC_ALLOW_PRIVATE_REPOS: "0" } });
   undo.push(() => strict.stop());
   const urls = [
@@ -270,7 +270,7 @@ test("private addresses, file and http are refused unless the operator allows th
   }
 });
 
-test("deleting a project takes its change requests, tokens and mirror along, and leaves the repository", async () => {
+test("deleting a project deletes its change requests, tokens and mirror, not the repository", async () => {
   const remote = makeRemote();
   remote.commit("main", { a: "1\n" });
   remote.commit("work", { a: "2\n" }, { from: "main" });
@@ -289,7 +289,7 @@ test("deleting a project takes its change requests, tokens and mirror along, and
   expect(remote.has("work")).toBe(true);
 });
 
-test("a fetch that began before a project was deleted ends with it, and does not make its mirror again", async () => {
+test("deleting a project ends its fetches, which do not create its mirror again", async () => {
   const remote = makeRemote();
   remote.commit("main", { a: "1\n" });
   remote.commit("work", { a: "2\n" }, { from: "main" });
@@ -314,7 +314,7 @@ test("a fetch that began before a project was deleted ends with it, and does not
   expect(quiet.mirrors()).toEqual([]);
 });
 
-test("lists page by page", async () => {
+test("lists projects in pages", async () => {
   const remote = makeRemote();
   remote.commit("main", { a: "1\n" });
   const other = await api.mint("pages@example.com");

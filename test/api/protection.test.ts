@@ -23,7 +23,7 @@ const patch = (token: string | null, body: unknown) =>
   bench.call("PATCH", "", { body, ...(token !== null && { token }) });
 const shown = async () => (await bench.call("GET", "")).body;
 
-test("what protects a project is changed by owners and admins alone; members read it and rename it", async () => {
+test("only owners and admins change a project's protection; members read and rename the project", async () => {
   const before = await shown();
   const rows: [token: string | null, method: string, path: string, body: unknown, status: number][] = [
     [member, "PATCH", "", { default_branch: "x" }, 403],
@@ -48,7 +48,7 @@ test("what protects a project is changed by owners and admins alone; members rea
   expect((await patch(member, { name: before.name })).status).toBe(200);
 });
 
-test("a branch that was the default one stays protected until an admin drops it by its name", async () => {
+test("a former default branch stays protected until an admin unprotects it", async () => {
   const both = await Promise.all([
     patch(OWNER, { default_branch: "x" }),
     patch(OWNER, { default_branch: "x" }),
@@ -72,7 +72,7 @@ test("a branch that was the default one stays protected until an admin drops it 
   expect((await drop("feature%2Fy")).body.protected_branches).toEqual(["main"]);
 });
 
-test("required approvals hold for a former default branch, whatever was the default meanwhile", async () => {
+test("required approvals apply to a former default branch, whatever the default was in between", async () => {
   bench.rule("svc_version = 1\n[change_requests]\nrequired_approvals = 1\n");
   bench.remote.branch("plain", "x");
   const cr = await bench.open();

@@ -44,7 +44,7 @@ async function seen(lines: string[] = [], query = ""): Promise<{ url: string; ra
   return JSON.parse(text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1));
 }
 
-describe("who is let in", () => {
+describe("access", () => {
   const rows: [string, () => { token: string | null; id?: string; of?: string }, number, string][] = [
     ["nobody", () => ({ token: null }), 401, "unauthorized"],
     ["an unknown token", () => ({ token: "svc_pat_unknown" }), 401, "unauthorized"],
@@ -62,7 +62,7 @@ describe("who is let in", () => {
       404,
       "not_found",
     ],
-    ["a name that is no id", () => ({ token: bench.api.token, id: "main" }), 400, "validation_failed"],
+    ["a name instead of an id", () => ({ token: bench.api.token, id: "main" }), 400, "validation_failed"],
     ["a port that is none", () => ({ token: bench.api.token, of: "70000" }), 400, "validation_failed"],
     ["the runtime's own port", () => ({ token: bench.api.token, of: "4096" }), 403, "forbidden"],
     ["a member", () => ({ token: bench.api.token }), 200, ""],
@@ -78,7 +78,7 @@ describe("who is let in", () => {
     expect(answer.headers.get("www-authenticate")).toBe(status === 401 ? "Bearer" : null);
   });
 
-  test("others are not: no membership, another project's token", async () => {
+  test("rejects non-members and tokens of other projects", async () => {
     const stranger = await bench.api.mint("stranger@example.com");
     const other = await bench.session(bench.external);
     for (const token of [stranger, other.token]) {
@@ -87,7 +87,7 @@ describe("who is let in", () => {
     }
   });
 
-  test("a revoked token and a lost membership count within five seconds, also on a connection that is kept", async () => {
+  test("a revoked token and a lost membership apply within five seconds, also on a keep-alive connection", async () => {
     const token = await bench.api.mint("second@example.com");
     const me = (await bench.api.call("GET", "/v1/accounts/me", { token })).body;
     const { account_id: accountId } = bench.hosted.project;
@@ -108,8 +108,8 @@ describe("who is let in", () => {
   });
 });
 
-describe("what the sandbox is told", () => {
-  test("nothing of svc's, and nothing that only a proxy may say", async () => {
+describe("the forwarded request", () => {
+  test("has no headers of svc, and no forged proxy headers", async () => {
     const sent = [
       "X-Svc-User-Context: forged.forged",
       "X-Svc-Anything: 1",
@@ -134,14 +134,14 @@ describe("what the sandbox is told", () => {
     expect(alone).not.toMatch(/cookie/i);
   });
 
-  test("path and query are as they were asked", async () => {
+  test("has the path and query unchanged", async () => {
     expect((await seen([], "?a=%2F..&b=/../c&d=\\")).url).toBe("/headers?a=%2F..&b=/../c&d=\\");
     expect((await raw(at("/@scope%2fname//x%20y"))).text).toContain("no such path");
     expect((await raw(`/v1/p/${session.id}/${port}`)).text).toEndWith("ok");
     expect((await raw(`/v1/p/${session.id}/${port}?x=1`)).text).toEndWith("ok");
   });
 
-  test("port 8000 is the daemon and the runtime behind it, without what is the platform's", async () => {
+  test("port 8000 reaches the daemon and the runtime, but not the platform's own routes", async () => {
     const health = await bench.api.call("GET", at("/svc/health", 8000));
     expect(health.body).toMatchObject({ daemon: "ok", runtime: "ok" });
     expect((await bench.api.call("GET", at("/session/status", 8000))).status).toBe(200);
@@ -180,14 +180,14 @@ const ODD: [string, (good: string) => string, string[]][] = [
   ["a folded header", (good) => `${good}/`, ["X: 1\r\n y"]],
 ];
 
-test.each(ODD)("a request that could be read in two ways is refused: %s", async (_, target, lines) => {
+test.each(ODD)("rejects an ambiguous request: %s", async (_, target, lines) => {
   const answer = await raw(target(at("").replace(/\/$/, "")), lines, "POST", "abc");
   expect(answer.status).toBe(400);
   expect(answer.text).toMatch(/"code":"validation_failed"/);
   expect(answer.text).toMatch(/X-Request-Id: [0-9a-f-]{36}/);
 });
 
-test("what follows a request on its connection is a request of its own", async () => {
+test("authorizes each request of a connection separately", async () => {
   const two = rawRequest(at("/"), ["Host: localhost", bearer()]).replace("Connection: close\r\n", "");
   const { text } = await sendRaw(bench.api.url, two + rawRequest(at("/"), ["Host: localhost"]));
   expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 200", "HTTP/1.1 401"]);
@@ -195,7 +195,7 @@ test("what follows a request on its connection is a request of its own", async (
   expect((await sendRaw(bench.api.url, away)).text).toContain('"service":"svc-api"');
 });
 
-test("only WebSocket may take a connection over", async () => {
+test("only WebSocket can upgrade a connection", async () => {
   const lines = ["Host: a", bearer(), "HTTP2-Settings: AAMAAABkAAQAAP__"];
   const { text } = await sendRaw(
     bench.api.url,
@@ -211,7 +211,7 @@ describe("a sandbox that does not answer", () => {
     expect([answer.status, answer.body.code]).toEqual([502, "nothing_listening"]);
   });
 
-  test("a daemon that is gone is 502", async () => {
+  test("a daemon that has exited is 502", async () => {
     const {
       host,
       port: daemonPort,
@@ -235,7 +235,7 @@ describe("a sandbox that does not answer", () => {
     expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
   });
 
-  test("a sandbox that moved is found again", async () => {
+  test("finds a sandbox at its new address", async () => {
     const move = (at: number) =>
       bench.db.update(sessionSandboxes).set({ port: at }).where(eq(sessionSandboxes.runId, session.id));
     const { port: here } = new URL(sandbox.url);

@@ -83,7 +83,7 @@ test.each(Object.keys(WAYS))("commits that reach the base by %s merge their chan
   expect((await api.call("POST", `${place.path}/1/merge`)).body.code).toBe("not_open");
 });
 
-test("the twin of a change request is merged with it", async () => {
+test("a change request with the same commits is merged with it", async () => {
   const { remote, open, path, get, head, base } = await setUp();
   remote.branch("copy", head);
   await open({ title: "The same again", head_ref: "copy" });
@@ -110,7 +110,7 @@ test("a change request without commits of its own stays open while its base move
   expect(await get(2)).toMatchObject({ status: "merged", merge_commit_sha: remote.sha("main") });
 });
 
-test("a change request whose base branch is gone stays as it is, and is in nobody's way", async () => {
+test("a change request whose base branch is deleted stays as it is, and does not block others", async () => {
   const { remote, path, open, base, head } = await setUp();
   remote.branch("stable", base);
   await open({ base_ref: "stable" });
@@ -123,7 +123,7 @@ test("a change request whose base branch is gone stays as it is, and is in nobod
   ]);
 });
 
-test("while the new base cannot be fetched, the change request stays open, and is merged afterwards", async () => {
+test("a change request stays open while the new base cannot be fetched, and is merged afterwards", async () => {
   const { remote, get, head, base } = await setUp();
   const blob = remote.git("rev-parse", `${head}:a`).trim();
   const tree = git(["-C", remote.path, "mktree"], Buffer.from(`100644 blob ${blob}\tnew\n`)).trim();
@@ -141,7 +141,7 @@ test("while the new base cannot be fetched, the change request stays open, and i
   expect(await get()).toMatchObject({ merge_commit_sha: merge, base_commit_sha: base, merged_by: null });
 });
 
-test("a row that could not be refreshed says that it is stale", async () => {
+test("a row that could not be refreshed is marked as stale", async () => {
   const { remote, path, get, base, head } = await setUp();
   const list = async () => (await api.call("GET", path)).body.change_requests;
   expect([(await get()).stale, (await list())[0].stale]).toEqual([false, false]);

@@ -53,7 +53,7 @@ const ask = (what: string, query: Record<string, string | number> = {}, options:
 const RAW = { headers: { Accept: "application/octet-stream" } };
 
 describe("branches", () => {
-  test("the default branch first, then by name, page by page", async () => {
+  test("are listed with the default branch first, then by name, in pages", async () => {
     const names = ["B", "a", "feature/x", "ü", "z".repeat(200)];
     for (const name of names) remote.branch(name, "main");
     const whole = await ask("branches");
@@ -75,7 +75,7 @@ describe("branches", () => {
     for (const name of names) remote.deleteBranch(name);
   });
 
-  test("a push is seen at once", async () => {
+  test("are current immediately after a push", async () => {
     const tip = remote.commit("fresh", { x: "1\n" }, { from: "main" });
     const { body } = await ask("branches");
     expect(body.branches).toContainEqual({ name: "fresh", commit_sha: tip, is_default: false });
@@ -106,7 +106,7 @@ describe("a ref", () => {
     expect([body.ref, body.commit_sha]).toEqual(["main", second]);
   });
 
-  test("is nothing else that git could read in it", async () => {
+  test("is no other revision syntax of git", async () => {
     const tree = remote.git("rev-parse", `${first}^{tree}`).trim();
     const tag = remote.git("rev-parse", "refs/tags/v1").trim();
     const rows: [ref: string, code: string][] = [
@@ -143,7 +143,7 @@ describe("a ref", () => {
     for (const [ref, code] of rows) expect([ref, await commitOf(ref)]).toEqual([ref, [400, code]]);
   });
 
-  test("that is the missing default branch is said to be that", async () => {
+  test("has its own error if it is the missing default branch", async () => {
     const other = new Remote({ defaultBranch: "trunk" });
     other.commit("trunk", { a: "1\n" });
     const { project_id } = await api.project(other.url);
@@ -155,7 +155,7 @@ describe("a ref", () => {
     other.remove();
   });
 
-  test("of an empty repository is told what to do, on a host and with svc", async () => {
+  test("of an empty repository has an error with the next step, on a host and with svc", async () => {
     const other = new Remote();
     const made = await api.project(other.url);
     const hosted = await api.call("POST", "/v1/projects", { body: { name: "Hosted" } });
@@ -184,7 +184,7 @@ describe("a ref", () => {
 });
 
 describe("commits", () => {
-  test("the newest first, with what each says", async () => {
+  test("are listed newest first, with their messages", async () => {
     const { status, body } = await ask("commits", { ref: "main" });
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -203,7 +203,7 @@ describe("commits", () => {
     });
   });
 
-  test("of a path only those that changed it; of a path that never was, none", async () => {
+  test("of a path are those that changed it; an unknown path has none", async () => {
     const shas = async (query: Record<string, string>) =>
       (await ask("commits", query)).body.commits.map((row: { sha: string }) => row.sha);
     expect(await shas({ path: "src/a.ts" })).toEqual([second, first]);
@@ -217,7 +217,7 @@ describe("commits", () => {
     expect(await shas({ path: "*.md" })).toEqual([]);
   });
 
-  test("pages stay with the commit that the first one began at", async () => {
+  test("all pages list the history of the first page's commit", async () => {
     const other = new Remote();
     const all = Array.from({ length: 7 }, (_, at) => other.commit("main", { f: `${at}\n` })).reverse();
     const { project_id } = await api.project(other.url);
@@ -237,7 +237,7 @@ describe("commits", () => {
 });
 
 describe("files", () => {
-  test("of the root and below, each kind as it is", async () => {
+  test("are listed in the root and below, with their kinds", async () => {
     const { body } = await ask("files", { ref: first });
     const rows = Object.fromEntries(body.entries.map((row: { path: string }) => [row.path, row]));
     expect(rows["README.md"]).toEqual({
@@ -269,7 +269,7 @@ describe("files", () => {
     expect((await ask("files", { path: "src/deep/" })).body.entries).toHaveLength(1);
   });
 
-  test("page by page, of one commit", async () => {
+  test("are listed in pages, all of one commit", async () => {
     const whole = (await ask("files", { limit: PAGE_MAX })).body.entries;
     const found: object[] = [];
     for (let cursor: string | undefined; ; ) {
@@ -282,7 +282,7 @@ describe("files", () => {
     expect(found).toEqual(whole);
   });
 
-  test("listing a path that is not a directory names what it is", async () => {
+  test("a path that is not a directory is an error that names its kind", async () => {
     const rows: [path: string, says: string][] = [
       ["none", '"main" has no directory "none".'],
       ["README.md/x", "has no directory"],
@@ -302,7 +302,7 @@ describe("files", () => {
 describe("contents", () => {
   const contents = async (query: Record<string, string>) => (await ask("contents", query)).body;
 
-  test("text as text, the rest in base64, each exactly", async () => {
+  test("are exact: text as text, other files in base64", async () => {
     for (const [name, change] of Object.entries(FILES)) {
       if (typeof change !== "string" && !(change instanceof Uint8Array)) continue;
       const query = name.startsWith(BYTES)
@@ -328,7 +328,7 @@ describe("contents", () => {
     });
   });
 
-  test("of a symbolic link its target, and nothing behind it", async () => {
+  test("of a symbolic link are its target path, not the target's contents", async () => {
     expect(await contents({ path: "link" })).toMatchObject({
       type: "symlink",
       mode: "120000",
@@ -339,7 +339,7 @@ describe("contents", () => {
     expect(raw.body.error).toContain("symbolic link");
   });
 
-  test("reading a path that is not a file names what it is", async () => {
+  test("a path that is not a file is an error that names its kind", async () => {
     const rows: [path: string, says: string][] = [
       ["none", '"main" has no file "none".'],
       ["src", "is a directory, not a file"],
@@ -356,7 +356,7 @@ describe("contents", () => {
     expect((await ask("contents")).body).toMatchObject({ code: "validation_failed" });
   });
 
-  test("past a MiB it is cut, and never within a character", async () => {
+  test("are truncated after 1 MiB, never within a character", async () => {
     const size = CONTENT_MAX_BYTES;
     const files: Record<string, Change> = { exact: "x".repeat(size), over: "x".repeat(size + 1) };
     for (const [name, character] of [
@@ -395,7 +395,7 @@ describe("raw contents", () => {
       headers: { Authorization: `Bearer ${api.token}`, Accept: "application/octet-stream" },
     });
 
-  test("are the bytes, as something that no browser runs", async () => {
+  test("are the unchanged bytes, with a type that browsers do not execute", async () => {
     const path = "<script>'(*)\".html";
     const response = await fetchRaw({ ref: first, path });
     expect(await response.text()).toBe("<script>alert(1)</script>");
@@ -420,7 +420,7 @@ describe("raw contents", () => {
     expect(await nameless.text()).toBe("bytes\n");
   });
 
-  test("of a large file come whole; HEAD and a reader that leaves cost nothing", async () => {
+  test("of a large file are complete; HEAD and disconnected readers cost nothing", async () => {
     const content = Buffer.alloc(20_000_000, "0123456789abcdef\n");
     remote.commit("large", { f: content });
     const response = await fetchRaw({ ref: "large", path: "f" });
@@ -436,7 +436,7 @@ describe("raw contents", () => {
     expect((await again.arrayBuffer()).byteLength).toBe(content.length);
   });
 
-  test("past 100 MiB are refused before a byte, and as JSON their beginning is there", async () => {
+  test("over 100 MiB are rejected before the first byte; as JSON their beginning is available", async () => {
     const blob = Buffer.alloc(FILE_MAX_BYTES + 1);
     const id = git(["-C", remote.path, "hash-object", "-w", "--stdin"], blob).trim();
     const tree = git(["-C", remote.path, "mktree"], Buffer.from(`100644 blob ${id}\thuge\n`)).trim();
@@ -450,7 +450,7 @@ describe("raw contents", () => {
   });
 });
 
-test("paths that lead out, or nowhere, are refused everywhere", async () => {
+test("rejects paths outside of the repository and unknown paths on every route", async () => {
   const paths = [
     "..",
     "../x",
@@ -483,7 +483,7 @@ test("paths that lead out, or nowhere, are refused everywhere", async () => {
   }
 });
 
-test("limits and cursors are checked", async () => {
+test("validates limits and cursors", async () => {
   const encode = (text: string) => Buffer.from(text).toString("base64url");
   for (const what of ["branches", "commits", "files"]) {
     for (const limit of ["0", "-1", "201", "1.5", "x", "1000"])
@@ -506,7 +506,7 @@ test("limits and cursors are checked", async () => {
   expect((await ask("files", { cursor: encode(`${first}.9999`) })).body.entries).toEqual([]);
 });
 
-test("who may read: the project's tokens and its members, nobody else", async () => {
+test("only the project's tokens and members can read", async () => {
   const stranger = await api.mint("stranger@example.com");
   const { body } = await api.call("POST", `/v1/projects/${project.project_id}/cli-token`);
   for (const what of ["branches", "commits", "files", "contents"]) {
@@ -519,7 +519,7 @@ test("who may read: the project's tokens and its members, nobody else", async ()
   }
 });
 
-test("a repository that svc hosts is read like any other", async () => {
+test("reads a repository that svc hosts like any other", async () => {
   const folder = `${api.dataDir}/repositories`;
   const known = new Set(readdirSync(folder));
   const made = await api.call("POST", "/v1/projects", { body: { name: "Hosted too" } });
@@ -543,7 +543,7 @@ test("a repository that svc hosts is read like any other", async () => {
   expect((await api.call("GET", `${at}/contents?path=src/a.ts`)).body.content).toBe("a2\n");
 });
 
-test("a repository whose host does not answer is 502", async () => {
+test("an unreachable host is 502", async () => {
   const other = new Remote();
   other.commit("main", { a: "1\n" });
   const { project_id } = await api.project(other.url);
@@ -554,12 +554,12 @@ test("a repository whose host does not answer is 502", async () => {
     const answer = await api.call("GET", `${at}/${what}`);
     expect([what, answer.status, answer.body.code]).toEqual([what, 502, "repo_unreachable"]);
   }
-  // what is here needs no host
+  // svc's copy needs no host
   const kept = await api.call("GET", `${at}/contents?path=a&ref=${body.commit_sha}`);
   expect([kept.status, kept.body.content]).toEqual([200, "1\n"]);
 });
 
-test("every answer is what the contract's schema says, and no more", async () => {
+test("every response matches the contract's schema exactly", async () => {
   setFormats();
   const rows = [
     ...(await ask("branches")).body.branches.map((row: unknown) => [branch, row]),

@@ -66,7 +66,7 @@ const push = (url: string, ...specs: string[]) =>
   runClient(work.path, "push", "-q", "--force", url, ...specs);
 const savedOf = async (path: string) => (await bench.api.call("GET", path)).body.saved;
 
-test("only a sandbox's key gets the credential that saves work", async () => {
+test("only a sandbox's key gets the credential for saved work", async () => {
   const session = await bench.session(bench.hosted);
   const path = `/v1/projects/${bench.hosted.project.project_id}/git/clone-credential`;
   const ask = async (token: string, query: string) =>
@@ -77,7 +77,7 @@ test("only a sandbox's key gets the credential that saves work", async () => {
   expect(await ask(session.serviceKey, "?scope=all")).toBe(400);
 });
 
-test("a save that the database has no room for is told that the disk is full", async () => {
+test("a push of saved work reports a full disk", async () => {
   const { ref, saver, path } = await begin(bench.hosted);
   await bench.db.execute(sql`create function no_room() returns trigger language plpgsql as $$
     begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$`);
@@ -94,7 +94,7 @@ test("a save that the database has no room for is told that the disk is full", a
 
 for (const kind of ["hosted", "external"] as const) {
   describe(`${kind} repository`, () => {
-    test("saved work is made, moved anywhere and taken away; the session shows it, and nobody is served the ref", async () => {
+    test("saved work can be created, moved and deleted; the session shows it, and clients do not see its ref", async () => {
       const { ref, saver, path, session } = await begin(bench[kind]);
       expect(await savedOf(path)).toBeNull();
       expect((await bench.api.call("GET", `${path}/saved`)).status).toBe(404);
@@ -128,7 +128,7 @@ for (const kind of ["hosted", "external"] as const) {
         expect(
           (await runClient(work.path, "ls-remote", bench.url(bench[kind], credential))).out,
         ).not.toContain(ref);
-      // whoever may read the project can fetch what was saved, by its id
+      // a user with read access to the project can fetch saved work by its id
       const place = scratch();
       await runClient(place.path, "init", "-q");
       const own = bench.url(bench[kind], session.cloneCredential);
@@ -142,7 +142,7 @@ for (const kind of ["hosted", "external"] as const) {
 }
 
 describe("a git host", () => {
-  test("gets the ref too; a copy of the repository that is made anew gets it from there", async () => {
+  test("gets the ref, too; a re-created mirror gets it from there", async () => {
     const place = bench.external;
     const { ref, saver, path } = await begin(place);
     await push(saver, `${commits["W"]}:${ref}`);
@@ -162,7 +162,7 @@ describe("a git host", () => {
     folder[Symbol.dispose]();
   });
 
-  test("that is away keeps no work from being saved", async () => {
+  test("that is unreachable does not prevent saving work", async () => {
     const place = bench.external;
     const { saver, ref, path } = await begin(place);
     renameSync(place.directory, `${place.directory}-away`);
@@ -175,7 +175,7 @@ describe("a git host", () => {
     expect((await bench.api.call("GET", `${path}/saved`)).body).toMatchObject({ base: commits["M"] });
   });
 
-  test("that takes no such refs changes nothing: svc's copy has it", async () => {
+  test("that rejects such refs does not matter: svc's mirror has the ref", async () => {
     const place = bench.external;
     await runClient(place.directory, "config", "receive.hideRefs", "refs/svc");
     try {

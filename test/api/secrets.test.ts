@@ -28,7 +28,7 @@ async function fresh() {
 }
 
 describe("secrets", () => {
-  test("are set, set again, listed by name and removed; values never come back", async () => {
+  test("are set, replaced, listed by name and removed; values are never returned", async () => {
     const { path, set, names } = await fresh();
     const first = await set("API_KEY", "s3cr3t-value-one");
     expect([first.status, Object.keys(first.body).sort()]).toEqual([
@@ -47,7 +47,7 @@ describe("secrets", () => {
   });
 
   test.each(["lower", "1A", "A-B", "A B", "A=B", "Ä", "A".repeat(65), "A\0"])(
-    "no secret is called %j",
+    "rejects the name %j",
     async (name) => {
       const { path, set } = await fresh();
       expect((await set(name, "x")).status).toBe(400);
@@ -71,13 +71,13 @@ describe("secrets", () => {
     "OPENCODE_CONFIG",
     "BASH_ENV",
     "DYLD_INSERT_LIBRARIES",
-  ])("%s is the sandbox's own", async (name) => {
+  ])("%s is reserved for the sandbox", async (name) => {
     const { set } = await fresh();
     const { status, body } = await set(name, "x");
     expect([status, body.code]).toEqual([400, "reserved_name"]);
   });
 
-  test("hold what fits: 64 KiB, no NUL, 200 in a project", async () => {
+  test("have limits: 64 KiB, no NUL, 200 in a project", async () => {
     const { path, set, names } = await fresh();
     expect((await set("A", "x".repeat(SECRET_MAX_BYTES))).status).toBe(200);
     expect((await set("A", "x".repeat(SECRET_MAX_BYTES + 1))).status).toBe(400);
@@ -91,7 +91,7 @@ describe("secrets", () => {
     expect((await api.call("GET", path)).body.next_cursor).toBeUndefined();
   });
 
-  test("are for what they are said to be for, and keep that when they are set again", async () => {
+  test("have an audience, which is kept when the value is replaced", async () => {
     const { path } = await fresh();
     const put = (body: unknown) => api.call("PUT", `${path}/KEY`, { body });
     expect((await put({ value: "x" })).body.for).toEqual(["sessions", "builds"]);
@@ -102,7 +102,7 @@ describe("secrets", () => {
       expect([bad, (await put({ value: "x", for: bad })).status]).toEqual([bad, 400]);
   });
 
-  test("are listed beside what the manifest asks for", async () => {
+  test("are listed beside those that the manifest requires", async () => {
     const own = new Remote();
     own.commit("main", {
       "svc.toml": 'svc_version = 1\n[env]\nrequired = ["KEY_A", "KEY_B"]\noptional = ["KEY_C", "KEY_A"]\n',
@@ -113,11 +113,11 @@ describe("secrets", () => {
     const asked = { required: ["KEY_A", "KEY_B"], optional: ["KEY_C"] };
     expect((await api.call("GET", path)).body).toMatchObject({ ...asked, missing: ["KEY_A"] });
     own.remove();
-    // a repository that does not answer is no reason to hide them
+    // they are listed even if the repository is unreachable
     expect((await api.call("GET", path)).body).toMatchObject({ items: [{ name: "KEY_B" }], required: [] });
   });
 
-  test("belong to one project, and open to a project token", async () => {
+  test("belong to one project, whose project tokens can access them", async () => {
     const [mine, other] = [await fresh(), await fresh()];
     await mine.set("KEY", "x");
     expect(await other.names()).toEqual([]);
@@ -128,7 +128,7 @@ describe("secrets", () => {
     expect((await mine.set("KEY2", "x", await api.mint("stranger@example.com"))).status).toBe(403);
   });
 
-  test("are nowhere on the disk in plain", async () => {
+  test("are never on the disk in plain text", async () => {
     const { set } = await fresh();
     const [name, value] = ["NAME_IN_PLAIN", `plain-${crypto.randomUUID()}`];
     await set(name, value);

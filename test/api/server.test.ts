@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-test("health tells what answers, to anybody", async () => {
+test("health reports service and version without a credential", async () => {
   const database = api.databaseUrl === null ? "embedded" : "postgres";
   const { status, body } = await api.call("GET", "/v1/health", { token: null });
   expect([status, body]).toEqual([
@@ -38,7 +38,7 @@ test("health tells what answers, to anybody", async () => {
   ]);
 });
 
-test("no answer is sniffed for another type, and none of the API's is kept: some hold tokens, links or credentials", async () => {
+test("responses forbid type sniffing, and those of the API forbid caching: some hold tokens, links or credentials", async () => {
   const minted = await api.call("POST", "/v1/accounts/tokens", { body: { name: "kept by nobody" } });
   const answers = [
     minted,
@@ -75,12 +75,12 @@ test.each([
   ["BREW", "/login", 405, "GET"],
   ["BREW", "/v1/nowhere", 404, null],
   ["BREW", "/v1/git/x.git/HEAD", 404, null],
-])("a method that a path does not answer is refused: %s %s", async (method, path, status, allow) => {
+])("rejects a method that the path does not have: %s %s", async (method, path, status, allow) => {
   const { text } = await sendRaw(api.url, rawRequest(path, ["Host: localhost"], method));
   expect([Number(text.slice(9, 12)), /^allow: (.*)\r$/im.exec(text)?.[1] ?? null]).toEqual([status, allow]);
 });
 
-test("HEAD answers as GET does, without a body", async () => {
+test("HEAD is answered like GET, without a body", async () => {
   const answer = await api.call("HEAD", "/v1/health", { token: null });
   expect([answer.status, answer.text]).toEqual([200, ""]);
 });
@@ -115,7 +115,7 @@ test("the API document names every route of the specification", async () => {
   );
 });
 
-test("the metrics count requests by route and merges by outcome, and hold no names", async () => {
+test("the metrics count requests by route and merges by outcome, and contain no names", async () => {
   const remote = new Remote();
   remote.commit("main", { a: "1\n" });
   remote.commit("work", { a: "2\n" }, { from: "main" });
@@ -137,13 +137,13 @@ test("the metrics count requests by route and merges by outcome, and hold no nam
   remote.remove();
 });
 
-test("a listener of the metrics whose port is taken stops the server with one line that names it", async () => {
+test("if the metrics port is in use, the server exits with one line that names it", async () => {
   const { host } = new URL(api.url);
   const taken = host.replace("localhost", "127.0.0.1");
   await expect(startApi({ env: { SVC_METRICS_LISTEN: taken } })).rejects.toThrow("SVC_METRICS_LISTEN");
 });
 
-test("listing the branches of a repository is shared by those who read at once", async () => {
+test("concurrent reads share one listing of a repository's branches", async () => {
   const remote = new Remote();
   remote.commit("main", { a: "1\n" });
   for (let n = 0; n < 50; n++)
@@ -162,7 +162,7 @@ test("listing the branches of a repository is shared by those who read at once",
   remote.remove();
 });
 
-test("a browser that is refused gets a page, with nothing of the request running in it", async () => {
+test("a browser gets an error page that escapes everything from the request", async () => {
   const browser = { Accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
   const unknown = await api.call("GET", "/nowhere", { token: null, headers: browser });
   expect([unknown.status, unknown.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
@@ -182,7 +182,7 @@ test("a browser that is refused gets a page, with nothing of the request running
   remote.remove();
 });
 
-test("every answer is what the contract's schema says, and no more", async () => {
+test("every response matches the contract's schema exactly", async () => {
   setFormats();
   const remote = new Remote();
   remote.commit("main", { a: "1\n" });

@@ -15,8 +15,8 @@ const passwordLink = async (email: string) =>
 const tokenOf = (url: string) => new URL(url).searchParams.get("token") ?? "";
 const look = (token: string) => openBrowser(api).call("GET", `/v1/auth/link?token=${token}`);
 
-describe("the link that a server without users prints", () => {
-  test("makes the first user, once, and is worth nothing when there is one", async () => {
+describe("the link that a server prints when it has no users", () => {
+  test("creates the first user, once, and is invalid afterwards", async () => {
     const empty = await startApi();
     try {
       const url = empty.firstUserLink ?? "";
@@ -41,7 +41,7 @@ describe("the link that a server without users prints", () => {
     }
   });
 
-  test("gives a user who had only tokens a password", async () => {
+  test("sets a password for a user who had only tokens", async () => {
     const empty = await startApi();
     try {
       const token = tokenOf(empty.firstUserLink ?? "");
@@ -58,7 +58,7 @@ describe("the link that a server without users prints", () => {
     }
   });
 
-  test("does nothing once somebody has a password", async () => {
+  test("is invalid once any user has a password", async () => {
     await signedIn(api);
     const body = { token: tokenOf(api.firstUserLink ?? ""), email: "late@example.com", password: PASSWORD };
     const late = await openBrowser(api).call("POST", "/v1/auth/link", { body });
@@ -66,8 +66,8 @@ describe("the link that a server without users prints", () => {
   });
 });
 
-describe("the link by which a user sets a password", () => {
-  test("does so once, signs in, and ends what was signed in before", async () => {
+describe("a password link", () => {
+  test("sets the password once, signs in, and signs out all other browsers", async () => {
     const email = "forgetful@example.com";
     const old = await signedIn(api, email, "the forgotten one");
     const token = tokenOf(await passwordLink(email));
@@ -85,13 +85,13 @@ describe("the link by which a user sets a password", () => {
     expect((await look(token)).status).toBe(404);
   });
 
-  test("ends the one that was made before it", async () => {
+  test("invalidates the previous link", async () => {
     const first = tokenOf(await passwordLink("twice@example.com"));
     const second = tokenOf(await passwordLink("twice@example.com"));
     expect([(await look(first)).status, (await look(second)).status]).toEqual([404, 200]);
   });
 
-  test("is not used up by what is wrong with the rest", async () => {
+  test("stays valid after an invalid request", async () => {
     const token = tokenOf(await passwordLink("patient@example.com"));
     const wrong: [unknown, Parameters<ReturnType<typeof openBrowser>["call"]>[2], number][] = [
       [{ token }, {}, 400],
@@ -111,7 +111,7 @@ describe("the link by which a user sets a password", () => {
 
   // a program's clock is the machine's
   if (!AGAINST_BINARIES)
-    test("is over after a day", async () => {
+    test("expires after a day", async () => {
       let now = Date.now();
       const timed = await startApi({ deps: { clock: () => new Date(now) } });
       try {
@@ -132,14 +132,14 @@ describe("the link by which a user sets a password", () => {
 });
 
 test.each(["svc_ln_", `svc_ln_${"a".repeat(43)}`, "%00", "x".repeat(128), "%F0%9F"])(
-  "the made-up link %p is no link",
+  "rejects the invalid link %p",
   async (token) => expect((await look(token)).status).toBe(404),
 );
 
 describe("signing up", () => {
   const wish = (email: string) => ({ body: { email, name: "New", password: PASSWORD } });
 
-  test("is closed unless the operator has opened it", async () => {
+  test("is closed by default", async () => {
     const refused = await openBrowser(api).call("POST", "/v1/auth/sign-up", wish("new@example.com"));
     expect([refused.status, refused.body.code]).toEqual([403, "sign_up_closed"]);
     const token = tokenOf(await passwordLink("somebody@example.com"));
@@ -147,7 +147,7 @@ describe("signing up", () => {
     expect((await openBrowser(api).call("POST", "/v1/auth/sign-up", { body })).status).toBe(404);
   });
 
-  test("is open to everybody where it is", async () => {
+  test("is open to everyone if the operator has opened it", async () => {
     const open = await startApi({ env: { SVC_SIGN_UP: "open" } });
     try {
       const browser = openBrowser(open);
@@ -159,7 +159,7 @@ describe("signing up", () => {
       ]);
       const me = await browser.call("GET", "/v1/accounts/me");
       expect(me.body.accounts).toMatchObject([{ role: "owner", name: "New" }]);
-      // neither takes over whoever is there, nor lets addresses be tried without end
+      // it neither takes over an existing user, nor allows unlimited attempts
       const taken = await openBrowser(open).call("POST", "/v1/auth/sign-up", wish("first@example.com"));
       expect([taken.status, taken.body.code]).toEqual([409, "email_taken"]);
       expect((await openBrowser(open).call("POST", "/v1/auth/sign-up", wish("not an address"))).status).toBe(
@@ -178,7 +178,7 @@ describe("signing up", () => {
   });
 });
 
-test("a password is changed by who knows it, which signs out every other browser", async () => {
+test("changing a password requires the current one, and signs out every other browser", async () => {
   const email = "careful@example.com";
   const [browser, other] = [await signedIn(api, email), await signedIn(api, email)];
   const change = (current_password: string, new_password: string) =>
@@ -197,7 +197,7 @@ test("a password is changed by who knows it, which signs out every other browser
   expect((await other.call("POST", "/v1/auth/sign-in", { body })).status).toBe(200);
 });
 
-test("a link's token is not in the database, and a server with users prints none", async () => {
+test("a link's token is not in the database, and a server with users prints no link", async () => {
   const token = tokenOf(await passwordLink("secret@example.com"));
   await look(token);
   await api.stop({ keepData: true });

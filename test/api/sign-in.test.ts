@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const signIn = (email: unknown, password: unknown) => ({ body: { email, password } });
 
-test("nobody can sign in with a password until there is one", async () => {
+test("rejects passwords of users who have none", async () => {
   const before = await openBrowser(api).call("GET", "/v1/auth/session");
   expect(before.body).toEqual({ signed_in: false, sign_up: "invited", github: false, first_user: true });
   await signedIn(api);
@@ -29,7 +29,7 @@ test("nobody can sign in with a password until there is one", async () => {
   expect(after.body).toMatchObject({ signed_in: false, first_user: false });
 });
 
-test("a browser signs in, is who it says on every route, and signs out", async () => {
+test("a browser signs in, is authenticated on every route, and signs out", async () => {
   const browser = await signedIn(api);
   expect(browser.cookie).toMatch(/^svc=svc_bs_[\w-]{43}$/);
   const session = await browser.call("GET", "/v1/auth/session");
@@ -57,7 +57,7 @@ test("a browser signs in, is who it says on every route, and signs out", async (
   expect((await browser.call("POST", "/v1/auth/sign-out")).status).toBe(200);
 });
 
-test("each sign-in has a secret of its own, and ends the one before", async () => {
+test("each sign-in has a new secret, and ends the previous one", async () => {
   const browser = await signedIn(api);
   const { cookie: first } = browser;
   await browser.call("POST", "/v1/auth/sign-in", signIn("FIRST@example.com ", PASSWORD));
@@ -67,7 +67,7 @@ test("each sign-in has a secret of its own, and ends the one before", async () =
   expect(before.status).toBe(401);
 });
 
-test("a planted cookie is never made good", async () => {
+test("signing in never makes a planted cookie valid", async () => {
   const browser = openBrowser(api);
   browser.cookie = `svc=svc_bs_${"a".repeat(43)}`;
   const planted = browser.cookie;
@@ -77,18 +77,23 @@ test("a planted cookie is never made good", async () => {
   expect(answer.status).toBe(401);
 });
 
-describe("a cookie opens nothing", () => {
+describe("a cookie is rejected", () => {
   const rows: [string, { page?: boolean; headers?: Record<string, string> }, number, string][] = [
     ["without the header of svc's pages", { page: false }, 401, "unauthorized"],
-    ["with another value of it", { page: false, headers: { "X-Svc-Dashboard": "0" } }, 401, "unauthorized"],
-    ["for another site's page", { headers: { Origin: "https://evil.example" } }, 403, "forbidden"],
     [
-      "for a page of the same name at another port",
+      "with another value of that header",
+      { page: false, headers: { "X-Svc-Dashboard": "0" } },
+      401,
+      "unauthorized",
+    ],
+    ["from another site's page", { headers: { Origin: "https://evil.example" } }, 403, "forbidden"],
+    [
+      "from a page of the same host at another port",
       { headers: { Origin: "http://localhost:1" } },
       403,
       "forbidden",
     ],
-    ["for a page without an origin", { headers: { Origin: "null" } }, 403, "forbidden"],
+    ["from a page without an origin", { headers: { Origin: "null" } }, 403, "forbidden"],
   ];
   for (const [name, options, status, code] of rows) {
     test(name, async () => {
@@ -105,27 +110,27 @@ describe("a cookie opens nothing", () => {
     });
   }
 
-  test("but does so for svc's own page, which says so", async () => {
+  test("but is accepted from svc's own pages", async () => {
     const browser = await signedIn(api);
     const headers = { Origin: new URL(api.url).origin };
     expect((await browser.call("GET", "/v1/accounts/me", { headers })).status).toBe(200);
   });
 
-  test("to a port of a sandbox other than the daemon's", async () => {
+  test("at a sandbox port that is not the daemon's", async () => {
     const browser = await signedIn(api);
     const sandbox = `/v1/p/${crypto.randomUUID()}`;
     expect((await browser.call("GET", `${sandbox}/8000/`)).status).toBe(404);
     expect((await browser.call("GET", `${sandbox}/3000/`)).status).toBe(401);
   });
 
-  test("to git", async () => {
+  test("by the git gateway", async () => {
     const browser = await signedIn(api);
     const path = `/v1/git/${project.project_id}.git/info/refs?service=git-upload-pack`;
     expect((await browser.call("GET", path)).status).toBe(401);
   });
 });
 
-test("no other site's page can sign a browser in or out", async () => {
+test("pages of other sites cannot sign a browser in or out", async () => {
   const body = { email: "first@example.com", password: PASSWORD };
   await signedIn(api);
   for (const path of ["/v1/auth/sign-in", "/v1/auth/sign-out"]) {
@@ -136,7 +141,7 @@ test("no other site's page can sign a browser in or out", async () => {
   }
 });
 
-test("an unknown user and a wrong password are answered alike, and as late", async () => {
+test("an unknown user and a wrong password get the same response after the same time", async () => {
   await signedIn(api);
   await api.mint("tokens-only@example.com");
   const rows = [
@@ -160,7 +165,7 @@ test("an unknown user and a wrong password are answered alike, and as late", asy
   expect(Math.min(...took.slice(0, 3))).toBeGreaterThan(Math.max(...took.slice(0, 3)) / 10);
 });
 
-test("what cannot be a sign-in is refused as such", async () => {
+test("rejects invalid sign-in requests", async () => {
   for (const body of [
     undefined,
     {},
@@ -176,7 +181,7 @@ test("what cannot be a sign-in is refused as such", async () => {
   expect(long.text).not.toContain("xxxx");
 });
 
-test("after ten wrong passwords even the right one has to wait, for this user alone", async () => {
+test("after ten wrong passwords, the user is locked out for a while, and no other user is", async () => {
   const guessed = "guessed@example.com";
   await signedIn(api, guessed);
   await signedIn(api);
@@ -198,7 +203,7 @@ test("after ten wrong passwords even the right one has to wait, for this user al
   expect(other.status).toBe(200);
 });
 
-test("behind a trusted proxy a client is held back by its own address, and a user across all addresses", async () => {
+test("behind a trusted proxy, clients are rate-limited by their own address, and users across all addresses", async () => {
   const proxied = await startApi({ env: { SVC_TRUSTED_PROXIES: "127.0.0.0/8" } });
   try {
     const [guessed, teammate] = ["guessed@example.com", "teammate@example.com"];
@@ -229,7 +234,7 @@ test("behind a trusted proxy a client is held back by its own address, and a use
   }
 });
 
-test("a new password signs out whoever was signed in by the old one", async () => {
+test("a new password signs out the user's browsers", async () => {
   const email = "changes@example.com";
   const browser = await signedIn(api, email);
   await sendAdminCommand(api.dataDir, { verb: "user", email, password: "another one" });
@@ -238,7 +243,7 @@ test("a new password signs out whoever was signed in by the old one", async () =
   expect((await browser.call("POST", "/v1/auth/sign-in", signIn(email, "another one"))).status).toBe(200);
 });
 
-test("over TLS the cookie is for this host alone, and goes over TLS alone", async () => {
+test("over TLS, the cookie is secure and for this host only", async () => {
   const behind = await startApi({ env: { SVC_PUBLIC_URL: "https://svc.example.com" } });
   try {
     const browser = await signedIn(behind);

@@ -23,7 +23,7 @@ const CHUNKED = "Host: localhost\r\nTransfer-Encoding: chunked\r\n\r\nffffffffff
 /** What the kernel holds for a connection, and what is read of a body so that the client comes to read its answer. */
 const TAKEN_MAX_BYTES = 32 * 1024 * 1024;
 
-test("others are served while clients go on sending after their answer, and those are cut off", async () => {
+test("disconnects clients that keep sending after their response, and serves others meanwhile", async () => {
   const heads = [
     `POST /v1/projects HTTP/1.1\r\n${ENDLESS}`,
     `POST /v1/projects HTTP/1.1\r\n${CHUNKED}`,
@@ -40,7 +40,7 @@ test("others are served while clients go on sending after their answer, and thos
   expect(Math.max(...taken)).toBeLessThan(TAKEN_MAX_BYTES);
 });
 
-test("others are served while a diff of 10^11 paths is asked for again and again", async () => {
+test("serves others during repeated requests for a diff of 10^11 paths", async () => {
   await using directory = await temporary();
   const upstream = await createRepository(join(directory.path, "up"));
   await bomb(upstream, 11);
@@ -61,7 +61,7 @@ test("others are served while a diff of 10^11 paths is asked for again and again
   expect([...codes]).toEqual(["payload_too_large"]);
 });
 
-test("others are served while pushes of too many refs, and silent ones, come in", async () => {
+test("serves others during pushes of too many refs, and silent pushes", async () => {
   const project = (await server.call("POST", "/v1/projects", { body: { name: "Pushed" } })).body;
   const url = `${server.url}/v1/git/${project.project_id}.git/git-receive-pack`;
   const line = packet(`${"0".repeat(40)} ${"1".repeat(40)} refs/heads/${"x".repeat(200)}\0report-status`);
@@ -103,7 +103,7 @@ describe("the metrics", () => {
   test.each([
     ["an owner", 200],
     ["a stranger", 401],
-  ])("do not keep others waiting: read by %s", async (who, status) => {
+  ])("do not delay others: read by %s", async (who, status) => {
     let answers: Awaited<ReturnType<typeof read>> = [];
     const served = await server.under(async (stopped) => {
       const token = status === 200 ? server.token : null;
@@ -117,7 +117,7 @@ describe("the metrics", () => {
     expect(collected).toBeLessThan(answers.length / 8);
   });
 
-  test("at an address of their own are open there, and nowhere else", async () => {
+  test("with SVC_METRICS_LISTEN are public at that address, and nowhere else", async () => {
     const listen = `127.0.0.1:${await freePort()}`;
     await using apart = await startAttacked({ SVC_METRICS_LISTEN: listen });
     const own = `http://${listen}`;
@@ -137,7 +137,7 @@ describe("the metrics", () => {
     expectServed(served);
   });
 
-  test("are an owner's, and nobody's where everybody owns an account", async () => {
+  test("require an owner, and are disabled with open sign-up", async () => {
     const project = (await server.call("POST", "/v1/projects", { body: { name: "Metrics" } })).body;
     const { token } = (await server.call("POST", `/v1/projects/${project.project_id}/cli-token`)).body;
     expect((await server.call("GET", "/metrics", { token })).status).toBe(403);

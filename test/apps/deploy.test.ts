@@ -141,7 +141,7 @@ test("WebSockets and event streams pass", async () => {
   expect(stream.text).toMatch(/text\/event-stream[\s\S]*data: (?:one|two)/);
 });
 
-test("visitors who are not signed in, or no longer members, are refused, as are unknown names", async () => {
+test("rejects visitors who are not signed in or no longer members, and unknown names", async () => {
   await settled();
   const { host, cookie } = await bench.signIn();
   const refused = await bench.visit("/", { host, cookie: "a=b" });
@@ -206,7 +206,7 @@ test("only a change of the entry, or below its root, deploys an app again", asyn
   await bench.becomes("the other entry is live", live(third));
 });
 
-test("the output of a build is kept, once, while the app runs and after it has ended", async () => {
+test("the output of a build is stored once, while the app runs and after it has ended", async () => {
   const commit = await bench.merge({}, [entryOf({ build: "echo made-with-care" })]);
   const { app } = await bench.becomes("it is live", ({ live }) => live?.commit === commit);
   const number = app.live?.number ?? 0;

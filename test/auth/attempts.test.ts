@@ -35,7 +35,7 @@ const statuses = async (count: number, by?: string, limit?: Limit) => {
   return codes;
 };
 
-test("something is tried as often as its limit says, until the window is over that began with the first", async () => {
+test("allows attempts up to the limit, in a window that begins with the first", async () => {
   expect(await statuses(1)).toEqual(["ok"]);
   rows.pass(30_000);
   expect(await statuses(3)).toEqual(["ok", "rate_limited", "rate_limited"]);
@@ -45,28 +45,28 @@ test("something is tried as often as its limit says, until the window is over th
   expect(await statuses(3)).toEqual(["ok", "ok", "rate_limited"]);
 });
 
-test("each is held back for themselves alone, and for what they have tried", async () => {
+test("limits each caller and each action separately", async () => {
   expect(await statuses(3)).toEqual(["ok", "ok", "rate_limited"]);
   expect(await statuses(1, "b")).toEqual(["ok"]);
   expect(await statuses(1, "a", { ...TWICE, name: "ask" })).toEqual(["ok"]);
   expect(await statuses(1)).toEqual(["rate_limited"]);
 });
 
-test("who was right has tried nothing, or once less; nobody else has", async () => {
+test("a successful attempt resets the caller's count, or does not count", async () => {
   for (const by of ["a", "b"]) await statuses(2, by);
   await forgetAttempt(rows.deps, TWICE, "a");
   expect(await statuses(2)).toEqual(["ok", "rate_limited"]);
   await forgetAttempts(rows.deps, TWICE, "a");
   expect(await statuses(3)).toEqual(["ok", "ok", "rate_limited"]);
   expect(await statuses(1, "b")).toEqual(["rate_limited"]);
-  // there is no credit
+  // forgotten attempts give no credit
   for (let times = 0; times < 3; times++) await forgetAttempt(rows.deps, TWICE, "c");
   await statuses(1, "c");
   for (let times = 0; times < 3; times++) await forgetAttempt(rows.deps, TWICE, "c");
   expect(await statuses(3, "c")).toEqual(["ok", "ok", "rate_limited"]);
 });
 
-test("what is over is not kept, once somebody is held back", async () => {
+test("expired attempts are deleted when a caller is limited", async () => {
   const count = async () => await rows.deps.db.$count(attempts);
   for (const by of ["a", "b"]) await attempt(by);
   rows.pass(30_000);
@@ -77,7 +77,7 @@ test("what is over is not kept, once somebody is held back", async () => {
   expect(await count()).toBe(1);
 });
 
-describe("a refusal says how long to wait", () => {
+describe("the error says how long to wait", () => {
   test.each([
     [0, 1, 1, "a second"],
     [0, 2, 2, "2 seconds"],
@@ -89,7 +89,7 @@ describe("a refusal says how long to wait", () => {
     [0, 120, 120, "2 minutes"],
     [0, 121, 121, "3 minutes"],
     [0, 3600, 3600, "60 minutes"],
-  ])("%d ms after the first of a window of %d s: %d s, in words %s", async (ms, windowS, seconds, words) => {
+  ])("%d ms after the start of a window of %d s: %d s, as text %s", async (ms, windowS, seconds, words) => {
     const limit = { name: "words", max: 1, windowS };
     expect(await attempt("a", limit)).toBeNull();
     rows.pass(ms);
@@ -106,7 +106,7 @@ describe("a refusal says how long to wait", () => {
 test.each([
   ["203.0.113.7", "203.0.113.7"],
   ["::ffff:203.0.113.7", "203.0.113.7"],
-  // whoever has one address of a network has them all
+  // an owner of one address of a network has all of them
   ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"],
   ["2001:db8:1:2:ffff::1", "2001:db8:1:2::"],
   ["2001:db8:1:3::1", "2001:db8:1:3::"],

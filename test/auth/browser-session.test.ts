@@ -32,7 +32,7 @@ async function isOpen(secret: string): Promise<boolean> {
   return answers.has(true);
 }
 
-test("a browser is signed in for 30 days, to the moment", async () => {
+test("a browser is signed in for exactly 30 days", async () => {
   const secret = await openBrowserSession(rows.deps, userId);
   expect(secret).toMatch(/^svc_bs_[\w-]{43}$/);
   rows.pass(30 * DAY_MS - 1);
@@ -49,7 +49,7 @@ test.each([
   [DAY_MS, false],
   [DAY_MS + 1, true],
   [30 * DAY_MS - 1, true],
-])("one that is seen %d ms later has 30 more days: %p", async (ms, isRenewed) => {
+])("one that is used %d ms later is extended by 30 days: %p", async (ms, isRenewed) => {
   const [secret, other] = [
     await openBrowserSession(rows.deps, userId),
     await openBrowserSession(rows.deps, userId),
@@ -64,7 +64,7 @@ test.each([
   expect(await isOpen(secret)).toBe(false);
 });
 
-test("one that is ended opens nothing, and the others do; an unknown one never did", async () => {
+test("an ended or unknown session is rejected, and others stay valid", async () => {
   const [one, two] = [
     await openBrowserSession(rows.deps, userId),
     await openBrowserSession(rows.deps, userId),
@@ -78,7 +78,7 @@ test("one that is ended opens nothing, and the others do; an unknown one never d
   expect(await renewBrowserSession(rows.deps, one)).toBe(false);
 });
 
-test("what has expired is gone with the next sign-in, and nothing else", async () => {
+test("a sign-in deletes expired sessions, and no others", async () => {
   const old = await openBrowserSession(rows.deps, userId);
   rows.pass(20 * DAY_MS);
   const kept = await openBrowserSession(rows.deps, userId);

@@ -35,7 +35,7 @@ test("one that is used stays signed in, and its cookie is written once a day", a
   expect((await browser.call("GET", "/v1/accounts/me")).status).toBe(200);
 });
 
-test("attempts are forgotten when their time is over", async () => {
+test("attempts are deleted after their window", async () => {
   const email = "patient@example.com";
   await signedIn(api, email);
   const guess = async () =>

@@ -89,7 +89,7 @@ const outcome = <T>(found: Promise<T>): Promise<T | string> =>
     throw error;
   });
 
-describe("who opens which project, and by what right", () => {
+describe("access to projects, and its role", () => {
   type Answers = Record<Name, string>;
   const opens = (role: string): Answers => ({
     id: `${role} p`,
@@ -160,13 +160,13 @@ describe("who opens which project, and by what right", () => {
     ["!p", "validation_failed"],
     ["p!", "validation_failed"],
     ["", "validation_failed"],
-  ])("a project called %j: %s", async (name, code) => {
+  ])("a project named %j: %s", async (name, code) => {
     expect(await outcome(resolveProject(rows.deps, CREDENTIALS.owner(), name))).toBe(code);
     expect(await outcome(resolveProject(rows.deps, CREDENTIALS.nobody(), name))).toBe("unauthorized");
   });
 });
 
-test("a caller is who the credential was made for, with what it was made for", async () => {
+test("a credential resolves to its user, project and session", async () => {
   const of = async (who: Who) => await resolveCaller(rows.deps, CREDENTIALS[who]());
   const { userId, projectId } = { userId: ids.member, projectId: names.id };
   expect(await of("member")).toMatchObject({
@@ -192,7 +192,7 @@ test("a caller is who the credential was made for, with what it was made for", a
   });
 });
 
-describe("the header of a token", () => {
+describe("the Authorization header of a token", () => {
   test.each<[header: (token: string) => string, says: string | null]>([
     [(token) => `Bearer ${token}`, null],
     [(token) => `bearer   ${token}  `, null],
@@ -216,7 +216,7 @@ describe("the header of a token", () => {
   });
 });
 
-test("a token counts until the moment at which it expires", async () => {
+test("a token is valid until the moment at which it expires", async () => {
   const userId = ids.owner;
   const authorization = `Bearer ${await rows.token({ userId, expiresAt: new Date(rows.now().getTime() + 1000) })}`;
   const ask = () => outcome(resolveCaller(rows.deps, { authorization }));
@@ -244,7 +244,7 @@ describe("the last use of a token", () => {
     [MINUTE, false],
     [15 * MINUTE, false],
     [15 * MINUTE + 1, true],
-  ])("is written again after %d ms: %p", async (ms, isAgain) => {
+  ])("is updated after %d ms: %p", async (ms, isAgain) => {
     const before = rows.now();
     rows.pass(ms);
     await resolveCaller(rows.deps, { authorization });
@@ -253,7 +253,7 @@ describe("the last use of a token", () => {
     for (let asked = 0; asked < 5; asked++) expect(await lastUse(tokenId)).toBe(before.getTime());
   });
 
-  test("is that of this token alone", async () => {
+  test("is recorded for this token only", async () => {
     const [other] = await rows.deps.db.select().from(tokens).where(eq(tokens.userId, ids.gone));
     rows.pass(60 * MINUTE);
     const before = await lastUse(other?.tokenId ?? "");

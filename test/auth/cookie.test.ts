@@ -13,7 +13,7 @@ const PLAIN = { config: { publicUrl: "http://svc.example.com:8000" } };
 const TLS = { config: { publicUrl: "https://svc.example.com" } };
 const OURS = { "x-svc-dashboard": "1" };
 
-/** What a browser asks of `svc.internal:3000`, by which a reverse proxy knows svc. */
+/** A browser's request to `svc.internal:3000`, svc's name behind a reverse proxy. */
 function cookieRequest(headers: Record<string, string>, host = "svc.internal:3000"): CookieRequest {
   const sent = new Headers(headers);
   return { header: (name) => sent.get(name), host };
@@ -29,7 +29,7 @@ function outcome<T>(ask: () => T): T | string {
   }
 }
 
-describe("the secret is that of our cookie", () => {
+describe("the secret is read from svc's cookie", () => {
   test.each([
     ["svc=svc_bs_x", "svc_bs_x", null],
     ["__Host-svc=svc_bs_x", null, "svc_bs_x"],
@@ -48,7 +48,7 @@ describe("the secret is that of our cookie", () => {
     expect(cookieSecret(TLS, cookieRequest({ ...OURS, cookie }))).toBe(tls);
   });
 
-  test("what is written is read again, and what takes it away ends it at once", () => {
+  test("a written cookie can be read, and a cleared cookie expires at once", () => {
     const rest = "Path=/; HttpOnly; SameSite=Lax; Max-Age";
     expect(writeCookie(PLAIN.config, "svc_bs_x")).toBe(`svc=svc_bs_x; ${rest}=2592000`);
     expect(writeCookie(TLS.config, "svc_bs_x")).toBe(`__Host-svc=svc_bs_x; ${rest}=2592000; Secure`);
@@ -57,7 +57,7 @@ describe("the secret is that of our cookie", () => {
   });
 });
 
-describe("only what svc's own pages ask is believed", () => {
+describe("accepts a cookie only from svc's own pages", () => {
   const cookie = "svc=svc_bs_x";
   test.each<
     [
@@ -70,7 +70,7 @@ describe("only what svc's own pages ask is believed", () => {
   >([
     ["no origin", OURS, "svc.internal:3000", "svc_bs_x", null],
     [
-      "the host that was asked",
+      "the request's host",
       { ...OURS, origin: "http://svc.internal:3000" },
       "svc.internal:3000",
       "svc_bs_x",
@@ -111,16 +111,16 @@ describe("only what svc's own pages ask is believed", () => {
       "forbidden",
       "forbidden",
     ],
-    ["no site at all", { ...OURS, origin: "null" }, "svc.internal:3000", "forbidden", "forbidden"],
-    ["no site, of nobody", { ...OURS, origin: "null" }, "", "forbidden", "forbidden"],
-    ["nothing of ours", {}, "svc.internal:3000", null, "forbidden"],
+    ["an opaque origin", { ...OURS, origin: "null" }, "svc.internal:3000", "forbidden", "forbidden"],
+    ["an opaque origin, without a host", { ...OURS, origin: "null" }, "", "forbidden", "forbidden"],
+    ["without our header", {}, "svc.internal:3000", null, "forbidden"],
     ["another value of the header", { "x-svc-dashboard": "0" }, "svc.internal:3000", null, "forbidden"],
   ])("%s", (_, headers, host, secret, wanted) => {
     expect(outcome(() => cookieSecret(PLAIN, cookieRequest({ ...headers, cookie }, host)))).toBe(secret);
     expect(outcome(() => requireDashboard(PLAIN, cookieRequest(headers, host)) ?? null)).toBe(wanted);
   });
 
-  test("without a cookie there is nothing to believe, whoever asks", () => {
+  test("without a cookie there is no secret, from any origin", () => {
     expect(cookieSecret(PLAIN, cookieRequest({ ...OURS, origin: "http://evil.example" }))).toBeNull();
   });
 });
@@ -128,7 +128,7 @@ describe("only what svc's own pages ask is believed", () => {
 test.each([
   [{ "X-Forwarded-Host": "svc.example.com:8000", Host: "other" }, "svc.example.com:8000"],
   [{ Host: "other" }, ""],
-])("the listener alone says what host was asked: %j", (headers, host) => {
+])("the host is taken only from the listener's header: %j", (headers, host) => {
   expect(
     cookieRequestOf(new Request("http://localhost/", { headers: new Headers(Object.entries(headers)) })).host,
   ).toBe(host);

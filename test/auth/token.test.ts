@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => rows.database.close());
 
-test("a user has 500 tokens of their own at most, and as many in each project", async () => {
+test("a user has at most 500 tokens, and at most 500 in each project", async () => {
   const { deps, user, account, project } = rows;
   const [one, two] = [await user("one"), await user("two")];
   const accountId = await account("a", { [one]: "owner", [two]: "member" });
@@ -36,7 +36,7 @@ test("a user has 500 tokens of their own at most, and as many in each project", 
     expect((await mint(userId, projectId)).row).toMatchObject({ userId, projectId: projectId ?? null });
 });
 
-test("a token is what was wanted, and its secret is told once and kept nowhere", async () => {
+test("a token is created as requested, and its secret is returned once and not stored", async () => {
   const { deps, user, account, project, session } = rows;
   const userId = await user("three");
   const accountId = await account("b", { [userId]: "owner" });

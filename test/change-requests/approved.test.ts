@@ -109,7 +109,7 @@ test.each<[required: number, self: boolean, given: [Approver, string][], lacks: 
     [1, ""],
   ],
 ])(
-  "of %d approvals (self_approval: %p) there are %j: lacks %j",
+  "%d approvals required (self_approval: %p), given %j: missing %j",
   async (requiredApprovals, selfApproval, given, lacks) => {
     for (const [who, head] of given) await approve(row, who, head);
     // of another change request they say nothing
@@ -126,7 +126,7 @@ test.each<[required: number, self: boolean, given: [Approver, string][], lacks: 
   },
 );
 
-test("approvals are told of each change request that is asked for, the oldest first", async () => {
+test("approvals are listed for each requested change request, oldest first", async () => {
   await approve(row, "cleo", OLD);
   await approve(other, "bob", HEAD);
   await approve(row, "bob", HEAD);

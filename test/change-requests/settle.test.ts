@@ -107,21 +107,21 @@ async function intend({ crId }: { crId: string }, more: Partial<Intent> = {}): P
 const statusOf = async ({ crId }: { crId: string }) =>
   (await rows.deps.db.select().from(changeRequests).where(eq(changeRequests.crId, crId)))[0]?.status ??
   "gone";
-const told = async () =>
+const published = async () =>
   (await rows.deps.db.select().from(projectEvents)).map(({ type, action }) => `${type} ${action}`).toSorted();
 const intentsOf = async ({ crId }: { crId: string }) =>
   (await rows.deps.db.select().from(mergeIntents).where(eq(mergeIntents.crId, crId)))
     .map(({ mergeSha }) => mergeSha)
     .toSorted();
 
-describe("a merge that was begun has happened if the base has its commit", () => {
+describe("a merge with a lost outcome has happened if the base contains its commit", () => {
   test.each<[what: string, tips: Record<string, string>, isMerged: boolean]>([
     ["the commit itself", { main: "merge" }, true],
-    ["one that came from it", { main: "later" }, true],
-    ["what it had before", { main: "base" }, false],
-    ["another that came from that", { main: "aside" }, false],
-    ["one that cannot be had", { main: "unknown" }, false],
-    ["nothing: it is gone", { other: "merge" }, false],
+    ["a descendant of it", { main: "later" }, true],
+    ["its earlier commit", { main: "base" }, false],
+    ["another descendant of that", { main: "aside" }, false],
+    ["an unknown commit", { main: "unknown" }, false],
+    ["nothing: the branch is deleted", { other: "merge" }, false],
   ])("%s", async (_, tips, isMerged) => {
     const [cr, other] = [await open(), await open()];
     await intend(cr);
@@ -140,21 +140,21 @@ describe("a merge that was begun has happened if the base has its commit", () =>
     expect(await intentsOf(cr)).toEqual(["merge"]);
   });
 
-  test("of several that were begun the one that arrived", async () => {
+  test("of several attempts, the one that arrived is recorded", async () => {
     const cr = await open();
     for (const mergeSha of ["lost", "merge", "never"]) await intend(cr, { mergeSha });
     const settled = await settle(deps(), one, cr, listing({ main: "merge" }));
     expect(settled?.mergeCommitSha).toBe("merge");
   });
 
-  test("another's that has arrived is not its own", async () => {
+  test("another change request's merge does not count", async () => {
     const [cr, other] = [await open(), await open()];
     await intend(other);
     expect(await settle(deps(), one, cr, listing({ main: "merge" }))).toBeNull();
     expect([await statusOf(cr), await statusOf(other)]).toEqual(["open", "open"]);
   });
 
-  test("what is known not to have happened is forgotten, of this one alone", async () => {
+  test("deletes attempts that are known to have failed, of this change request only", async () => {
     const [cr, other] = [await open(), await open()];
     for (const mergeSha of ["failed", "open"])
       for (const each of [cr, other]) await intend(each, { mergeSha });
@@ -168,35 +168,38 @@ describe("a merge that was begun has happened if the base has its commit", () =>
     ["merged", true],
     ["open", false],
     ["closed", false],
-  ] as const)("one that nobody merges, and that is %s: it is told as merged: %p", async (status, isTold) => {
-    await open(one, STATES.merged);
-    const cr = await open(one, STATES[status]);
-    await open(one, STATES.merged);
-    const settled = await settle(deps(), one, cr, listing({ main: "base" }));
-    expect(settled?.crId ?? null).toBe(isTold ? cr.crId : null);
-  });
+  ] as const)(
+    "one without a merge in progress that is %s is published as merged: %p",
+    async (status, isTold) => {
+      await open(one, STATES.merged);
+      const cr = await open(one, STATES[status]);
+      await open(one, STATES.merged);
+      const settled = await settle(deps(), one, cr, listing({ main: "base" }));
+      expect(settled?.crId ?? null).toBe(isTold ? cr.crId : null);
+    },
+  );
 });
 
 test.each([
   ["main", true],
   ["stable", false],
-])("a merge into %s asks for a look at the manifest: %p", async (baseRef, isAsked) => {
+])("a merge into %s enqueues a check of the manifest: %p", async (baseRef, isAsked) => {
   const cr = await open(one, { baseRef });
   const intent = await intend(cr);
   expect((await markMerged(deps(), one, cr.number, intent))?.status).toBe("merged");
   expect(await rows.deps.db.$count(projectManifests)).toBe(isAsked ? 1 : 0);
-  // who comes second hears the same, and tells nobody
+  // a second call returns the same, and publishes nothing
   expect((await markMerged(deps(), one, cr.number, intent))?.status).toBe("merged");
-  expect(await told()).toEqual(["branch changed", "change_request changed"]);
+  expect(await published()).toEqual(["branch changed", "change_request changed"]);
 });
 
-describe("commits that have reached the base otherwise merge a change request", () => {
+describe("commits that reach the base another way mark a change request as merged", () => {
   const commits = { base: "base", head: "head", merge: "later" };
   test.each<[what: string, status: "open" | "closed" | "merged", own: number[], isMerged: boolean]>([
-    ["which nobody merges", "open", [], true],
-    ["whose merge may be under way", "open", [HOUR_MS], false],
-    ["whose merge may be under way, after others that are over", "open", [-HOUR_MS, 1], false],
-    ["of whose merges none can be under way", "open", [-HOUR_MS, 0], true],
+    ["without a merge", "open", [], true],
+    ["with a merge that may be in progress", "open", [HOUR_MS], false],
+    ["with a merge that may be in progress, after others that have ended", "open", [-HOUR_MS, 1], false],
+    ["with merges that have all ended", "open", [-HOUR_MS, 0], true],
     ["which is closed", "closed", [], false],
     ["which is merged", "merged", [], false],
   ])("%s", async (_, status, own, isMerged) => {
@@ -215,11 +218,11 @@ describe("commits that have reached the base otherwise merge a change request", 
       });
     else expect(await statusOf(cr)).toBe(status);
     expect([await statusOf(before), await statusOf(other)]).toEqual(["open", "open"]);
-    expect(await told()).toEqual(isMerged ? ["change_request changed"] : []);
+    expect(await published()).toEqual(isMerged ? ["change_request changed"] : []);
   });
 });
 
-test("what is written down of a merge is taken away by itself, or with all of its change request, once", async () => {
+test("deletes one merge intent, or all of a change request, once", async () => {
   const { db } = rows.deps;
   const [cr, other] = [await open(), await open()];
   for (const mergeSha of ["first", "second", "third"])
@@ -233,8 +236,8 @@ test("what is written down of a merge is taken away by itself, or with all of it
   expect(await removeIntents(db, last.crId)).toBe(true);
 });
 
-describe("a server that starts", () => {
-  test("settles what has arrived, each by its own repository, though one does not answer", async () => {
+describe("a starting server", () => {
+  test("settles merges of each repository, even if another is unreachable", async () => {
     const [arrived, waits] = [await open(two), await open(two, { baseRef: "stable" })];
     const [unreachable, closed] = [await open(one), await open(two, STATES.closed)];
     const untouched = await open(two);
@@ -252,7 +255,7 @@ describe("a server that starts", () => {
     expect(kept).toEqual([arrived.number]);
   });
 
-  test("settles the only one there is, beside one that nobody merges", async () => {
+  test("settles a merge, and leaves a change request without one", async () => {
     const [cr, other] = [await open(), await open()];
     await intend(cr);
     branches = { [one.mirrorId]: { main: "merge" } };
@@ -260,7 +263,7 @@ describe("a server that starts", () => {
     expect([await statusOf(cr), await statusOf(other)]).toEqual(["merged", "open"]);
   });
 
-  test("forgets what could not be under way for a day", async () => {
+  test("deletes merge intents that are more than a day too old", async () => {
     const cr = await open();
     for (const hours of [-25, -24, -23, 1])
       await intend(cr, {

@@ -11,7 +11,7 @@ const run = (line: string[]) => svc(line, { env: api.env });
 const ONE = "/projects/:p/apps/web";
 const LINE = { at: "2026-11-20T10:00:00.000Z", source: "build", text: "no such \u001b[31mmodule" };
 
-test("ls prints a row an app, and without any the next step", async () => {
+test("ls prints a row per app, or the next step if there are none", async () => {
   const url = "http://web--shop.localhost:8008/";
   expect(await run(["apps", "ls"])).toMatchObject({
     code: 0,
@@ -21,7 +21,7 @@ test("ls prints a row an app, and without any the next step", async () => {
   expect((await run(["apps", "ls"])).stderr).toContain("No apps yet. Add [[apps]] to svc.toml");
 });
 
-test("info prints the app, then its deployments", async () => {
+test("info prints the app and its deployments", async () => {
   const { stdout } = await run(["apps", "info", "web"]);
   expect(stdout).toContain("slug\tweb\nstate\tlive\n");
   expect(stdout).toContain(`\n1\tlive\t${"c".repeat(40)}\tchanged\t`);
@@ -41,7 +41,7 @@ describe("deploy --wait", () => {
     api.on(`GET ${ONE}/logs`, () => ({ deployment: next, lines: [LINE], truncated: false }));
   };
 
-  test("waits until it is live", async () => {
+  test("waits until the deployment is live", async () => {
     becomes("building", "starting", "live");
     const { code, stdout, stderr } = await run(["apps", "deploy", "web", "--wait"]);
     expect([code, stdout]).toEqual([0, "web: live at http://web--shop.localhost:8008/\n"]);
@@ -49,7 +49,7 @@ describe("deploy --wait", () => {
     expect(stderr).toContain("Deployment 2 is starting…");
   });
 
-  test.each(["failed", "stopped"] as const)("fails with the end of the log when it is %s", async (state) => {
+  test.each(["failed", "stopped"] as const)("fails with the end of the log if it is %s", async (state) => {
     becomes("building", state);
     const { code, stdout, stderr } = await run(["apps", "deploy", "web", "--wait"]);
     expect([code, stdout]).toEqual([1, ""]);
@@ -61,14 +61,14 @@ describe("deploy --wait", () => {
     expect(api.seen.at(-1)?.query).toEqual({ deployment: "2", tail: "20" });
   });
 
-  test("gives up after --timeout, and says that it goes on", async () => {
+  test("stops waiting after --timeout, and says that the deployment continues", async () => {
     becomes("building");
     const { code, stderr } = await run(["apps", "deploy", "web", "--wait", "--timeout", "1"]);
     expect(code).toBe(1);
     expect(stderr).toContain("It continues. To check it: svc apps info web");
   });
 
-  test("without it, it returns at once", async () => {
+  test("without --wait it returns at once", async () => {
     becomes("building");
     expect(await run(["apps", "deploy", "web"])).toMatchObject({
       code: 0,
@@ -77,7 +77,7 @@ describe("deploy --wait", () => {
   });
 });
 
-test("logs and links are asked for as they were said", async () => {
+test("logs and open send their arguments to the server", async () => {
   await run(["apps", "logs", "web", "--deployment", "3", "--tail", "5"]);
   expect(api.seen.at(-1)?.query).toEqual({ deployment: "3", tail: "5" });
   expect((await run(["apps", "open", "web"])).stdout).toBe("http://web--shop.localhost:8008/?token=x\n");
@@ -86,7 +86,7 @@ test("logs and links are asked for as they were said", async () => {
 
 describe("logs --follow", () => {
   const say = (text: string, at = LINE.at) => ({ at, source: "run", text });
-  /** The server answers one after the other with these; the last one answers for ever. */
+  /** The server's responses in order; the last one repeats. */
   const says = (...answers: (object | { status: number })[]) => {
     let looks = 0;
     api.on(`GET ${ONE}/logs`, () => {
@@ -100,7 +100,7 @@ describe("logs --follow", () => {
     truncated: false,
   });
 
-  test("shows each line once, wherever it comes, and ends with the deployment that was asked for", async () => {
+  test("shows each line once, and ends with the requested deployment", async () => {
     says(
       log(1, "live", LINE, say("one"), say("one")),
       { status: 503 },
@@ -117,7 +117,7 @@ describe("logs --follow", () => {
     expect(stderr).toContain("Deployment 1 has ended: retired.");
   });
 
-  test("goes on with the next deployment, until it is refused", async () => {
+  test("continues with the next deployment, until the server returns an error", async () => {
     says(log(1, "live", say("oldest"), say("old")), log(2, "live", say("old"), say("new")), { status: 403 });
     const { code, stdout, stderr } = await run(["apps", "logs", "web", "--follow", "--tail", "1"]);
     expect(code).not.toBe(0);
@@ -125,13 +125,13 @@ describe("logs --follow", () => {
     expect(stderr).toContain("Deployment 2 is live…");
   });
 
-  test("asks for as many lines as it is to show first", async () => {
+  test("requests as many lines as --tail says", async () => {
     says(log(1, "retired", say("one")));
     await run(["apps", "logs", "web", "-f", "--deployment", "1", "--tail", "5000"]);
     expect(api.seen.at(-1)?.query).toEqual({ deployment: "1", tail: "5000" });
   });
 
-  test("prints no JSON value", async () => {
+  test("does not print JSON", async () => {
     expect(await run(["apps", "logs", "web", "-f", "--json"])).toMatchObject({ code: 2, stdout: "" });
   });
 });

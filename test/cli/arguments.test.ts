@@ -108,7 +108,7 @@ const LINES: [line: string[], code: 0 | 1 | 2, says: string | RegExp][] = [
   [["api", "projects", "-F", "novalue"], 2, "-F must be key=value"],
   [["api", "projects", "-X", "BREW"], 2, "-X must be one of"],
   [["api", "projects", "--paginate", "-f", "a=b"], 2, "--paginate works only with GET"],
-  // what is asked for cannot be had: not the line's fault
+  // valid arguments of requests that fail
   [["cr", "ls"], 1, "svc projects link"],
   [["hosts", "use", "nope"], 1, "Host not found: nope"],
   [["hosts", "use", "cluod"], 1, "Did you mean `cloud`?"],

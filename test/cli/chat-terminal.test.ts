@@ -19,10 +19,10 @@ beforeEach(() => {
 const OTHER = "ffff0000-5e6f-4a7b-8c9d-0e1f2a3b4c5d";
 const CTRL_C = "\x03";
 const CTRL_D = "\x04";
-const posted = (verb: string) => runtime.asked.filter(({ path }) => path.endsWith(`/${verb}`));
+const posted = (verb: string) => runtime.requests.filter(({ path }) => path.endsWith(`/${verb}`));
 const said = () => posted("prompt_async").map(({ body }) => Object(body).parts[0].text);
 
-/** A chat that has begun. */
+/** A chat that has started. */
 async function open(env: Record<string, string> = {}, home = makeHome()): Promise<ScreenRun> {
   const run = svcOnScreen(["sessions", "chat"], { env: { ...api.env, ...env }, home });
   await run.shows(/^> ?$/m);
@@ -34,7 +34,7 @@ async function leave(run: ScreenRun): Promise<void> {
   expect(await run.exited).toEqual({ code: 0, signal: null });
 }
 
-/** A run that says words until it is told to stop. */
+/** A run that streams text until it is stopped. */
 function endless(onBegin: (run: Run) => void = () => {}): void {
   runtime.onPrompt((run) => {
     run.begin();
@@ -108,7 +108,7 @@ test("typing while an answer streams does not mangle either", async () => {
     run.type("typed 界 "[n % 8] ?? "");
     await Bun.sleep(3);
     if (n !== 40 && n !== 80) continue;
-    // what is on its way to a terminal while it changes its size is beyond anybody's help
+    // output that is in flight during a resize cannot be corrected
     await run.shows(word.trim());
     await Bun.sleep(150);
     if (n === 40) run.resize(50, 20);

@@ -25,7 +25,7 @@ const events = (stdout: string) =>
     .trimEnd()
     .split("\n")
     .map((line) => JSON.parse(line));
-const posted = (verb: string) => runtime.asked.filter(({ path }) => path.endsWith(`/${verb}`));
+const posted = (verb: string) => runtime.requests.filter(({ path }) => path.endsWith(`/${verb}`));
 
 describe("--prompt", () => {
   test("prints the answer on stdout, and what the agent does on stderr", async () => {
@@ -92,7 +92,7 @@ describe("--prompt", () => {
     ["was aborted", (run) => [run.begin(), run.fail("MessageAbortedError", "Aborted")], 1, "was aborted"],
     ["was cut off", (run) => [run.begin(), run.part().more("half"), run.die()], 1, "was cut off"],
     ["was cut off between two steps", (run) => [run.begin(), run.end("tool-calls")], 1, "was cut off"],
-    ["was never begun", (run) => [run.begin(), run.die()], 1, "was cut off"],
+    ["never started", (run) => [run.begin(), run.die()], 1, "was cut off"],
     ["ended at the length that the model may have", (run) => [run.begin(), run.end("length")], 0, ""],
   ];
   test.each(outcomes)("reports that a run %s", async (_, script, code, says) => {
@@ -104,8 +104,8 @@ describe("--prompt", () => {
   test("an unknown agent fails, although no run started", async () => {
     runtime.onPrompt(() => {
       const error = { name: "UnknownError", data: { message: 'Agent not found: "x".\n  at stack' } };
-      runtime.tell("session.error", { sessionID: runtime.conversation, error });
-      runtime.tell("session.error", { sessionID: runtime.conversation, error });
+      runtime.emit("session.error", { sessionID: runtime.conversation, error });
+      runtime.emit("session.error", { sessionID: runtime.conversation, error });
     });
     expect(await ask("x")).toMatchObject({
       code: 1,
@@ -311,7 +311,7 @@ describe("--prompt", () => {
     ] as const) {
       expect(await chat([...args], { stdin })).toMatchObject({ code: 2, stdout: "" });
     }
-    expect(runtime.asked.filter(({ path }) => path.endsWith("prompt_async"))).toHaveLength(1);
+    expect(runtime.requests.filter(({ path }) => path.endsWith("prompt_async"))).toHaveLength(1);
   });
 
   test("Ctrl-C aborts the run, then ends by the signal", async () => {

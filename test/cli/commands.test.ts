@@ -21,7 +21,7 @@ const run = (args: string[], options: RunOptions = {}) =>
   svc(args, { ...options, env: { ...api.env, ...options.env } });
 
 describe("cr", () => {
-  test("ls prints whole values, separated by tabs, and asks for the open ones", async () => {
+  test("ls prints full values, separated by tabs, and lists open ones", async () => {
     const ran = await run(["cr", "ls"]);
     expect(ran).toEqual({
       code: 0,
@@ -33,7 +33,7 @@ describe("cr", () => {
     expect(api.seen[0]?.headers.get("user-agent")).toStartWith("svc/");
   });
 
-  test("ls reads every page, and --limit stops", async () => {
+  test("ls reads all pages, up to --limit", async () => {
     api.on("GET /projects/:p/change-requests", ({ query }) => {
       const first = Number(query["cursor"] ?? 1);
       const numbers = [first, first + 1];
@@ -50,7 +50,7 @@ describe("cr", () => {
     expect(api.seen.map((call) => call.query["limit"])).toEqual(["3", "1"]);
   });
 
-  test("a stored row that could not be refreshed says so in ls and show", async () => {
+  test("ls and show mark a stored row that could not be refreshed", async () => {
     const words = "the repository did not respond, or no longer has one of the branches";
     for (const stale of [false, true]) {
       const cr = changeRequest({ stale });
@@ -64,7 +64,7 @@ describe("cr", () => {
     }
   });
 
-  test("show says that commits came into the base without svc", async () => {
+  test("show says that commits reached the base without svc", async () => {
     const merged = { status: "merged", merged_at: "2026-11-20T10:00:00.000Z", merged_by: null } as const;
     api.on("GET /projects/:p/change-requests/:n", () => ({ change_request: changeRequest(merged) }));
     expect((await run(["cr", "show", "3"])).stdout).toContain(
@@ -72,7 +72,7 @@ describe("cr", () => {
     );
   });
 
-  test("ls says on stderr that there is nothing", async () => {
+  test("ls reports an empty list on stderr", async () => {
     api.on("GET /projects/:p/change-requests", () => ({ change_requests: [] }));
     expect(await run(["cr", "ls"])).toMatchObject({
       code: 0,
@@ -96,12 +96,12 @@ describe("cr", () => {
     [{ is_up_to_date: true }, "up to date: main already contains fix-login; nothing to merge"],
     [{ merge_base: null, can_merge: false }, "cannot be merged: fix-login and main have no common history"],
     [{ can_merge: false, conflicts: [] }, "conflicts\n"],
-  ])("show says what a merge would do: %p", async (change, says) => {
+  ])("show describes the outcome of a merge: %p", async (change, says) => {
     api.on("GET /projects/:p/change-requests/:n/merge-preview", () => ({ ...CLEAN, ...change }));
     expect((await run(["cr", "show", "3"])).stdout).toContain(`Merge preview: ${says}`);
   });
 
-  test("show lists conflicts with the steps that resolve them, quoted for a shell", async () => {
+  test("show lists conflicts and the commands that resolve them, quoted for a shell", async () => {
     const head_ref = "fix;rm -rf 'x'";
     api.on("GET /projects/:p/change-requests/:n", () => ({ change_request: changeRequest({ head_ref }) }));
     api.on("GET /projects/:p/change-requests/:n/merge-preview", () => ({
@@ -116,7 +116,7 @@ describe("cr", () => {
     expect(stdout).toContain("svc cr show 3\n");
   });
 
-  test("show tells what a merge would break of the manifest, and nothing where it cannot be told", async () => {
+  test("show lists the manifest problems of a merge, and omits them if they are unknown", async () => {
     const problem = { path: "x", line: 3, column: 7, severity: "error", message: "x \x1b[31m is wrong." };
     const errors = [problem, { ...problem, line: 4, severity: "warning" }];
     api.on("GET /projects/:p/change-requests/:n/manifest", () => ({
@@ -132,7 +132,7 @@ describe("cr", () => {
     expect([older.code, older.stdout.includes("Manifest:")]).toEqual([0, false]);
   });
 
-  test("show --json holds the preview, and null where there is none", async () => {
+  test("show --json contains the preview, or null", async () => {
     const open = JSON.parse((await run(["cr", "show", "3", "--json"])).stdout);
     const manifest = { path: "svc.toml", changed: false, errors: [] };
     expect(open).toEqual({ ...changeRequest(), merge_preview: CLEAN, manifest, open_comments: 1 });
@@ -152,7 +152,7 @@ describe("cr", () => {
     expect(api.seen).toHaveLength(2);
   });
 
-  test("diff passes the patch on byte for byte", async () => {
+  test("diff prints the patch byte for byte", async () => {
     const bytes = Buffer.concat([
       Buffer.from(PATCH),
       Buffer.from([0xff, 0xfe, 0x1b, 0x5b, 0x0d, 0x0a, 0x00]),
@@ -165,7 +165,7 @@ describe("cr", () => {
     expect(api.seen[0]?.headers.get("accept")).toBe("text/x-diff");
   });
 
-  test("diff --json is the API's own object; --color=always colours a pipe", async () => {
+  test("diff --json prints the API's object; --color=always colours a pipe", async () => {
     const json = JSON.parse((await run(["cr", "diff", "3", "--json=patch,files_changed"])).stdout);
     expect(json).toEqual({ patch: PATCH, files_changed: 1 });
     const forced = await run(["cr", "diff", "3", "--color=always"]);
@@ -173,7 +173,7 @@ describe("cr", () => {
     expect((await run(["cr", "diff", "3", "--no-color"], { env: { FORCE_COLOR: "1" } })).stdout).toBe(PATCH);
   });
 
-  test("open sends what it is told, under every name of its flags", async () => {
+  test("open sends its flags, under each of their names", async () => {
     const ran = await run(["cr", "create", "--title", "T", "--from", "a", "--into", "b", "--body", "D"]);
     expect(ran).toMatchObject({ code: 0, stdout: "#4 T: opened, a → b\n" });
     expect(ran.stderr).toContain("Opened #4. Next: svc cr show 4");
@@ -186,7 +186,7 @@ describe("cr", () => {
     expect(api.seen[2]?.body).toEqual({ title: "--- x", head_ref: "-y", description: "" });
   });
 
-  test("open in a session knows branch and session", async () => {
+  test("open in a session uses the session and its branch", async () => {
     const session = "55555555-5555-4555-8555-555555555555";
     await run(["cr", "open", "--title", "T"], { env: { SVC_SESSION_ID: session, SVC_BRANCH_NAME: session } });
     expect(api.seen[0]?.body).toEqual({ title: "T", head_ref: session, session_id: session });
@@ -194,13 +194,13 @@ describe("cr", () => {
     expect(api.seen[1]?.body).toEqual({ title: "T", head_ref: "other" });
   });
 
-  test("open elsewhere needs --head", async () => {
+  test("open outside of a session needs --head", async () => {
     const ran = await run(["cr", "open", "--title", "T"]);
     expect(ran).toMatchObject({ code: 2, stdout: "" });
     expect(ran.stderr).toContain("needs --head <ref>");
   });
 
-  test("open says how to send a branch that the host does not have", async () => {
+  test("open explains how to push a branch that the host does not have", async () => {
     api.on("POST /projects/:p/change-requests", () =>
       failure("ref_not_found", "There is no branch fix.", 400),
     );
@@ -209,7 +209,7 @@ describe("cr", () => {
     expect(ran.stderr).toContain("git push -u origin fix");
   });
 
-  test("merge says what happened", async () => {
+  test("merge reports the outcome", async () => {
     const ran = await run(["cr", "merge", "3", "-m", "Done"]);
     expect(ran).toMatchObject({
       code: 0,
@@ -226,7 +226,7 @@ describe("cr", () => {
     expect(json.stdout).toBe(`${"c".repeat(40)}\n`);
   });
 
-  test("merge lists conflicts and the way out, as text and as JSON", async () => {
+  test("merge lists conflicts and the next step, as text and as JSON", async () => {
     api.on("POST /projects/:p/change-requests/:n/merge", () =>
       failure("merge_conflict", "Merge failed", 409, { conflicts: ["login.ts", "a b.ts"] }),
     );
@@ -272,7 +272,7 @@ describe("projects", () => {
     expect(api.seen.at(-1)?.path).toBe("/projects/other");
   });
 
-  test("new takes its name from the repository, its secret from stdin, and links", async () => {
+  test("new uses the repository's name, reads the secret from stdin, and links the folder", async () => {
     const home = makeHome();
     const ran = await run(
       ["projects", "new", "--repo", "git@git.example.com:team/my-shop.git", "--git-token", "-", "--link"],
@@ -298,7 +298,7 @@ describe("projects", () => {
     expect(await run(["projects", "git-credential"])).toMatchObject({ code: 2, stdout: "" });
   });
 
-  test("rm needs --yes where nobody can be asked", async () => {
+  test("rm needs --yes without a terminal", async () => {
     const refused = await run(["projects", "rm", "shop"]);
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("--yes") });
     expect(api.seen).toHaveLength(0);
@@ -307,7 +307,7 @@ describe("projects", () => {
     expect(api.seen.at(-1)).toMatchObject({ method: "DELETE", path: `/projects/${PROJECT_ID}` });
   });
 
-  test("link, the link in force, and unlink", async () => {
+  test("link, the current link, and unlink", async () => {
     const home = makeHome();
     const env = { SVC_PROJECT_ID: "" };
     expect(await run(["projects", "link", "shop"], { home, env })).toMatchObject({ code: 0 });
@@ -321,7 +321,7 @@ describe("projects", () => {
     expect(existsSync(join(home.cwd, ".svc/link.json"))).toBe(false);
   });
 
-  test("open in a linked checkout proposes the current branch", async () => {
+  test("open in a linked checkout uses the current branch", async () => {
     const home = makeHome();
     const env = { SVC_PROJECT_ID: "" };
     await run(["projects", "link", "shop"], { home, env });
@@ -334,7 +334,7 @@ describe("projects", () => {
     expect(await run(["cr", "open", "--title", "T"], { home, env })).toMatchObject({ code: 2 });
   });
 
-  test("open prints the page's address and starts nothing away from a terminal", async () => {
+  test("open without a terminal prints the page's address only", async () => {
     const { url } = api;
     const ran = await run(["projects", "open"], { env: { SVC_BROWSER: "false" } });
     expect(ran.stdout).toBe(`${url.replace("/v1", "")}/projects/${PROJECT_ID}\n`);
@@ -361,14 +361,14 @@ describe("whoami", () => {
     expect(ran.stdout).toContain(`project\tShop\nproject id\t${PROJECT_ID}\nsession\t55555555-`);
   });
 
-  test("a server without the route is asked for the account", async () => {
+  test("falls back to the account route on an older server", async () => {
     api.on("GET /auth/whoami", () => failure("not_found", "There is no such route.", 404));
     expect((await run(["whoami", "--jq", ".email"])).stdout).toBe("ada@example.com\n");
   });
 });
 
 describe("api", () => {
-  test("sends what it is told and prints the answer as it stands", async () => {
+  test("sends the request as given and prints the response unchanged", async () => {
     api.on(
       "GET /projects",
       () => new Response('{"projects" : [1]}', { headers: { "Content-Type": "application/json" } }),
@@ -421,14 +421,14 @@ describe("api", () => {
     "http://127.0.0.1:1/v1/projects",
     "file:///etc/passwd",
     "..%2f..%2fmetrics/../../../../x",
-  ])("never leaves the host's API: %s", async (path) => {
+  ])("rejects paths outside of the host's API: %s", async (path) => {
     const ran = await run(["api", path]);
     expect(api.seen.every((call) => !call.path.includes("metrics"))).toBe(true);
     expect(ran.code).not.toBe(0);
     expect(ran.stdout).toBe("");
   });
 
-  test("an error is an error", async () => {
+  test("an error response fails the command", async () => {
     const ran = await run(["api", "nope"]);
     expect(ran).toMatchObject({
       code: 1,

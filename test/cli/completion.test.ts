@@ -59,7 +59,7 @@ test.each([
   expect(await complete(words)).toEqual(offered);
 });
 
-test("values come from the server, and only what a shell takes unquoted", async () => {
+test("offers the server's values, if they need no quotes in a shell", async () => {
   api.on("GET /projects/:p/change-requests", () => ({
     change_requests: [changeRequest({ title: "a\tb\n$(touch x)\x1b[2J" }), changeRequest({ number: 31 })],
   }));
@@ -70,14 +70,14 @@ test("values come from the server, and only what a shell takes unquoted", async 
   expect(stdout).toContain("3\ta\\tb\\n$(touch x)\\x1b[2J\n");
 });
 
-test("sessions are offered by their ids, told apart by name and status", async () => {
+test("offers session ids, described by name and status", async () => {
   const { stdout } = await svc(["__complete", "--", "sessions", "stop", "1a"], { env: api.env });
   expect(stdout).toBe(`${SESSION_ID}\tLogin page (running)\n`);
   expect(await complete(["cr", "open", "--session", ""], api.env)).toEqual([SESSION_ID]);
   expect(await complete(["sessions", "new", "--base", "m"], api.env)).toEqual(["main"]);
 });
 
-test("agents are offered by their names, but those that only others call", async () => {
+test("offers agent names, except subagents", async () => {
   const agent = (name: string, mode: string) => ({
     name,
     mode,
@@ -91,7 +91,7 @@ test("agents are offered by their names, but those that only others call", async
   expect(stdout).toBe("developer\tdeveloper\\u202e\ndocs/writer\tdocs/writer\\u202e\n");
 });
 
-test("a server that is slow, gone or angry costs no word", async () => {
+test("prints nothing if the server is slow, unreachable or returns an error", async () => {
   expect(await complete(["cr", "show", ""], { ...api.env, SVC_API_URL: "http://127.0.0.1:9" })).toEqual([]);
   expect(await complete(["cr", "show", ""])).toEqual([]);
   expect(await complete(["cr", "show", ""], { ...api.env, SVC_CLI_TOKEN: "svc_pat_x" })).toEqual([]);
@@ -134,7 +134,7 @@ async function inShell(shell: string[], script: string) {
 }
 
 describe("the scripts", () => {
-  test("bash completes commands, values behind = and numbers of change requests", async () => {
+  test("bash completes commands, values after = and numbers of change requests", async () => {
     const ask = (words: string) =>
       inShell(
         ["bash", "--norc", "-c"],
@@ -145,7 +145,7 @@ describe("the scripts", () => {
     expect(await ask("svc cr show ''")).toEndWith("\n3\n");
   });
 
-  needs("zsh", Bun.which("zsh") !== null)("zsh loads it", async () => {
+  needs("zsh", Bun.which("zsh") !== null)("zsh loads the script", async () => {
     const out = await inShell(
       ["zsh", "-f", "-c"],
       'autoload -U compinit; compinit -u; eval "$(svc completion zsh)"; print $_comps[svc]',
@@ -153,7 +153,7 @@ describe("the scripts", () => {
     expect(out).toBe("_svc\n");
   });
 
-  needs("fish", Bun.which("fish") !== null)("fish completes with it", async () => {
+  needs("fish", Bun.which("fish") !== null)("fish completes with the script", async () => {
     const out = await inShell(
       ["fish", "--no-config", "-c"],
       'svc completion fish | source; complete -C "svc cr reo"',
@@ -162,7 +162,7 @@ describe("the scripts", () => {
   });
 
   // No package source of the tests carries PowerShell: what runs in it is checked by its words alone.
-  test("PowerShell's asks the same hidden command", async () => {
+  test("PowerShell calls the same hidden command", async () => {
     const { stdout: out } = await svc(["completion", "powershell"]);
     expect(out).toContain("Register-ArgumentCompleter -Native -CommandName svc");
     expect(out).toContain(`& svc __complete '--' @words "$word" 2>$null`);

@@ -38,7 +38,7 @@ function write(path: string, value: unknown): void {
 }
 
 describe("the file", () => {
-  test("is private, and so is its folder", async () => {
+  test("is readable only by its owner, and so is its folder", async () => {
     const home = makeHome();
     const ran = await svc(["login", "--api", api.url, "--token", "-"], { home, stdin: `${TOKEN}\n` });
     expect(ran.stdout).toMatch(/^Signed in to 127\.0\.0\.1-\d+ as ada@example\.com\.\n$/);
@@ -69,7 +69,7 @@ describe("the file", () => {
     ["an address that is none", '{"hosts":{"a":{"url":"javascript:1"}}}'],
     ["an active that is none", '{"active":"../x"}'],
     ["nothing", ""],
-  ])("is never replaced when it is damaged: %s", async (_, text) => {
+  ])("is not replaced if it is damaged: %s", async (_, text) => {
     const home = makeHome();
     write(home.config, text);
     for (const line of [
@@ -86,7 +86,7 @@ describe("the file", () => {
     expect(api.seen).toHaveLength(0);
   });
 
-  test("keeps what it does not know, and a link to it stays a link", async () => {
+  test("keeps unknown fields, and a symbolic link to it stays a link", async () => {
     const home = makeHome();
     const real = join(home.home, "dotfiles.json");
     write(real, { active: "cloud", theme: "dark", hosts: { a: { url: "http://a.example/v1", note: "x" } } });
@@ -101,7 +101,7 @@ describe("the file", () => {
     expect(statSync(home.config).isFile()).toBe(true);
   });
 
-  test("loses nothing when many write at once", async () => {
+  test("loses nothing in concurrent writes", async () => {
     const home = makeHome();
     await Promise.all(
       Array.from({ length: 12 }, (_, n) =>
@@ -111,7 +111,7 @@ describe("the file", () => {
     expect(Object.keys(stored(home.config).hosts)).toHaveLength(12);
   });
 
-  test("writers in one process take turns; a lock left by the dead is taken away", async () => {
+  test("serializes writers in one process, and removes a stale lock", async () => {
     for (let round = share(2, 200); round > 0; round--) {
       const { config } = makeHome();
       const past = new Date(Date.now() - 60_000);
@@ -127,7 +127,7 @@ describe("the file", () => {
     }
   });
 
-  test("is where the environment says", () => {
+  test("has its path from the environment", () => {
     const at = (env: Record<string, string>) => configPath({ env: { HOME: "/h", ...env }, cwd: "/w" });
     expect(at({})).toBe("/h/.config/svc/config.json");
     expect(at({ XDG_CONFIG_HOME: "/x" })).toBe("/x/svc/config.json");
@@ -135,7 +135,7 @@ describe("the file", () => {
     expect(at({ XDG_CONFIG_HOME: "/x", SVC_CONFIG_FILE: "c.json" })).toBe("/w/c.json");
   });
 
-  test("that others can read is warned about", async () => {
+  test("that others can read causes a warning", async () => {
     const home = makeHome();
     write(home.config, { active: "one", hosts: { one: { url: api.url, token: TOKEN } } });
     chmodSync(home.config, 0o640);
@@ -144,7 +144,7 @@ describe("the file", () => {
     expect(await svc(["projects", "ls", "--json"], { home })).toMatchObject({ stderr: "" });
   });
 
-  test("that cannot be written is found out before the token is sent", async () => {
+  test("that cannot be written is an error before the token is sent", async () => {
     const home = makeHome();
     write(join(home.home, ".config"), "a file");
     const ran = await svc(["login", "--api", api.url, "--token", TOKEN], { home });
@@ -195,7 +195,7 @@ describe("hosts", () => {
     expect(JSON.parse(gone.stdout)).toEqual({ name: "team", removed: true, active: "local-dev" });
   });
 
-  test("an address that can be read on the way is warned about", async () => {
+  test("an address without TLS causes a warning", async () => {
     const ran = await svc(["hosts", "add", "team", "--url", "http://svc.example.com"]);
     expect(ran.stderr).toContain("warning: http://svc.example.com/v1 is not encrypted");
   });
@@ -209,20 +209,20 @@ describe("login and logout", () => {
     expect(existsSync(home.config)).toBe(false);
   });
 
-  test("a project token is taken, and said to be one", async () => {
+  test("login accepts a project token, and reports that it is one", async () => {
     api.on("GET /auth/whoami", () => PROJECT_IDENTITY);
     const ran = await svc(["login", "--api", api.url, "--token", TOKEN]);
     expect(ran.stdout).toContain("for the project Shop only");
   });
 
-  test("a server without browser sign-in says how to get a token", async () => {
+  test("login to a server without browser sign-in explains how to get a token", async () => {
     const ran = await svc(["login", "--api", api.url]);
     expect(ran).toMatchObject({ code: 1, stdout: "" });
     expect(ran.stderr).toContain("supports only sign-in with a token");
     expect(ran.stderr).toContain("svc-api admin token --email");
   });
 
-  test("does not switch from a host in use; logout forgets the token alone", async () => {
+  test("login does not switch the active host; logout removes only the token", async () => {
     const home = makeHome();
     await svc(["login", "--host", "one", "--api", api.url, "--token", TOKEN], { home });
     const second = await svc(["login", "--host", "two", "--api", other.url, "--token", TOKEN], { home });
@@ -242,7 +242,7 @@ test.each([
   ["is older than the route", () => failure("not_found", "There is no such route.", 404), false],
   ["knows the token no more", () => failure("unauthorized", "The token is unknown.", 401), true],
 ] as const)(
-  "logout forgets the token where the server %s, and says what it is worth",
+  "logout removes the token if the server %s, and reports whether it is still valid",
   async (_, answer, revoked) => {
     const home = makeHome();
     await svc(["login", "--host", "one", "--api", api.url, "--token", TOKEN], { home });
@@ -276,7 +276,7 @@ describe("a token goes to the host it belongs to", () => {
     return svc(line, { home, ...options });
   };
 
-  test("a link chooses host and project", async () => {
+  test("a link selects host and project", async () => {
     expect(await linked({}, ["cr", "ls"])).toMatchObject({ code: 0 });
     expect([api.seen.length, other.seen.length]).toEqual([0, 1]);
     expect(other.seen[0]?.path).toBe(`/projects/${PROJECT_ID}/change-requests`);
@@ -293,7 +293,7 @@ describe("a token goes to the host it belongs to", () => {
       { host: "evil", host_url: "https://evil.example/v1" },
       "not registered",
     ],
-  ])("%s stops the command", async (_, change, says) => {
+  ])("%s is an error", async (_, change, says) => {
     const ran = await linked(change, ["cr", "ls"]);
     expect(ran).toMatchObject({ code: 1, stdout: "" });
     expect(ran.stderr).toContain(says);
@@ -310,21 +310,21 @@ describe("a token goes to the host it belongs to", () => {
     ["an address that is none", { host_url: "javascript:alert(1)" }],
     ["an address with a password", { host_url: "https://me:pw@x.example" }],
     ["something huge", `"${"x".repeat(100_000)}"`],
-  ])("a link that is %s is named, not used", async (_, change) => {
+  ])("a link that is %s is reported, and not used", async (_, change) => {
     const ran = await linked(change, ["cr", "ls"]);
     expect(ran).toMatchObject({ code: 1, stdout: "" });
     expect(ran.stderr).toContain("link.json cannot be used");
     expect([api.seen.length, other.seen.length]).toEqual([0, 0]);
   });
 
-  test("a pipe in the link's place is no link and does not hang", async () => {
+  test("a named pipe in place of the link is ignored and does not hang", async () => {
     const home = await twoHosts();
     mkdirSync(join(home.cwd, ".svc"));
     await Bun.spawn(["mkfifo", join(home.cwd, ".svc/link.json")]).exited;
     expect(await svc(["cr", "ls"], { home })).toMatchObject({ code: 1, signal: null });
   });
 
-  test("--host stands over the link, whose project is then another host's", async () => {
+  test("--host overrides the link, including its project", async () => {
     const ran = await linked({}, ["cr", "ls", "--host", "one"]);
     expect(ran.code).toBe(1);
     expect(ran.stderr).toContain("Pass --project");
@@ -350,7 +350,7 @@ describe("a token goes to the host it belongs to", () => {
     expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining("SVC_API_URL") });
   });
 
-  test("SVC_EXECUTOR_TOKEN is the second choice, SVC_TOKEN none", async () => {
+  test("SVC_EXECUTOR_TOKEN is used after SVC_CLI_TOKEN, SVC_TOKEN never", async () => {
     const base = { SVC_API_URL: api.url, SVC_PROJECT_ID: "shop" };
     const run = (env: Record<string, string>) => svc(["cr", "ls"], { env: { ...base, ...env } });
     expect(await run({ SVC_EXECUTOR_TOKEN: TOKEN })).toMatchObject({ code: 0 });
@@ -374,7 +374,7 @@ describe("a token goes to the host it belongs to", () => {
     expect(api.seen.map((call) => call.path)).toEqual(["/projects", "/projects"]);
   });
 
-  test("a redirect within the API is followed by a read", async () => {
+  test("a read follows a redirect within the API", async () => {
     api.on(
       "GET /projects",
       () => new Response(null, { status: 308, headers: { Location: "/v1/projects/shop" } }),
@@ -386,7 +386,7 @@ describe("a token goes to the host it belongs to", () => {
 describe("in a sandbox", () => {
   const env = () => ({ ...api.env, SVC_SESSION_ID: "55555555-5555-4555-8555-555555555555" });
 
-  test("no configuration file is read, written or needed, and no link either", async () => {
+  test("uses neither a configuration file nor a link", async () => {
     const home = makeHome();
     write(home.config, "{damaged");
     write(join(home.cwd, ".svc/link.json"), "{damaged");
@@ -397,13 +397,13 @@ describe("in a sandbox", () => {
     expect(readFileSync(home.config, "utf8")).toBe("{damaged");
   });
 
-  test("works without a home", async () => {
+  test("works without a home directory", async () => {
     const ran = await svc(["cr", "ls"], { env: { ...env(), HOME: "/nonexistent" }, cwd: "/" });
     expect(ran).toMatchObject({ code: 0, stderr: "" });
   });
 });
 
-test("what went wrong with a server of another kind is said", async () => {
+test("explains the response of a server that is not svc", async () => {
   api.on(
     "GET /projects",
     () => new Response("<html>proxy</html>", { headers: { "Content-Type": "text/html" } }),

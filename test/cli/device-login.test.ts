@@ -67,7 +67,7 @@ const pending = () => failure("authorization_pending", "Not yet.", 400);
 /** As RFC 8628 has it, without our sentence. */
 const bare = (error: string) => () => Response.json({ error }, { status: 400 });
 
-test("shows address and code, polls, and takes the token", async () => {
+test("shows address and code, polls, and gets the token", async () => {
   const { token, slept, err } = await signIn([
     pending,
     bare("authorization_pending"),
@@ -86,7 +86,7 @@ test("shows address and code, polls, and takes the token", async () => {
   expect(api.seen.every((call) => !call.headers.has("authorization"))).toBe(true);
 });
 
-test("slows down when told, for good, and backs off when the network fails", async () => {
+test("slows down permanently on slow_down, and backs off on network errors", async () => {
   const { slept } = await signIn([
     bare("slow_down"),
     pending,
@@ -96,7 +96,7 @@ test("slows down when told, for good, and backs off when the network fails", asy
   expect(slept).toEqual([5, 10, 10, 20]);
 });
 
-test("bounds what a server may ask for", async () => {
+test("limits the server's interval and expiry", async () => {
   const { token, slept } = await signIn([pending], { ...CODE, interval: 1e9, expires_in: 1e9 });
   expect(token).toMatchObject({ code: "login_failed" });
   expect(slept).toHaveLength(30);
@@ -107,14 +107,14 @@ test("bounds what a server may ask for", async () => {
 test.each([
   ["access_denied", "denied in the browser"],
   ["expired_token", "expired before"],
-])("%s ends it", async (code, says) => {
+])("ends on %s", async (code, says) => {
   const { token, slept } = await signIn([pending, bare(code)]);
   expect(token).toBeInstanceOf(CliError);
   expect(token).toMatchObject({ code: "login_failed", message: expect.stringContaining(says) });
   expect(slept).toHaveLength(2);
 });
 
-test("ends by itself when the code runs out", async () => {
+test("ends when the code expires", async () => {
   const { token, slept } = await signIn([pending], { ...CODE, expires_in: 12 });
   expect(token).toMatchObject({ code: "login_failed", message: expect.stringContaining("expired before") });
   expect(slept).toEqual([5, 5, 5]);
@@ -124,11 +124,11 @@ test.each([
   ["no code", { ...CODE, device_code: undefined }],
   ["an address that is none", { ...CODE, verification_uri: "javascript:alert(1)" }],
   ["no end", { ...CODE, expires_in: "soon" }],
-])("an answer with %s is not gone along with", async (_, code) => {
+])("rejects a response with %s", async (_, code) => {
   expect((await signIn([pending], code)).token).toMatchObject({ code: "unexpected_response" });
 });
 
-test("the whole way: svc login stores the token", async () => {
+test("end to end: svc login stores the token", async () => {
   const home = makeHome();
   api.on("POST /auth/device", () => ({ ...CODE, interval: 0.05 }));
   let polls = 0;

@@ -24,7 +24,7 @@ function read(...line: string[]) {
   return readFlags(tokenize([COMMAND], line).options, { ...FLAGS, ...GLOBAL }, "svc do").values;
 }
 
-/** What the user is told: the message, and the hint where there is one. */
+/** The error for the user: the message, and the hint if there is one. */
 function fault(...line: string[]): string {
   try {
     return `read as ${JSON.stringify(read(...line))}`;
@@ -34,7 +34,7 @@ function fault(...line: string[]): string {
   }
 }
 
-test("a flag that is not given has its fallback, none or an empty list, and a switch is off", () => {
+test("a missing flag has its default, no value or an empty list, and a switch is off", () => {
   expect(read()).toEqual({
     ...{ status: "open", label: [], yes: false, "z-z": false },
     ...{ help: false, "no-color": false, "no-input": false, quiet: false },
@@ -56,11 +56,11 @@ test.each([
   [["-y", "--z-z"], { yes: true, "z-z": true }],
   [["--timeout", "1"], { timeout: 1 }],
   [["--timeout", "3600"], { timeout: 3600 }],
-])("%j is %j", (line, values) => {
+])("parses %j as %j", (line, values) => {
   expect(read(...line)).toMatchObject(values);
 });
 
-describe("a whole number is taken from its least to its most, and nothing else", () => {
+describe("accepts whole numbers from minimum to maximum only", () => {
   test.each([
     ["--count", ["2", "3", "12", "012"], ["1", "13", "0", "1e1", "3.0", "0x3", "+3", " 3", "3 ", "x", "³"]],
     ["--most", ["0", "999999999"], ["1000000000", "0000000001", "9".repeat(30)]],
@@ -73,7 +73,7 @@ describe("a whole number is taken from its least to its most, and nothing else",
   });
 });
 
-describe("what looks like a flag is no value, unless it stands after “=”", () => {
+describe("rejects a value that looks like a flag, unless it follows “=”", () => {
   test.each(["--a", "--z", "--quiet", "--z-z", "--az=b", "--a=", "--jq", "-t", "-n", "-Z", "-y", "-h", "-q"])(
     "%s",
     (word) => {
@@ -104,7 +104,7 @@ describe("what looks like a flag is no value, unless it stands after “=”", (
       "-ty",
     ],
     ...["a-y", "- y", "--- a", "-é", "-3"],
-  ])("%j is one", (word) => {
+  ])("accepts %j as a value", (word) => {
     expect(read("--title", word)["title"]).toBe(word);
   });
 });
@@ -127,11 +127,11 @@ test.each([
   [["--color=x"], "--color must be one of always, auto, never; not x\n"],
   [["--title", "a", "--title", "b"], "--title is given twice.\n"],
   [["-t", "a", "--name", "b"], "-t and --name are the same flag: give one of them.\n"],
-])("%j: %j", (line, says) => {
+])("rejects %j: %j", (line, says) => {
   expect(fault(...line)).toBe(says);
 });
 
-test("a letter of two flags takes a value until the command is known, and a word after “--” is no name", () => {
+test("a letter of two flags takes a value until the command is known, and a word after “--” is not a command", () => {
   const other: Command = {
     spec: { ...COMMAND.spec, flags: { force: { kind: "boolean", short: "n", summary: "" } } },
     run: async () => {},

@@ -37,10 +37,10 @@ const request = (protocol: string, host: string, path?: string) =>
 const answer = (token: string) => `username=x-access-token\npassword=${token}\n`;
 const P = "v1/git/11111111-1111-4111-8111-111111111111.git";
 
-describe("get answers with the token that belongs to the gateway, and with nothing otherwise", () => {
+describe("get prints the token of the gateway, or nothing", () => {
   test.each<[string, string, string | null]>([
     ["the gateway of a host", request("https", "svc.example.com", P), TEAM],
-    ["no path, as git asks without useHttpPath", request("https", "svc.example.com"), TEAM],
+    ["no path, as git sends without useHttpPath", request("https", "svc.example.com"), TEAM],
     ["below a path, on a port", request("http", "127.0.0.1:8008", `svc/${P}`), OTHER],
     ["below a repository (LFS)", request("https", "svc.example.com", `${P}/info/lfs`), TEAM],
     ["without the blank line at the end", `protocol=https\nhost=svc.example.com\npath=${P}`, TEAM],
@@ -49,7 +49,7 @@ describe("get answers with the token that belongs to the gateway, and with nothi
       `capability[]=authtype\nwwwauth[]=Basic\n${request("https", "svc.example.com", P)}`,
       TEAM,
     ],
-    ["what follows the blank line is not read", `${request("https", "svc.example.com", P)}host=x\n`, TEAM],
+    ["ignores input after the blank line", `${request("https", "svc.example.com", P)}host=x\n`, TEAM],
     ["another protocol", request("http", "svc.example.com", P), null],
     ["another host", request("https", "example.com", P), null],
     ["a host that ends alike", request("https", "evil-svc.example.com", P), null],
@@ -74,7 +74,7 @@ describe("get answers with the token that belongs to the gateway, and with nothi
     expect(await ask("get", text)).toEqual({ code: 0, out: token === null ? "" : answer(token), err: "" });
   });
 
-  test("a host without a token: one line says what to do", async () => {
+  test("a host without a token prints one line with the next step", async () => {
     const { out, err } = await ask("get", request("https", "blank.example.com", P));
     expect([out, err]).toEqual([
       "",
@@ -83,7 +83,7 @@ describe("get answers with the token that belongs to the gateway, and with nothi
   });
 });
 
-describe("a token of the environment goes to the host it belongs to", () => {
+describe("a token from the environment is used only for its host", () => {
   const API = { SVC_API_URL: "https://api.example.org/v1", SVC_EXECUTOR_TOKEN: ENV };
   const SANDBOX = { ...API, SVC_SESSION_ID: "s" };
   test.each<[string, Record<string, string>, string, string | null]>([
@@ -105,13 +105,13 @@ describe("a token of the environment goes to the host it belongs to", () => {
     expect([code, out]).toEqual([0, token === null ? "" : answer(token)]);
   });
 
-  test("an SVC_API_URL that is no address gives the token to nobody", async () => {
+  test("with an invalid SVC_API_URL the token is not used", async () => {
     const env = { SVC_API_URL: "example.org", SVC_CLI_TOKEN: ENV };
     expect(await ask("get", request("https", "svc.example.com", P), env)).toMatchObject({ code: 2, out: "" });
   });
 });
 
-test("store and operations of newer gits do nothing; erase hints in one line, for known hosts only", async () => {
+test("store and unknown operations do nothing; erase prints one line, for known hosts only", async () => {
   const known = `${request("https", "svc.example.com", P).trimEnd()}\nusername=x\npassword=${TEAM}\n\n`;
   for (const operation of ["store", "capability", "no-such-thing"]) {
     expect(await ask(operation, known)).toEqual({ code: 0, out: "", err: "" });
@@ -124,7 +124,7 @@ test("store and operations of newer gits do nothing; erase hints in one line, fo
   expect(await ask("erase", request("https", "example.com", P))).toEqual({ code: 0, out: "", err: "" });
 });
 
-test("it answers at the blank line, while the other side still holds the pipe", async () => {
+test("answers after the blank line, before the pipe is closed", async () => {
   const home = homeWith();
   const child = Bun.spawn([...SVC, "git-credential", "get"], {
     env: cliEnv(home.home),
@@ -139,7 +139,7 @@ test("it answers at the blank line, while the other side still holds the pipe", 
   child.stdin.end();
 });
 
-test("a damaged configuration is told on stderr, and git gets no answer", async () => {
+test("reports a damaged configuration on stderr, and prints nothing for git", async () => {
   const home = makeHome();
   mkdirSync(dirname(home.config), { recursive: true });
   writeFileSync(home.config, "{");
@@ -148,7 +148,7 @@ test("a damaged configuration is told on stderr, and git gets no answer", async 
   expect(ran.stderr).toContain(home.config);
 });
 
-describe("asked by git itself", () => {
+describe("called by git", () => {
   /** A server that wants the token, the helper set up as in the help, and git with it. */
   function setUp(accepted: string) {
     const remote = new Remote();
@@ -170,13 +170,13 @@ describe("asked by git itself", () => {
     return { server, git, url: `${url}/repo.git` };
   }
 
-  test("a clone is signed in", async () => {
+  test("authenticates a clone", async () => {
     const { server, git, url } = setUp("svc_pat_here");
     using _ = server;
     expect(await git("clone", "-q", url, "clone")).toEqual({ code: 0, out: "", err: "" });
   });
 
-  test("a refused token is told once, and never shown", async () => {
+  test("reports a rejected token once, and never shows it", async () => {
     const { server, git, url } = setUp("svc_pat_another");
     using _ = server;
     const { code, err } = await git("ls-remote", url);

@@ -53,7 +53,7 @@ function write(folder: string, files: Record<string, string>): void {
 }
 
 describe("svc init", () => {
-  test("writes what a project needs, says so file by file, and a second run changes nothing", async () => {
+  test("writes and lists the files of a project, and a second run changes nothing", async () => {
     const home = makeHome();
     const first = await init(home);
     expect(first).toMatchObject({ code: 0, stdout: PROJECT.map((path) => `wrote\t${path}\t\n`).join("") });
@@ -70,7 +70,7 @@ describe("svc init", () => {
     expect(existsSync(join(home.cwd, ".svc/link.json"))).toBe(false);
   });
 
-  test("the manifest is valid, by the folder's name, and so are the lines that it has as comments", async () => {
+  test("writes a valid manifest with the folder's name, also with its commented lines", async () => {
     const home = makeHome();
     const folder = join(home.cwd, 'A "fine" shop\\1');
     mkdirSync(folder);
@@ -83,7 +83,7 @@ describe("svc init", () => {
     expect(whole?.triggers).toMatchObject([{ slug: "update-dependencies", agent: "developer" }]);
   });
 
-  test("the Dockerfile is that of sandboxes without one, but for what is the fence's", () => {
+  test("writes svc's default Dockerfile, without the parts for the network policy", () => {
     const read = (path: string) => readFileSync(join(import.meta.dir, "../..", path), "utf8");
     const facts = (text: string) => ({
       base: /^FROM (.*)$/m.exec(text)?.[1],
@@ -98,7 +98,7 @@ describe("svc init", () => {
     expect(own.run).toBeDefined();
   });
 
-  test("what it prints as next steps makes a commit of all that it wrote, from a folder below the top too", async () => {
+  test("its next steps commit all written files, also from a subfolder", async () => {
     const home = makeHome();
     mkdirSync(join(home.home, ".claude"));
     mkdirSync(join(home.cwd, "sub/deep"), { recursive: true });
@@ -140,7 +140,7 @@ describe("svc init", () => {
       ["cursor-agent", "opencode"],
       { ".claude": ["Claude Code"], ".agents": ["Codex", "Cursor", "opencode"] },
     ],
-  ])("finds %s, and gives each the one skill where it reads skills", async (_, folders, programs, wanted) => {
+  ])("finds %s, and writes the skill where each reads skills", async (_, folders, programs, wanted) => {
     const home = makeHome();
     const bin = join(home.home, "bin");
     for (const folder of [...folders, "bin"]) mkdirSync(join(home.home, folder), { recursive: true });
@@ -157,7 +157,7 @@ describe("svc init", () => {
     }
   });
 
-  test("a file that is there and differs stays without a terminal, and gives way to --force alone", async () => {
+  test("without a terminal, replaces a different file only with --force", async () => {
     const home = makeHome();
     const theirs = { "svc.toml": "svc_version = 1\n", ".svc/Dockerfile": "FROM scratch\n" };
     write(home.cwd, theirs);
@@ -173,7 +173,7 @@ describe("svc init", () => {
     expect((await init(home)).stdout).not.toContain("kept");
   });
 
-  test("line endings that git has changed are no difference", async () => {
+  test("ignores differences of line endings", async () => {
     const home = makeHome();
     await init(home);
     const file = join(home.cwd, "svc.toml");
@@ -181,7 +181,7 @@ describe("svc init", () => {
     expect((await init(home)).stdout).toContain("unchanged\tsvc.toml");
   });
 
-  test("the folders that a manifest names are used, also when it is written anew", async () => {
+  test("uses the folders that the manifest names, also when it replaces the manifest", async () => {
     const home = makeHome();
     write(home.cwd, {
       "svc.toml":
@@ -204,7 +204,7 @@ describe("svc init", () => {
   test.each([
     ["y", "replaced"],
     ["n", "kept"],
-  ])("on a terminal it shows what would change and asks: %s", async (key, action) => {
+  ])("on a terminal, shows the changes and prompts: %s", async (key, action) => {
     const home = makeHome();
     write(home.cwd, { "svc.toml": 'svc_version = 1\nhostile = "\u001b]0;x\u0007"\n' });
     const ran = svcOnTerminal(["init"], { home, env: { PATH } });
@@ -217,7 +217,7 @@ describe("svc init", () => {
     expect(readFileSync(join(home.cwd, "svc.toml"), "utf8").includes("hostile")).toBe(action === "kept");
   });
 
-  test("Escape at a question leaves everything as it was", async () => {
+  test("Escape at a prompt changes nothing", async () => {
     const home = makeHome();
     write(home.cwd, { "svc.toml": "svc_version = 1\n" });
     const ran = svcOnTerminal(["init"], { home, env: { PATH } });
@@ -251,7 +251,7 @@ describe("svc init", () => {
       (cwd) => Bun.spawnSync(["mkfifo", join(cwd, "svc.toml")]),
       "is not a regular file",
     ],
-  ])("%s: nothing is written, there or here, and the error says what to move", async (_, prepare, words) => {
+  ])("%s: writes nothing, and the error says what to move", async (_, prepare, words) => {
     const home = makeHome();
     const outside = join(home.home, "outside");
     mkdirSync(outside);
@@ -269,7 +269,7 @@ describe("svc init", () => {
     expect(Bun.spawnSync(["ls", "-lAR", home.cwd, outside]).stdout.toString()).toBe(before);
   });
 
-  test("what stands in the way of a coding agent's skill is told, and the rest is written", async () => {
+  test("reports what blocks a coding agent's skill, and writes the rest", async () => {
     const home = makeHome();
     const outside = join(home.home, ".claude");
     mkdirSync(outside);
@@ -281,7 +281,7 @@ describe("svc init", () => {
     expect(existsSync(join(home.cwd, "svc.toml"))).toBe(true);
   });
 
-  test("a link within the repository is followed, and a file that two ways lead to is written once", async () => {
+  test("follows a link within the repository, and writes a file with two paths once", async () => {
     const home = makeHome();
     for (const folder of [".claude", ".codex"]) mkdirSync(join(home.home, folder));
     mkdirSync(join(home.cwd, ".agents"));
@@ -342,7 +342,7 @@ describe("svc init", () => {
     }
   });
 
-  test("no server is asked", async () => {
+  test("sends no request", async () => {
     const home = makeHome();
     const system = fakeSystem({
       env: { HOME: home.home, PATH, SVC_API_URL: "http://127.0.0.1:9/v1", SVC_CLI_TOKEN: "svc_pat_x" },

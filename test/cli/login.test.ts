@@ -24,7 +24,7 @@ async function login() {
 }
 
 // A poll comes every five seconds: both wait at once.
-test.concurrent("svc login on a terminal ends with a token once a browser says yes, and svc logout revokes it", async () => {
+test.concurrent("svc login gets a token when the browser approves, and svc logout revokes it", async () => {
   const { home, terminal, code, page } = await login();
   expect(page).toBe(`${api.url.replace("127.0.0.1", "localhost")}/cli/authorize?code=${code}`);
   const { body: asked } = await browser.call("GET", `/v1/auth/device/${code}`);
@@ -48,7 +48,7 @@ test.concurrent("svc login on a terminal ends with a token once a browser says y
   expect((await api.call("GET", "/v1/auth/whoami", { token })).status).toBe(401);
 });
 
-test.concurrent("svc login stores nothing when the browser says no", async () => {
+test.concurrent("svc login stores nothing when the browser denies", async () => {
   const { home, terminal, code } = await login();
   expect((await browser.call("POST", `/v1/auth/device/${code}/deny`)).status).toBe(200);
   expect(await terminal.exited).toMatchObject({ code: 1 });
@@ -56,7 +56,7 @@ test.concurrent("svc login stores nothing when the browser says no", async () =>
   expect(() => readFileSync(home.config)).toThrow();
 });
 
-test("a token ends itself, and a browser has none to end", async () => {
+test("a token revokes itself, and a browser has no token to revoke", async () => {
   const { body } = await api.call("POST", "/v1/accounts/tokens", { body: { name: "x" } });
   const revoke = (token: string) => api.call("POST", "/v1/auth/revoke", { token });
   expect([(await revoke(body.token)).body, (await revoke(body.token)).status]).toEqual([{ ok: true }, 401]);

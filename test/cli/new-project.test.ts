@@ -9,7 +9,7 @@ import { editDistance } from "../../src/contract/nearest.ts";
 import { fakeSystem, makeHome, type RunOptions, svc, svcOnTerminal } from "../helpers/cli-run.ts";
 import { git } from "../helpers/remote.ts";
 
-/** Somebody who has told git who they are, unless `gitConfig` says otherwise. */
+/** A user whose git has a name and e-mail address, or this `gitConfig`. */
 function somebody(gitConfig = "[user]\nname = A\nemail = a@example.com\n"): ReturnType<typeof makeHome> {
   const home = makeHome();
   writeFileSync(join(home.home, ".gitconfig"), gitConfig);
@@ -20,7 +20,7 @@ const make = (home: ReturnType<typeof makeHome>, args: string[], options: RunOpt
   svc(args, { home, ...options });
 
 describe("svc <project-name>", () => {
-  test("makes a repository that is set up, with one commit on main, whatever git's own habit is", async () => {
+  test("creates a prepared repository with one commit on main, whatever git's default branch is", async () => {
     const home = somebody(
       "[user]\nname = A\nemail = a@example.com\n[init]\ndefaultBranch = trunk\n[core]\nexcludesFile = ~/ignore\n",
     );
@@ -46,7 +46,7 @@ describe("svc <project-name>", () => {
     expect([readdirSync(home.cwd), existsSync(env.GIT_DIR)]).toEqual([["my-shop"], false]);
   });
 
-  test("takes the place of an empty folder, and of nothing else", async () => {
+  test("uses an empty folder, and no other", async () => {
     const home = somebody();
     mkdirSync(join(home.cwd, "empty"));
     expect((await make(home, ["empty", "--yes"])).code).toBe(0);
@@ -66,7 +66,7 @@ describe("svc <project-name>", () => {
     expect(readdirSync(join(home.home, "outside"))).toEqual([]);
   });
 
-  test("a commit that fails leaves nothing behind, and git's reason is told", async () => {
+  test("leaves nothing behind if the commit fails, and reports git's message", async () => {
     const home = somebody("[user]\nuseConfigOnly = true\n");
     const ran = await make(home, ["my-shop", "--yes", "--json"]);
     expect([ran.code, ran.stdout, readdirSync(home.cwd)]).toEqual([1, "", []]);
@@ -76,7 +76,7 @@ describe("svc <project-name>", () => {
     });
   });
 
-  test("a dry run makes nothing", async () => {
+  test("a dry run creates nothing", async () => {
     const home = somebody();
     const ran = await make(home, ["my-shop", "--dry-run"]);
     expect([ran.code, readdirSync(home.cwd)]).toEqual([0, []]);
@@ -86,7 +86,7 @@ describe("svc <project-name>", () => {
   test.each([
     ["y", 0, ["my-shop"]],
     ["n", 1, []],
-  ])("a person is asked: %s", async (key, code, made) => {
+  ])("prompts for confirmation: %s", async (key, code, made) => {
     const home = somebody();
     const ran = svcOnTerminal(["my-shop"], { home });
     await ran.shows("Create a new project in ./my-shop?");
@@ -120,14 +120,14 @@ describe("svc <project-name>", () => {
     ["my-shop now", "svc help"],
     ["my-shop --follow", "svc help"],
     ["my-shop --help", "svc help"],
-  ])("`svc %s --yes` makes nothing, and exits with 2", async (line, hint) => {
+  ])("`svc %s --yes` creates nothing, and exits with 2", async (line, hint) => {
     const home = somebody();
     const ran = await make(home, [...line.split(" "), "--yes"]);
     expect([ran.code, ran.stdout, readdirSync(home.cwd)]).toEqual([2, "", []]);
     expect(ran.stderr).toContain(hint);
   });
 
-  test("no slip of a command's name is taken for a project's", async () => {
+  test("does not treat a mistyped command as a project name", async () => {
     const home = somebody();
     const system = fakeSystem({
       env: { HOME: home.home },
@@ -140,7 +140,7 @@ describe("svc <project-name>", () => {
     expect(system.out()).toBe("");
   });
 
-  test("without a terminal and without --yes it is an unknown command, whose error says how", async () => {
+  test("without a terminal and --yes it is an unknown command, and the error names --yes", async () => {
     const home = somebody();
     const ran = await make(home, ["my-shop"]);
     expect([ran.code, readdirSync(home.cwd)]).toEqual([2, []]);

@@ -14,7 +14,7 @@ const run = (args: string[], options: RunOptions = {}) =>
 const onTerminal = (args: string[]) => svcOnTerminal(args, { env: { ...api.env, NO_COLOR: "1" } });
 
 describe("branches", () => {
-  test("prints whole values, separated by tabs, over all pages", async () => {
+  test("prints full values of all pages, separated by tabs", async () => {
     api.on("GET /projects/:p/branches", ({ query }) =>
       query["cursor"]
         ? { branches: [branch("fix")] }
@@ -32,7 +32,7 @@ describe("branches", () => {
     expect((await run(["repo", "branches", "--json=name", "-L", "1"])).stdout).toBe('[{"name":"main"}]\n');
   });
 
-  test("says that there are none yet", async () => {
+  test("reports that there are none yet", async () => {
     api.on("GET /projects/:p/branches", () => ({ branches: [] }));
     const ran = await run(["repo", "branches"]);
     expect(ran).toMatchObject({ code: 0, stdout: "", stderr: expect.stringContaining("is empty") });
@@ -40,7 +40,7 @@ describe("branches", () => {
 });
 
 describe("commits", () => {
-  test("sends ref and path as they are, and prints one line a commit", async () => {
+  test("sends ref and path unchanged, and prints one line per commit", async () => {
     api.on("GET /projects/:p/commits", () => ({ commits: [commit(), commit({ subject: "a\tb\x1b[2J" })] }));
     const ran = await run(["repo", "commits", "fix&x=1", "--path", ":(glob)a b"]);
     expect(ran.stdout).toBe(
@@ -56,7 +56,7 @@ describe("commits", () => {
     expect((await run(["repo", "commits"])).stdout).toBe(`${"b".repeat(40)}\tFix the login page\t\t\n`);
   });
 
-  test("says that there may be more than the usual 30, unless that is what was asked for", async () => {
+  test("says that there may be more than the default 30, unless --limit is given", async () => {
     api.on("GET /projects/:p/commits", ({ query }) => ({
       commits: Array.from({ length: Number(query["limit"]) }, () => commit()),
       next_cursor: "x",
@@ -68,7 +68,7 @@ describe("commits", () => {
 });
 
 describe("files", () => {
-  test("prints kind, size and whole path; on a terminal names, and directories as such", async () => {
+  test("prints kind, size and full path; on a terminal names, with directories marked", async () => {
     const entries = [
       entry("deep", { type: "directory", mode: "040000", size: null }),
       entry("a\x1b]0;x\x07.ts"),
@@ -93,7 +93,7 @@ describe("files", () => {
     expect(JSON.parse((await run(["repo", "ls", "--json"])).stdout)).toEqual(entries);
   });
 
-  test("tells the server's refusal", async () => {
+  test("prints the server's error", async () => {
     const sentence = '"README.md" is a file, not a directory. Read it with: svc repo cat';
     api.on("GET /projects/:p/files", () => failure("not_found", sentence, 404));
     expect(await run(["repo", "files", "README.md"])).toMatchObject({
@@ -107,7 +107,7 @@ describe("files", () => {
 describe("cat", () => {
   const BYTES = Buffer.from("a\r\n\xff\xfe\x1b[2J\x00\xe2\x80\xae last", "latin1");
 
-  test("passes the bytes on as they are", async () => {
+  test("prints the bytes unchanged", async () => {
     api.on("GET /projects/:p/contents", () => new Response(BYTES));
     const line = ["repo", "cat", "dir/a b&c", "--ref", "fix"];
     const child = spawnSvc(line, { env: { ...api.env, FORCE_COLOR: "1" } });
@@ -118,21 +118,21 @@ describe("cat", () => {
     expect(api.seen[0]?.query).toEqual({ ref: "fix", path: "dir/a b&c" });
   });
 
-  test("on a terminal spells out what it would act on", async () => {
+  test("on a terminal, escapes control characters", async () => {
     api.on("GET /projects/:p/contents", () => new Response(BYTES));
     const terminal = onTerminal(["repo", "cat", "a"]);
     expect(await terminal.exited).toEqual({ code: 0, signal: null });
     expect(terminal.screen()).toEndWith("a\r\n\ufffd\ufffd\\x1b[2J\\x00\\u202e last");
   });
 
-  test("--json is the API's own object", async () => {
+  test("--json prints the API's object", async () => {
     api.on("GET /projects/:p/contents", () => contents);
     expect(JSON.parse((await run(["repo", "cat", "a.txt", "--json"])).stdout)).toEqual(contents);
     expect((await run(["repo", "cat", "a.txt", "--jq", ".content"])).stdout).toBe("a\n");
     expect(api.seen[0]?.headers.get("accept")).toBe("application/json");
   });
 
-  test("needs a path, and prints nothing when there is no such file", async () => {
+  test("needs a path, and prints nothing if the file does not exist", async () => {
     expect(await run(["repo", "cat"])).toMatchObject({ code: 2, stderr: expect.stringContaining("<path>") });
     api.on("GET /projects/:p/contents", () => failure("not_found", '"main" has no file "x".', 404));
     expect(await run(["repo", "cat", "x"])).toMatchObject({ code: 1, stdout: "" });
@@ -145,7 +145,7 @@ describe("completion", () => {
     return ran.stdout.split("\n").filter(Boolean);
   };
 
-  test("offers the branches of the repository, and the current one first", async () => {
+  test("offers the branches of the repository, current one first", async () => {
     const branches = [
       branch("main", { is_default: true }),
       branch("fix"),

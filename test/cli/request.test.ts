@@ -41,13 +41,13 @@ test.each([
   ["503", () => failure("unavailable", "x", 503, {}, { "Retry-After": "0" })],
   ["504", () => new Response("", { status: 504 })],
   ["a broken connection", broken],
-])("a read is tried again after %s", async (_, answer) => {
+])("retries a read after %s", async (_, answer) => {
   const { api, calls } = client([answer(), answer(), Response.json({ ok: true })]);
   expect(await api.call<{ ok: boolean }>(read)).toEqual({ ok: true });
   expect(calls).toHaveLength(3);
 });
 
-test("four times in all, then the answer stands", async () => {
+test("stops after four attempts", async () => {
   const { api, calls } = client([new Response("", { status: 504 })]);
   expect(await api.call(read).catch(code)).toBe("http_504");
   expect(calls).toHaveLength(4);
@@ -59,7 +59,7 @@ test.each([
   ["409", failure("not_open", "x", 409)],
   ["a 502 in the API's own words", failure("repo_unreachable", "x", 502)],
   ["a pause longer than anybody waits", failure("rate_limited", "x", 429, {}, { "Retry-After": "3600" })],
-])("a read is not tried again after %s", async (_, answer) => {
+])("does not retry a read after %s", async (_, answer) => {
   const { api, calls } = client([answer]);
   expect(await api.call(read).catch(code)).toBe(((await answer.json()) as { code: string }).code);
   expect(calls).toHaveLength(1);
@@ -68,14 +68,14 @@ test.each([
 test.each([
   ["503", failure("unavailable", "x", 503, {}, { "Retry-After": "0" })],
   ["a broken connection", broken()],
-])("a write is never sent twice: %s", async (_, answer) => {
+])("never retries a write: %s", async (_, answer) => {
   const { api, calls } = client([answer]);
   await api.call(write).catch(() => {});
   await api.call({ method: "DELETE", path: "/projects/x" }).catch(() => {});
   expect(calls).toHaveLength(2);
 });
 
-test("the time limit counts the pauses and the body too", async () => {
+test("the timeout includes the retry delays and the body", async () => {
   const stalled = () =>
     new Response(
       new ReadableStream({
@@ -91,7 +91,7 @@ test("the time limit counts the pauses and the body too", async () => {
   await server.stop(true);
 });
 
-test("a slow reader of a stream is not timed out, a silent server is", async () => {
+test("times out a silent server, not a slow reader of a stream", async () => {
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
@@ -124,7 +124,7 @@ test.each([
   ["DEPTH_ZERO_SELF_SIGNED_CERT", "certificate is not trusted"],
   ["UnsupportedProxyProtocol", "proxy cannot be used"],
   ["ECONNRESET", "connection to the host failed"],
-])("%s is a sentence with advice", async (errorCode, says) => {
+])("%s has an error message with a hint", async (errorCode, says) => {
   const { api } = client([Object.assign(new Error("x"), { code: errorCode })]);
   const error = await api.call(write).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(CliError);
@@ -134,12 +134,12 @@ test.each([
   }
 });
 
-test("what is no success and no JSON is said with its status", async () => {
+test("reports the status of an error that is not JSON", async () => {
   const { api } = client([new Response("<html>", { status: 418 })]);
   expect(await api.call(write).catch(code)).toBe("http_418");
 });
 
-test("an answer that never ends is refused", async () => {
+test("rejects an endless response", async () => {
   const endless = () =>
     new Response(
       new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(8 * 1024 * 1024)) }),
@@ -148,13 +148,13 @@ test("an answer that never ends is refused", async () => {
   expect(await api.call(read).catch(code)).toBe("unexpected_response");
 });
 
-test("a list whose cursor never ends is read once for each cursor", async () => {
+test("stops a list whose cursor repeats", async () => {
   const { api, calls } = client([Response.json({ projects: [1], next_cursor: "same" })]);
   expect(await api.list<number>(read, "projects")).toEqual([1, 1]);
   expect(calls).toHaveLength(2);
 });
 
-test("parts of a path are one segment each, and without a token nothing is sent", async () => {
+test("encodes each part of a path as one segment, and sends nothing without a token", async () => {
   expect(path`/projects/${"a/../b?c#d"}/x`).toBe("/projects/a%2F..%2Fb%3Fc%23d/x");
   const calls: string[] = [];
   const system = fakeSystem({

@@ -11,7 +11,7 @@ const THREAD = comment().comment_id;
 const REPLY = "55555555-5555-4555-8555-000000000002";
 const onComments = "GET /projects/:p/change-requests/:n/comments";
 
-test("comment says what it is told to, where it is told to", async () => {
+test("comment sends the text to the given place", async () => {
   const rows: [args: string[], body: object, says: string][] = [
     [["Nice."], { body: "Nice." }, "Commented on login.ts:2"],
     [
@@ -39,7 +39,7 @@ test("comment says what it is told to, where it is told to", async () => {
   expect((await run(["cr", "comment", "3", "x", "--side", "both"])).code).toBe(2);
 });
 
-test("comments are rows for a script, and JSON for a program", async () => {
+test("comments prints rows, or JSON with --json", async () => {
   api.on(onComments, ({ query }) => ({
     comments: query["open"]
       ? [comment()]
@@ -67,7 +67,7 @@ test("comments are rows for a script, and JSON for a program", async () => {
   });
 });
 
-test("who has said it is a person, an agent for one, or a token", async () => {
+test("shows the author: a person, an agent of a person, or a token", async () => {
   const by = (kind: "user" | "agent" | "token") =>
     comment({ author: { ...comment().author, name: "Ada", kind } });
   api.on(onComments, () => ({ comments: [by("user"), by("agent"), by("token")] }));
@@ -77,7 +77,7 @@ test("who has said it is a person, an agent for one, or a token", async () => {
   expect(said).toEqual(["Ada", "an agent of Ada", 'the token "Ada"']);
 });
 
-test("whatever is said reaches the terminal spelled out", async () => {
+test("escapes control characters in comments", async () => {
   const hostile = "\x1b]0;owned\x07\x1b[2J\u202egnp.exe\u2066 \u009b31m\nsecond line\r";
   api.on(onComments, () => ({
     comments: [
@@ -103,7 +103,7 @@ test("whatever is said reaches the terminal spelled out", async () => {
   expect(JSON.parse(json.stdout)[0].body).toBe(hostile);
 });
 
-test("approve is of the head that was asked for just before", async () => {
+test("approve sends the head that it read just before", async () => {
   const ran = await run(["cr", "approve", "3"]);
   expect([ran.code, ran.stdout]).toEqual([
     0,
@@ -115,7 +115,7 @@ test("approve is of the head that was asked for just before", async () => {
   expect(api.seen.at(-1)?.method).toBe("DELETE");
 });
 
-test("show tells of approvals and open comments", async () => {
+test("show lists approvals and open comments", async () => {
   const rows: [change: Parameters<typeof changeRequest>[0], line: string | null][] = [
     [{}, null],
     [{ required_approvals: 1 }, "approvals\t0 of 1 approval"],

@@ -15,7 +15,7 @@ const sent = () =>
   api.seen.filter(({ method }) => method !== "GET").map(({ path, body }) => [path.split("/").at(-1), body]);
 
 describe("secrets", () => {
-  test("ls marks what the manifest asks for, and says what is missing", async () => {
+  test("ls marks secrets that the manifest requires, and lists missing ones", async () => {
     const ran = await run(["secrets", "ls"]);
     expect(ran.stdout).toBe(
       "API_KEY\t2026-11-20T10:00:00.000Z\tsessions, builds\trequired\nDB_URL\t\t\trequired, missing\nREGION\t\t\toptional\n",
@@ -23,7 +23,7 @@ describe("secrets", () => {
     expect(ran.stderr).toContain("Missing: DB_URL. Next: svc secrets set DB_URL=-");
   });
 
-  test("set sends each, with a value from standard input where it says so", async () => {
+  test("set sends each secret, with a value from standard input for -", async () => {
     const ran = await run(["secrets", "set", "A=1=2", "B=-", "C="], { stdin: "from stdin\n" });
     expect([ran.code, ran.stdout]).toEqual([0, "Set A, B, C.\n"]);
     expect(sent()).toEqual([
@@ -33,14 +33,14 @@ describe("secrets", () => {
     ]);
   });
 
-  test("set says what a secret is for, and refuses what none can be for", async () => {
+  test("set sends a secret's audience, and rejects an invalid one", async () => {
     await run(["secrets", "set", "A=1", "--for", "apps:shop, triggers:nightly"]);
     expect(sent()).toEqual([["A", { value: "1", for: ["apps:shop", "triggers:nightly"] }]]);
     const bad = await run(["secrets", "set", "A=1", "--for", "everything"]);
     expect([bad.code, bad.stderr]).toEqual([2, expect.stringContaining('"everything" is not valid')]);
   });
 
-  test("set asks on a terminal and does not show what is typed", async () => {
+  test("set prompts on a terminal and hides the input", async () => {
     const on = svcOnTerminal(["secrets", "set", "KEY=-"], { env: api.env });
     await on.shows("the input is hidden");
     on.type("typed-secret\r");
@@ -56,19 +56,19 @@ describe("secrets", () => {
     [["A=1", "lower=2"], '"lower" is not a valid secret name'],
     [["A=1", "SVC_X=2"], '"SVC_X" is reserved'],
     [["A=1", "PATH=2"], '"PATH" is reserved'],
-  ])("set %j stops before anything is sent", async (words, says) => {
+  ])("set %j is rejected before anything is sent", async (words, says) => {
     const ran = await run(["secrets", "set", ...words]);
     expect([ran.code, ran.stdout, api.seen.length]).toEqual([2, "", 0]);
     expect(ran.stderr).toContain(says);
   });
 
-  test("what looks like a value without its name is not repeated", async () => {
+  test("the error does not repeat an argument that may be a value", async () => {
     const ran = await run(["secrets", "set", "sk-live-verysecret"]);
     expect(ran.code).toBe(2);
     expect(ran.stderr).not.toContain("verysecret");
   });
 
-  test("unset removes each once, and says which is not there", async () => {
+  test("unset removes each once, and reports unknown ones", async () => {
     expect((await run(["secrets", "unset", "A", "B", "A"])).stdout).toBe("Removed A, B.\n");
     expect(sent().map(([name]) => name)).toEqual(["A", "B"]);
     api.on("DELETE /projects/:p/secrets/:n", () =>
@@ -82,7 +82,7 @@ describe("secrets", () => {
 });
 
 describe("env", () => {
-  test("pull writes names without values, for its owner alone, and replaces nothing unasked", async () => {
+  test("pull writes names without values, readable by the owner only, and replaces no file without confirmation", async () => {
     const home = makeHome();
     const file = join(home.cwd, ".env");
     expect((await run(["env", "pull"], { home })).stdout).toBe("Wrote .env with 3 names.\n");
@@ -101,7 +101,7 @@ describe("env", () => {
     expect(readFileSync(file, "utf8")).toContain("API_KEY=");
   });
 
-  test("push sends what has a value, and what pull wrote empties nothing", async () => {
+  test("push sends only entries with a value", async () => {
     const home = makeHome();
     await run(["env", "pull"], { home });
     expect(await run(["env", "push", "--from", ".env"], { home })).toMatchObject({ code: 2 });
@@ -117,7 +117,7 @@ describe("env", () => {
     ]);
   });
 
-  test("push sends nothing of a file with a line that cannot be read", async () => {
+  test("push sends nothing if a line is invalid", async () => {
     const ran = await run(["env", "push", "--from", "-"], { stdin: "A=1\nsecret value here\n" });
     expect([ran.code, api.seen.length]).toEqual([2, 0]);
     expect(ran.stderr).toContain("Line 2");
@@ -145,7 +145,7 @@ test.each<[string, Record<string, string> | number]>([
   ['A="x', 1],
   ["B=1\nA='x\n\n", 2],
   ['A="x" y', 1],
-])("a dotenv file is read: %j", (text, expected) => {
+])("parses a dotenv file: %j", (text, expected) => {
   const found = readDotenv(text);
   if ("line" in found) expect(found.line).toBe(Number(expected));
   else expect(Object.fromEntries(found.values)).toEqual(expected as Record<string, string>);

@@ -52,7 +52,7 @@ const boots = (session_id: string): Turn[] => [
 ];
 
 describe("new", () => {
-  test("shows the steps as they happen and ends when the session runs", async () => {
+  test("shows the steps as they happen, and ends when the session is running", async () => {
     plays(boots);
     const ran = await run(["new", "--prompt", "Fix it", "--name", "Login", "--base", "develop"]);
     const { session_id: id, ...body } = created();
@@ -75,7 +75,7 @@ describe("new", () => {
     });
   });
 
-  test("sends everything that it is told; a prompt comes from standard input too", async () => {
+  test("sends all its flags, and reads a prompt from standard input", async () => {
     const line = [
       "new",
       "--no-wait",
@@ -105,13 +105,13 @@ describe("new", () => {
     [["--prompt", "-"], " \n", "the prompt is empty"],
     [["--provider", "cloud"], "", "docker, local, kubernetes"],
     [["--wait", "--no-wait"], "", "cannot be used together"],
-  ])("%j is found out before anything is sent", async (flags, stdin, says) => {
+  ])("%j is rejected before anything is sent", async (flags, stdin, says) => {
     const ran = await run(["new", ...flags], { stdin });
     expect(ran).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(says) });
     expect(api.seen).toEqual([]);
   });
 
-  test.each(BOOT_STEPS.map((step) => [step]))("a failure at %s is told with its reason", async (step) => {
+  test.each(BOOT_STEPS.map((step) => [step]))("reports a failure at %s with its reason", async (step) => {
     const failed = { status: "failed", step, error: "It is \x1b[31mbroken." } as const;
     plays((session_id) => [...upTo(step, session_id), changed(session({ session_id, ...failed }))]);
     const ran = await run(["new"]);
@@ -134,7 +134,7 @@ describe("new", () => {
     expect(quiet.stderr).toContain("\n  build | Step 1\n");
   });
 
-  test("a stream that is cut goes on after the last event", async () => {
+  test("resumes a lost stream after the last event", async () => {
     const connections = plays(
       (id) => [...upTo("image", id), "cut"],
       (id) => [changed(booting("clone", { session_id: id })), changed(session({ session_id: id }))],
@@ -153,7 +153,7 @@ describe("new", () => {
       "session_stopped",
       "was stopped (user).",
     ],
-  ])("a session that is %s meanwhile is no success", async (_, end, code, says) => {
+  ])("fails if the session is %s meanwhile", async (_, end, code, says) => {
     plays((id) => [...upTo("clone", id), ...end(id)]);
     expect(await run(["new"])).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining(says) });
     expect(JSON.parse((await run(["new", "--json"])).stderr).error.code).toBe(code);
@@ -167,7 +167,7 @@ describe("new", () => {
     expect((await run(["new", "--jq", ".status"])).stdout).toBe("running\n");
   });
 
-  test("a session that takes longer than --timeout is left going", async () => {
+  test("leaves the session running after --timeout", async () => {
     plays((id) => upTo("image", id));
     const ran = await run(["new", "--timeout", "3"]);
     const short = created().session_id.slice(0, 8);
@@ -178,7 +178,7 @@ describe("new", () => {
     expect(api.seen.filter(({ method }) => method !== "GET")).toHaveLength(1);
   });
 
-  test("one whose answer was lost is found again, and never begun twice", async () => {
+  test("finds the session after a lost response, and never creates it twice", async () => {
     api.on("POST /projects/:p/sessions", () => new Promise(() => {}));
     const found = await run(["new", "--timeout", "2", "--jq", ".status"]);
     expect(found).toMatchObject({ code: 0, stdout: "running\n" });
@@ -191,7 +191,7 @@ describe("new", () => {
     expect(JSON.parse(lost.stderr).error.code).toBe("timeout");
   });
 
-  test("at the account's limit says how to get below it", async () => {
+  test("at the account's limit, explains how to get below it", async () => {
     api.on("POST /projects/:p/sessions", () =>
       failure(
         "concurrent_session_limit",
@@ -216,7 +216,7 @@ describe("new", () => {
 });
 
 describe("restart and stop", () => {
-  test("restart waits, and repeats nothing that the log said before", async () => {
+  test("restart waits, and does not repeat earlier log lines", async () => {
     const old = { at: "2026-11-20T09:59:59.999Z", source: "build", text: "old" } as const;
     plays((id) => [{ type: "log", line: old }, ...boots(id)]);
     const ran = await run(["restart", SESSION_ID]);
@@ -227,12 +227,12 @@ describe("restart and stop", () => {
     expect(only.stdout).toBe("provisioning\n");
   });
 
-  test("restart meets the account's limit too", async () => {
+  test("restart reports the account's limit, too", async () => {
     api.on(`POST ${ONE}/restart`, () => failure("concurrent_session_limit", "Full.", 429));
     expect((await run(["restart", SESSION_ID])).stderr).toContain("svc sessions stop <id>");
   });
 
-  test("stop waits until the sandbox is gone", async () => {
+  test("stop waits until the sandbox has ended", async () => {
     plays(() => [
       changed(session()),
       logged("saved the work", "svc"),
@@ -253,14 +253,14 @@ describe("restart and stop", () => {
   test.each([
     ["stopped", "stopped"],
     ["failed", "it had failed and has no sandbox"],
-  ] as const)("stop of a session that is %s already is done", async (status, says) => {
+  ] as const)("stop of a session that is already %s succeeds", async (status, says) => {
     api.on(`POST ${ONE}/stop`, () => session({ status }));
     const ran = await run(["stop", SESSION_ID]);
     expect(ran).toMatchObject({ code: 0, stdout: `${SESSION_ID} Login page: ${says}\n` });
     expect(api.seen).toHaveLength(1);
   });
 
-  test("a session that is deleted while it stops is no success", async () => {
+  test("fails if the session is deleted while it stops", async () => {
     plays(() => [changed(session()), deleted]);
     expect(await run(["stop", SESSION_ID])).toMatchObject({ code: 1, stdout: "" });
   });
@@ -277,7 +277,7 @@ describe("on a terminal", () => {
     150,
   ];
 
-  test("steps are ticked off under a line that lives", async () => {
+  test("completed steps get a tick under an animated line", async () => {
     const isDrawn = Promise.withResolvers<void>();
     plays((id) => [...slow(id, isDrawn.promise), changed(session({ session_id: id }))]);
     const terminal = onTerminal(["new"]);
@@ -293,7 +293,7 @@ describe("on a terminal", () => {
     }
   });
 
-  test("the step that fails is crossed out, and the end of the log stands below", async () => {
+  test("a failed step gets a cross, with the end of the log below", async () => {
     plays((id) => [
       ...slow(id),
       changed(session({ session_id: id, status: "failed", step: "runtime", error: "No." })),
@@ -306,7 +306,7 @@ describe("on a terminal", () => {
     expect(terminal.screen()).not.toContain("\x1b[3");
   });
 
-  test.each([{ CI: "1" }, { TERM: "dumb" }])("nothing is drawn with %p", async (env) => {
+  test.each([{ CI: "1" }, { TERM: "dumb" }])("shows no animation with %p", async (env) => {
     plays(boots);
     const terminal = onTerminal(["new"], env);
     expect(await terminal.exited).toEqual({ code: 0, signal: null });
@@ -314,7 +314,7 @@ describe("on a terminal", () => {
     expect(terminal.screen()).not.toContain("\x1b[K");
   });
 
-  test("Ctrl-C leaves the session going, says how to go on, and ends by the signal", async () => {
+  test("Ctrl-C leaves the session running, prints the next step, and ends by the signal", async () => {
     for (const command of [["new"], ["restart", SESSION_ID], ["stop", SESSION_ID]]) {
       api.seen.length = 0;
       plays((id) => [changed(booting("image", { session_id: id }))]);
@@ -329,7 +329,7 @@ describe("on a terminal", () => {
     }
   });
 
-  test("a watcher that leaves closes its stream", async () => {
+  test("a client that stops watching closes its stream", async () => {
     let closed = false;
     api.on(`GET ${ONE}/events`, () => {
       const body = new ReadableStream({
@@ -345,7 +345,7 @@ describe("on a terminal", () => {
   });
 });
 
-test("a token that is refused ends the waiting", async () => {
+test("a rejected token ends the wait", async () => {
   api.on(`GET ${ONE}/events`, () => failure("forbidden", "Not yours any more.", 403));
   expect(await run(["new"])).toMatchObject({
     code: 1,

@@ -36,7 +36,7 @@ describe("ls", () => {
     session({ session_id: "ffff0000-5e6f-4a7b-8c9d-0e1f2a3b4c5d", status: "stopped", stop_reason: "idle" }),
   ];
 
-  test("prints whole values for scripts, and lays them out for people", async () => {
+  test("prints full values for scripts, and a table on a terminal", async () => {
     api.on("GET /projects/:p/sessions", () => ({ sessions: many }));
     expect((await run(["ls"])).stdout).toBe(
       [
@@ -54,7 +54,7 @@ describe("ls", () => {
     expect(lines[4]).toContain("stopped (idle)");
   });
 
-  test("a sandbox without walls is marked as one, and info says which walls another has", async () => {
+  test("ls marks a sandbox without isolation, and info shows the isolation of a sandbox", async () => {
     const open = session({ walls: [] });
     const closed = session({ session_id: OTHER, walls: ["files", "processes", "user", "process_limit"] });
     api.on("GET /projects/:p/sessions", () => ({ sessions: [open, closed] }));
@@ -76,7 +76,7 @@ describe("ls", () => {
     }
   });
 
-  test("asks for a status and says that there is nothing", async () => {
+  test("filters by status, and reports an empty list", async () => {
     api.on("GET /projects/:p/sessions", () => ({ sessions: [] }));
     expect(await run(["ls"])).toMatchObject({
       stdout: "",
@@ -101,7 +101,7 @@ describe("an id", () => {
     },
   );
 
-  test("that means several sessions, or none, or nothing at all, is said", async () => {
+  test("that is ambiguous, unknown or invalid is an error", async () => {
     api.on("GET /projects/:p/sessions", two);
     const several = await run(["stop", "1a2b"]);
     expect(several).toMatchObject({ code: 2, stdout: "" });
@@ -120,7 +120,7 @@ describe("an id", () => {
     expect(sent()).toEqual([]);
   });
 
-  test("left out in a sandbox is its own session's, to look at it and nothing else", async () => {
+  test("is optional in a sandbox for commands that only read its own session", async () => {
     const env = { SVC_SESSION_ID: SESSION_ID };
     for (const command of ["info", "logs"]) {
       expect(await run([command, "--json"], { env })).toMatchObject({ code: 0 });
@@ -136,7 +136,7 @@ describe("an id", () => {
     expect(sent()).toEqual([]);
   });
 
-  test("is chosen from a list by a person", async () => {
+  test("can be chosen from a list on a terminal", async () => {
     api.on("GET /projects/:p/sessions", () => ({
       sessions: [session({ session_id: OTHER, name: "x\x1b[2J" }), session()],
     }));
@@ -153,7 +153,7 @@ describe("an id", () => {
 });
 
 describe("info", () => {
-  test("shows where it is and what to do next", async () => {
+  test("shows the session and the next steps", async () => {
     const ran = await run(["info", SESSION_ID]);
     expect(ran.stdout).toContain(
       `id\t${SESSION_ID}\nname\tLogin page\nstatus\trunning\nbranch\t${SESSION_ID}\n`,
@@ -166,7 +166,7 @@ describe("info", () => {
     ]);
   });
 
-  test("says what is saved, what is wrong with it, and how to get it back", async () => {
+  test("shows saved work, its problems, and how to restore it", async () => {
     const saved = { commit: "c".repeat(40), at: TIME, files: 3, live: true };
     api.on(`GET ${ONE}`, () => session({ saved }));
     api.on(`GET /p/${SESSION_ID}/8000/svc/health`, () => ({ save_problem: "It could not be saved: no." }));
@@ -178,7 +178,7 @@ describe("info", () => {
     expect(stopped.stderr).toContain("svc sessions restart 1a2b3c4d --restore");
   });
 
-  test("of one that failed shows why, and the end of its log", async () => {
+  test("of a failed session shows the reason and the end of its log", async () => {
     const failed = session({ status: "failed", step: "image", error: "The image could not be built." });
     api.on(`GET ${ONE}`, () => failed);
     const ran = await run(["info", SESSION_ID]);
@@ -197,7 +197,7 @@ describe("info", () => {
 });
 
 describe("rm", () => {
-  test("asks a person, and needs --yes where there is none", async () => {
+  test("prompts on a terminal, and needs --yes elsewhere", async () => {
     expect(await run(["rm", SESSION_ID])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("--yes"),
@@ -214,7 +214,7 @@ describe("rm", () => {
     expect(sent()).toEqual([["DELETE", `${PATH}/${SESSION_ID}`]]);
   });
 
-  test("says what became of it", async () => {
+  test("reports the outcome", async () => {
     const ran = await run(["rm", SESSION_ID, "--yes"]);
     expect(ran).toMatchObject({ code: 0, stdout: "Deleted the session 1a2b3c4d Login page.\n" });
     expect(ran.stderr).toContain(`Its commits are on the branch ${SESSION_ID}.`);
@@ -227,13 +227,13 @@ test("rename sends the name", async () => {
   expect(api.seen.at(-1)).toMatchObject({ method: "PATCH", body: { name: "A better\x1b[2J name" } });
 });
 
-test("open prints the page of the dashboard where no browser can be", async () => {
+test("open prints the address of the dashboard page without a browser", async () => {
   const ran = await run(["open", SESSION_ID], { env: { SVC_DASHBOARD_URL: "https://svc.example/ui" } });
   expect(ran.stdout).toBe(`https://svc.example/ui${PATH}/${SESSION_ID}\n`);
 });
 
 describe("preview", () => {
-  test("prints the address alone, of port 3000 or another", async () => {
+  test("prints only the address, of port 3000 by default", async () => {
     const ran = await run(["preview", SESSION_ID]);
     expect(ran).toMatchObject({
       code: 0,
@@ -244,7 +244,7 @@ describe("preview", () => {
     expect(api.seen.map(({ body }) => body)).toEqual([{ port: 3000 }, { port: 5173 }]);
   });
 
-  test.each(["0", "65536", "http", "-1", "3000/x"])("takes no port %s", async (port) => {
+  test.each(["0", "65536", "http", "-1", "3000/x"])("rejects the port %s", async (port) => {
     expect(await run(["preview", SESSION_ID, "--", port])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining(`Not a port: ${port}`),
@@ -252,12 +252,12 @@ describe("preview", () => {
     expect(api.seen).toEqual([]);
   });
 
-  test("a port without a session is found out", async () => {
+  test("a port without a session is an error", async () => {
     expect((await run(["preview", "3000"])).stderr).toContain("svc sessions preview <id> 3000");
     expect((await run(["preview", "300"])).stderr).toContain("svc sessions preview <id> 300");
   });
 
-  test("--open opens a web page and no program", async () => {
+  test("--open opens only web addresses", async () => {
     const opened = await run(["preview", SESSION_ID, "--open"], { env: { SVC_BROWSER: "true" } });
     expect(opened).toMatchObject({ code: 0, stderr: "" });
     api.on(`POST ${ONE}/preview`, () => ({ url: "file:///etc/passwd\x1b[2J", expires_at: TIME }));
@@ -268,7 +268,7 @@ describe("preview", () => {
     });
   });
 
-  test("of a session that does not run is the server's to refuse", async () => {
+  test("of a session that is not running prints the server's error", async () => {
     api.on(`POST ${ONE}/preview`, () =>
       failure("not_running", "The session is stopped.", 503, { status: "stopped" }, { "Retry-After": "1" }),
     );
@@ -281,7 +281,7 @@ describe("preview", () => {
 });
 
 describe("logs", () => {
-  test("keeps the sources apart, takes colours away and spells out the rest", async () => {
+  test("prefixes the sources, removes colours and escapes other control characters", async () => {
     api.on(`GET ${ONE}/logs`, () => ({
       lines: [
         logLine("\x1b[32mStep 1\x1b[0m\r", "build"),
@@ -345,7 +345,7 @@ describe("logs", () => {
 });
 
 describe("saved", () => {
-  test("prints the patch byte for byte, and in colour on a terminal", async () => {
+  test("prints the patch byte for byte, in colour on a terminal", async () => {
     expect((await run(["saved", SESSION_ID])).stdout).toBe(SAVED_PATCH);
     const terminal = onTerminal(["saved", SESSION_ID, "--no-pager"]);
     await terminal.exited;
@@ -353,7 +353,7 @@ describe("saved", () => {
     expect((await run(["saved", SESSION_ID, "--jq", ".commit"])).stdout).toBe(`${"c".repeat(40)}\n`);
   });
 
-  test("nothing saved is said", async () => {
+  test("reports that nothing is saved", async () => {
     api.on(`GET ${ONE}/saved`, () => failure("not_found", "This session has no saved work.", 404));
     expect(await run(["saved", SESSION_ID])).toMatchObject({ code: 1, stdout: "" });
   });
@@ -379,7 +379,7 @@ describe("restart with saved work", () => {
   test.each([
     ["\r", true],
     ["n", false],
-  ] as const)("a person is asked, and answers %j", async (key, restore) => {
+  ] as const)("prompts on a terminal, with the answer %j", async (key, restore) => {
     api.on(`GET ${ONE}`, () => stopped);
     api.on(`POST ${ONE}/restart`, () => booting("branch", { saved }));
     const terminal = onTerminal(["restart", SESSION_ID, "--no-wait"]);
@@ -390,7 +390,7 @@ describe("restart with saved work", () => {
     expect(restored()).toEqual([{ restore }]);
   });
 
-  test("both flags are one too many", async () => {
+  test("the flags exclude each other", async () => {
     expect((await run(["restart", SESSION_ID, "--restore", "--no-restore"])).code).toBe(2);
   });
 });

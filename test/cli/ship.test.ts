@@ -33,7 +33,7 @@ async function begun(): Promise<Shipper> {
   return settled;
 }
 
-/** The branches that the server has, asked as a client asks. */
+/** The server's branches, listed by a git client. */
 async function branchesOf(who: Shipper, remote = "origin"): Promise<Record<string, string>> {
   const { code, out, err } = await who.asks("ls-remote", "--heads", remote);
   if (code !== 0) throw new Error(err);
@@ -49,7 +49,7 @@ async function branchesOf(who: Shipper, remote = "origin"): Promise<Record<strin
 }
 
 describe("the first run", () => {
-  test("makes the project, the link, the remote and the helper, and pushes; later runs push, and plain git too", async () => {
+  test("creates the project, link, remote and credential helper, and pushes; later runs and plain git push, too", async () => {
     const log = join(makeHome().home, "helper.log");
     const gitConfig = `[credential]\nhelper = "!f() { cat >> ${log}; }; f"\n`;
     const who = shipper(api, { gitConfig });
@@ -105,7 +105,7 @@ describe("the first run", () => {
     expect(existsSync(log)).toBe(false);
   });
 
-  test("without a terminal and without --yes it makes nothing and says so", async () => {
+  test("without a terminal and --yes creates nothing, with an error", async () => {
     const who = shipper(api);
     who.commit({ a: "1\n" });
     const before = await projects();
@@ -116,7 +116,7 @@ describe("the first run", () => {
     expect(existsSync(join(who.cwd, ".svc"))).toBe(false);
   });
 
-  test("leaves another origin alone and adds the remote svc; stops before it makes anything where that is taken", async () => {
+  test("keeps another origin and adds the remote svc; stops before any change if svc is in use", async () => {
     const who = shipper(api);
     const tip = who.commit({ a: "1\n" });
     who.git("remote", "add", "origin", "https://me:secret@git.example.com/shop.git");
@@ -135,7 +135,7 @@ describe("the first run", () => {
     expect(await who.shipped()).toMatchObject({ remote: "svc", pushed: true });
   });
 
-  test("continues where it stopped when the push failed, with the same project", async () => {
+  test("after a failed push, continues with the same project", async () => {
     const who = shipper(api);
     const tip = who.commit({ a: "1\n" });
     who.hook("pre-push", "echo not today; exit 1");
@@ -149,7 +149,7 @@ describe("the first run", () => {
     expect((await projects()).filter(({ name }) => name === "Twice")).toHaveLength(1);
   });
 
-  test("makes no project where it could not be linked", async () => {
+  test("creates no project if the link cannot be written", async () => {
     const who = shipper(api);
     who.commit({ a: "1\n" });
     const elsewhere = makeHome().cwd;
@@ -160,7 +160,7 @@ describe("the first run", () => {
     expect((await projects()).filter(({ name }) => name === "Unlinkable")).toHaveLength(0);
   });
 
-  test("makes a repository of a folder with --yes --commit, on the branch that the user begins with", async () => {
+  test("creates a repository with --yes --commit, on the user's default branch", async () => {
     const who = shipper(api, { branch: null, gitConfig: "[init]\ndefaultBranch = trunk\n" });
     who.write({ a: "1\n", "b/c": "2\n" });
     for (const args of [[], ["--yes"], ["--commit"]]) {
@@ -174,7 +174,7 @@ describe("the first run", () => {
     expect(who.git("ls-tree", "-r", "--name-only", "HEAD")).toBe("a\nb/c");
   });
 
-  test("works from a folder below: link, manifest and name are those of the top; a repository within has its own", async () => {
+  test("in a subfolder uses link, manifest and name of the repository's root; a nested repository has its own", async () => {
     const who = shipper(api);
     who.commit({ "deep/a": "1\n", "svc.toml": 'svc_version = 1\n[project]\nname = "From the manifest"\n' });
     const outer = JSON.parse((await who.ship([...FIRST, "--json"], { cwd: join(who.cwd, "deep") })).stdout);
@@ -193,7 +193,7 @@ describe("the first run", () => {
   });
 });
 
-describe("--dry-run says everything and does nothing", () => {
+describe("--dry-run reports everything and changes nothing", () => {
   const state = (who: Shipper) => [
     Bun.spawnSync(["find", who.cwd, "-newer", join(who.home.home, "mark"), "-type", "f"]).stdout.toString(),
     who.git("for-each-ref"),
@@ -201,7 +201,7 @@ describe("--dry-run says everything and does nothing", () => {
     who.git("--no-optional-locks", "status", "--porcelain"),
   ];
 
-  test("before the first run, and after it, and a refusal as a real run has it", async () => {
+  test("before and after the first run, with the errors of a real run", async () => {
     const who = shipper(api);
     who.commit({ a: "1\n" });
     who.write({ b: "2\n" });
@@ -235,7 +235,7 @@ describe("--dry-run says everything and does nothing", () => {
     expect([code, stderr.includes("git pull --rebase origin main")]).toEqual([1, true]);
   });
 
-  test("in a folder that is no repository", async () => {
+  test("in a folder that is not a repository", async () => {
     const who = shipper(api, { branch: null });
     who.write({ a: "1\n" });
     const { code, stdout } = await who.ship(["--dry-run", "--commit"]);
@@ -245,8 +245,8 @@ describe("--dry-run says everything and does nothing", () => {
   });
 });
 
-describe("what is not committed", () => {
-  test("is listed, bounded and without control characters, and stays behind", async () => {
+describe("uncommitted changes", () => {
+  test("are listed, up to a limit and without control characters, and are not pushed", async () => {
     const who = await begun();
     const tip = who.git("rev-parse", "HEAD");
     rmSync(join(who.cwd, ".svc"), { recursive: true });
@@ -268,7 +268,7 @@ describe("what is not committed", () => {
     expect(who.git("status", "--porcelain", "f0")).toBe("A  f0");
   });
 
-  test("is committed as a whole with --commit, from wherever it is said, with the user's hooks", async () => {
+  test("are all committed with --commit, from any folder, with the user's hooks", async () => {
     const who = await begun();
     who.commit({ gone: "x\n", ".gitignore": "ignored\n" });
     rmSync(join(who.cwd, "gone"));
@@ -287,7 +287,7 @@ describe("what is not committed", () => {
     expect(await who.shipped("--commit")).toMatchObject({ pushed: false });
   });
 
-  test("stays uncommitted when a hook refuses, and nothing is pushed or made", async () => {
+  test("stay uncommitted if a hook fails, and nothing is pushed or created", async () => {
     const who = shipper(api);
     who.commit({ a: "1\n" });
     who.write({ a: "2\n" });
@@ -322,7 +322,7 @@ describe("svc.toml", () => {
       ['svc.toml:3:14: sandbox.dockerfile names the file "Dockerfile", which is not in the repository.'],
     ],
     ["hostile", "svc_version = 2 # \\u001b\n", ["svc.toml:1:15: svc_version must be 1"]],
-  ])("with errors stops the run and names the lines: %s", async (_, text, says) => {
+  ])("with errors stops the run, with their lines: %s", async (_, text, says) => {
     const who = shipper(api);
     who.commit({ "svc.toml": text });
     const before = await projects();
@@ -334,7 +334,7 @@ describe("svc.toml", () => {
     expect(json.error.code).toBe("manifest_invalid");
   });
 
-  test("with warnings is shipped, and read as it is shipped: of the commit, or of the files that --commit takes", async () => {
+  test("with warnings is pushed; the pushed version is checked: the commit's, or the files' with --commit", async () => {
     const who = await begun();
     who.commit({ "svc.toml": "svc_version = 1\n[typo]\n" });
     const { code, stderr } = await who.ship();
@@ -352,7 +352,7 @@ describe("svc.toml", () => {
     expect(await who.shipped("--commit")).toMatchObject({ pushed: true });
   });
 
-  test("that is no plain file, or too large, stops the run", async () => {
+  test("that is not a regular file, or too large, stops the run", async () => {
     const who = shipper(api);
     Bun.spawnSync(["ln", "-s", "/etc/passwd", join(who.cwd, "svc.toml")]);
     who.git("add", "svc.toml");
@@ -365,7 +365,7 @@ describe("svc.toml", () => {
   });
 });
 
-describe("where nothing can be shipped from, it says what to do", () => {
+describe("reports the next step where it cannot push", () => {
   /** Two branches that change the same file; main is checked out. */
   const apart = (who: Shipper) => {
     who.commit({ a: "1" });
@@ -423,7 +423,7 @@ describe("where nothing can be shipped from, it says what to do", () => {
     expect(await projects()).toEqual(before);
   });
 
-  test("a shallow clone cannot begin a repository", async () => {
+  test("from a shallow clone to a new repository", async () => {
     const who = shipper(api, { branch: null });
     const remote = new Remote();
     remote.commit("main", { a: "1\n" });
@@ -433,7 +433,7 @@ describe("where nothing can be shipped from, it says what to do", () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining("git fetch --unshallow")]);
   });
 
-  test("a machine without git", async () => {
+  test("without git", async () => {
     const who = shipper(api);
     const bin = join(who.home.home, "bin");
     mkdirSync(bin);
@@ -442,7 +442,7 @@ describe("where nothing can be shipped from, it says what to do", () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining("Install git")]);
   });
 
-  test("nobody signed in", async () => {
+  test("without a signed-in user", async () => {
     const who = shipper(api);
     writeFileSync(who.home.config, JSON.stringify({ active: "team", hosts: { team: { url: api.url } } }));
     const { code, stderr } = await who.ship(FIRST);
@@ -451,7 +451,7 @@ describe("where nothing can be shipped from, it says what to do", () => {
 });
 
 describe("branches", () => {
-  test("another than the default one is pushed to its own name, with the way on", async () => {
+  test("other than the default are pushed under their own names, with the next step", async () => {
     const who = await begun();
     const main = who.git("rev-parse", "HEAD");
     who.git("switch", "--quiet", "-c", "fix/it");
@@ -464,7 +464,7 @@ describe("branches", () => {
     expect(JSON.parse(cr.stdout)).toEqual({ head_ref: "fix/it", base_ref: "main" });
   });
 
-  test("are names to git and to the terminal, whatever they are", async () => {
+  test("can have any names", async () => {
     const who = await begun();
     const main = who.git("rev-parse", "HEAD");
     const before = Object.keys(await branchesOf(who));
@@ -489,7 +489,7 @@ describe("branches", () => {
     expect(existsSync(join(who.cwd, "pwned"))).toBe(false);
   });
 
-  test("wait for a default branch that is empty yet", async () => {
+  test("wait until the default branch has a commit", async () => {
     const who = shipper(api, { branch: "master" });
     who.commit({ a: "1\n" });
     const { body } = await api.call("POST", "/v1/projects", { body: { name: "Empty" } });
@@ -501,8 +501,8 @@ describe("branches", () => {
   });
 });
 
-describe("refusals", () => {
-  test("the rules of the gateway, in the server's words", async () => {
+describe("rejections", () => {
+  test("by the gateway's rules, with the server's message", async () => {
     const who = shipper(api);
     who.commit({ "svc.toml": "svc_version = 1\n[change_requests]\ndirect_push = false\n" });
     await who.shipped(...FIRST);
@@ -523,7 +523,7 @@ describe("refusals", () => {
     expect(await who.shipped()).toMatchObject({ branch: "fix", pushed: true });
   });
 
-  test("commits that only a clone has, which is known by the gateway's address and linked: pull, then ship", async () => {
+  test("of a clone that is behind: finds the project by the gateway's address, and works after a pull", async () => {
     const who = await begun();
     const { project_id } = await who.shipped();
     const other = shipper(api);
@@ -547,7 +547,7 @@ describe("refusals", () => {
     expect(await who.shipped()).toMatchObject({ pushed: true });
   });
 
-  test("a token that the server no longer takes", async () => {
+  test("of a revoked token", async () => {
     const who = await begun();
     const config = readFileSync(who.home.config, "utf8");
     writeFileSync(who.home.config, config.replace(api.token, `${"svc_pat_"}${"x".repeat(43)}`));
@@ -557,8 +557,8 @@ describe("refusals", () => {
   });
 });
 
-describe("projects that are there already", () => {
-  test("on another git host: pushed to their own origin, with nothing set up", async () => {
+describe("existing projects", () => {
+  test("on another git host are pushed to their origin, without any setup", async () => {
     const who = shipper(api);
     const remote = new Remote();
     remote.commit("main", { a: "1\n" });
@@ -582,7 +582,7 @@ describe("projects that are there already", () => {
     remote.remove();
   });
 
-  test("the remote follows a host whose address is another now; a link to a project that is gone says how to go on", async () => {
+  test("the remote follows a host's new address; a link to a deleted project reports the next step", async () => {
     const who = shipper(api);
     who.commit({ a: "1\n" });
     const { project_id } = await who.shipped(...FIRST);
@@ -605,7 +605,7 @@ describe("projects that are there already", () => {
     expect(await who.shipped(...FIRST)).toMatchObject({ created: true, pushed: true });
   });
 
-  test("by the environment alone: an address, a token, and no configuration", async () => {
+  test("can be used with environment variables only", async () => {
     const who = shipper(api);
     rmSync(dirname(who.home.config), { recursive: true });
     who.commit({ a: "1\n" });
@@ -617,7 +617,7 @@ describe("projects that are there already", () => {
     ]);
   });
 
-  test("in a sandbox the remote and the credential are there already", async () => {
+  test("in a sandbox use the existing remote and credential", async () => {
     const who = shipper(api);
     const remote = new Remote();
     const tip = who.commit({ a: "1\n" });
@@ -642,7 +642,7 @@ describe("projects that are there already", () => {
   });
 });
 
-describe("ends with the push", () => {
+describe("interruption", () => {
   const pidOf = (who: Shipper) => join(who.home.home, "hook.pid");
   /** Somebody whose push waits in a hook, which outlives git and holds its standard output. */
   const waiting = async () => {
@@ -659,7 +659,7 @@ describe("ends with the push", () => {
   };
   const untilGone = (pid: number) => until("the hook is gone", () => !existsSync(`/proc/${pid}`));
 
-  test("Ctrl-C on a terminal ends git and svc, by the signal", async () => {
+  test("Ctrl-C on a terminal ends git and svc by the signal", async () => {
     const who = await waiting();
     const terminal = who.onTerminal();
     await untilWaiting(who);
@@ -668,7 +668,7 @@ describe("ends with the push", () => {
     expect(await (await begun()).shipped()).toMatchObject({ created: false, pushed: true });
   });
 
-  test("--timeout ends it, and whoever works for git", async () => {
+  test("--timeout ends svc, git and its helpers", async () => {
     const who = await waiting();
     // Long enough for the server's answers, which it holds for too, on a busy machine.
     const { code, stderr } = await who.ship(["--timeout", "5"]);
@@ -677,7 +677,7 @@ describe("ends with the push", () => {
   });
 
   test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
-    "%s to svc alone ends them all, by the signal",
+    "%s sent only to svc ends all processes, by the signal",
     async (signal) => {
       const who = await waiting();
       const child = spawnSvc(["ship"], { home: who.home });
@@ -695,7 +695,7 @@ describe("ends with the push", () => {
 describe("on a terminal", () => {
   const plain = (screen: string) => Bun.stripANSI(screen).replaceAll("\r\n", "\n");
 
-  test("it asks before it makes a repository and a project, and shows git's progress", async () => {
+  test("prompts before it creates a repository and a project, and shows git's progress", async () => {
     const who = shipper(api, { branch: null });
     who.write(Object.fromEntries([...Array(50)].map((_, n) => [`f${n}`, `${n}\n`])));
     const terminal = who.onTerminal("--commit", "--name", "Asked");
@@ -711,7 +711,7 @@ describe("on a terminal", () => {
     expect(screen).toContain("Pushed main (");
   });
 
-  test("it asks for the account where there are several; --account says it", async () => {
+  test("prompts for one of several accounts, unless --account is given", async () => {
     const fake = fakeApi();
     const other = "66666666-6666-4666-8666-666666666666";
     const [own] = ME.accounts;
@@ -734,7 +734,7 @@ describe("on a terminal", () => {
     fake.stop();
   });
 
-  test("no makes nothing", async () => {
+  test("creates nothing if the answer is no", async () => {
     const who = shipper(api);
     who.commit({ a: "1\n" });
     const terminal = who.onTerminal("--name", "Declined");

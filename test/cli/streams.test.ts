@@ -83,7 +83,7 @@ for (const spec of WITH_DATA) {
   const name = spec.path.join(" ");
   const line = [...(spec.anyName ? ["my-shop"] : spec.path), ...(DATA_LINES[name] ?? [])];
 
-  test.concurrent(`${name} --json prints one JSON value and nothing else, and has every field it names`, async () => {
+  test.concurrent(`${name} --json prints exactly one JSON value with all its documented fields`, async () => {
     const home = makeHome();
     mkdirSync(join(home.home, ".config/svc"), { recursive: true });
     writeFileSync(home.config, JSON.stringify({ hosts: { stored: { url: "https://stored.example" } } }));
@@ -116,7 +116,7 @@ for (const spec of WITH_DATA) {
   });
 }
 
-test("a failure's JSON carries code, sentence, hint and request", async () => {
+test("an error's JSON has code, message, hint and request", async () => {
   api.on("GET /projects", () => failure("rate_limited", "Slow down.", 429, {}, { "Retry-After": "60" }));
   const ran = await svc(["projects", "ls", "--json"], { env: api.env });
   expect(ran).toMatchObject({ code: 1, stdout: "" });
@@ -134,7 +134,7 @@ test("a failure's JSON carries code, sentence, hint and request", async () => {
   expect(JSON.parse(network.stderr)).toMatchObject({ error: { code: "network" } });
 });
 
-test("an expression that cannot be compiled is found out before anything is sent", async () => {
+test("an invalid jq expression is an error before anything is sent", async () => {
   const ran = await svc(["cr", "merge", "3", "--jq", ".merge["], { env: api.env });
   expect(ran).toMatchObject({ code: 2, stdout: "" });
   expect(api.seen).toHaveLength(0);
@@ -160,7 +160,7 @@ async function sh(script: string, line: string[]) {
   return { out, err, code: await child.exited };
 }
 
-test("a slow reader gets everything", async () => {
+test("a slow reader gets the full output", async () => {
   api.on("GET /projects/:p/change-requests/:n/diff", () => new Response(big));
   const ran = await sh('"$@" | (sleep 0.1; md5sum)', ["cr", "diff", "3"]);
   expect(ran.out.slice(0, 32)).toBe(new Bun.CryptoHasher("md5").update(big).digest("hex"));
@@ -168,7 +168,7 @@ test("a slow reader gets everything", async () => {
   expect(Number(json.out)).toBe(Buffer.byteLength(big));
 });
 
-test("a reader that leaves is no error, and the download ends with it", async () => {
+test("a closed pipe is not an error, and ends the download", async () => {
   let cancelled = false;
   api.on("GET /projects/:p/change-requests/:n/diff", () => {
     const endless = new ReadableStream({
@@ -196,7 +196,7 @@ test("a full disk is an error", async () => {
   expect(ran.err).not.toContain("    at ");
 });
 
-test("nothing to print leaves what is in the output's file", async () => {
+test("an empty output does not truncate the output file", async () => {
   api.on("GET /projects", () => ({ projects: [] }));
   const ran = await sh('{ echo before; "$@"; echo after; } > out; echo more >> out; cat out', [
     "projects",
@@ -205,7 +205,7 @@ test("nothing to print leaves what is in the output's file", async () => {
   expect(ran).toMatchObject({ code: 0, out: "before\nafter\nmore\n" });
 });
 
-test("a directory that is gone is said", async () => {
+test("reports a deleted working directory", async () => {
   const ran = await sh('mkdir gone && cd gone && rmdir ../gone && "$@"', ["projects", "unlink"]);
   expect(ran).toMatchObject({ code: 1, out: "" });
   // The runtime of the binary may say it first, in its own words.

@@ -12,11 +12,11 @@ const SPECS = TABLE.flatMap((node) => (isGroup(node) ? node.commands : [node])).
 );
 const SHOWN = SPECS.filter((spec) => !spec.hidden);
 
-test("docs/cli.md is what the table says: run `bun cli/docs.ts` when this fails", async () => {
+test("docs/cli.md matches the table: run `bun cli/docs.ts` if this fails", async () => {
   expect(await Bun.file(join(import.meta.dir, "../../docs/cli.md")).text()).toBe(renderDocs());
 });
 
-test("a flag's name means one kind of value everywhere: lines are cut before their command is known", () => {
+test("a flag's name has the same kind of value everywhere: lines are split before their command is known", () => {
   const kinds = new Map<string, string>();
   const takes = (flag: Flag) => (flag.kind === "string" || flag.kind === "integer" ? "a value" : "none");
   for (const flags of [GLOBAL, DATA, ...SPECS.map((spec) => spec.flags)]) {
@@ -29,14 +29,14 @@ test("a flag's name means one kind of value everywhere: lines are cut before the
   }
 });
 
-test("a letter means one flag of a command", () => {
+test("each letter is one flag of a command", () => {
   for (const { path, flags } of SPECS) {
     const letters = Object.values<Flag>({ ...flags, ...DATA, ...GLOBAL }).flatMap(({ short }) => short ?? []);
     expect({ path, letters: new Set(letters).size }).toEqual({ path, letters: letters.length });
   }
 });
 
-test("names are unique within their group, and no two are a typo apart from being run by mistake", () => {
+test("names are unique within their group, and no typo runs another command", () => {
   for (const node of TABLE) {
     if (!isGroup(node)) continue;
     const names = node.commands.flatMap((command) => namesOf(command.spec));
@@ -44,7 +44,7 @@ test("names are unique within their group, and no two are a typo apart from bein
   }
 });
 
-test("every command has a summary, two examples that parse, and words for its flags", () => {
+test("every command has a summary, two valid examples, and a description of each flag", () => {
   for (const spec of SHOWN) {
     expect(spec.examples.length).toBeGreaterThanOrEqual(2);
     expect(spec.summary).not.toEndWith(".");
@@ -68,7 +68,7 @@ function wordsOf(line: string): string[] {
   return [...line.matchAll(/(?:[^\s'"]|'[^']*'|"[^"]*")+/g)].map(([word]) => word.replace(/['"]/g, ""));
 }
 
-test("suggestions are near, and never a guess out of the blue", () => {
+test("suggests only similar names", () => {
   expect(editDistance("merge", "mreg")).toBe(2);
   expect(editDistance("ab", "ba")).toBe(1);
   expect(nearest("mrege", ["merge", "close"])).toBe("merge");

@@ -23,7 +23,7 @@ function signedIn() {
 }
 
 describe("on a terminal", () => {
-  test("a list is aligned and headed, under the host's line", async () => {
+  test("prints a list as a table with headings, below the host's line", async () => {
     const home = signedIn();
     const terminal = svcOnTerminal(["cr", "ls", "--project", "shop"], { home });
     expect(await terminal.exited).toEqual({ code: 0, signal: null });
@@ -34,7 +34,7 @@ describe("on a terminal", () => {
     expect(terminal.screen()).toContain("\x1b[32m");
   });
 
-  test("NO_COLOR and --no-color take the colour away", async () => {
+  test("NO_COLOR and --no-color turn colour off", async () => {
     for (const [line, env] of [
       [["cr", "ls", "--project", "shop", "--no-color"], {}],
       [["cr", "ls", "--project", "shop"], { NO_COLOR: "1" }],
@@ -46,7 +46,7 @@ describe("on a terminal", () => {
     }
   });
 
-  test("--quiet and a sandbox leave the host's line out", async () => {
+  test("--quiet and a sandbox omit the host's line", async () => {
     const quiet = svcOnTerminal(["cr", "ls", "--project", "shop", "-q"], { home: signedIn() });
     await quiet.exited;
     expect(quiet.screen()).not.toContain("Host:");
@@ -56,7 +56,7 @@ describe("on a terminal", () => {
     expect(sandbox.screen()).not.toContain("Host:");
   });
 
-  test("a change request is chosen from a list", async () => {
+  test("a change request can be chosen from a list", async () => {
     api.on("GET /projects/:p/change-requests", () => ({
       change_requests: [changeRequest({ number: 9, title: "Nine\x1b[2J" }), changeRequest()],
     }));
@@ -68,7 +68,7 @@ describe("on a terminal", () => {
     expect(api.seen.at(-1)?.path).toBe("/projects/shop/change-requests/3/close");
   });
 
-  test("a host and a project are chosen from lists", async () => {
+  test("a host and a project can be chosen from lists", async () => {
     const home = signedIn();
     const hosts = svcOnTerminal(["hosts", "use"], { home });
     await hosts.shows("Which host");
@@ -86,7 +86,7 @@ describe("on a terminal", () => {
     });
   });
 
-  test("a question that is cancelled changes nothing and exits 1", async () => {
+  test("a cancelled prompt changes nothing and exits with 1", async () => {
     for (const key of ["\x03", "\x1b"]) {
       const terminal = svcOnTerminal(["projects", "link"], { home: signedIn() });
       await terminal.shows("Which project");
@@ -96,7 +96,7 @@ describe("on a terminal", () => {
     }
   });
 
-  test("deleting a project takes its name", async () => {
+  test("deleting a project requires typing its name", async () => {
     const terminal = svcOnTerminal(["projects", "rm", "shop"], { home: signedIn() });
     await terminal.shows("Type shop to confirm");
     terminal.type("shop\r");
@@ -112,7 +112,7 @@ describe("on a terminal", () => {
     expect(api.seen.some((call) => call.method === "DELETE")).toBe(false);
   });
 
-  test("a token that is pasted is not shown", async () => {
+  test("a pasted token is not shown", async () => {
     const home = makeHome();
     const terminal = svcOnTerminal(["login", "--api", api.url, "--token", "-"], { home });
     await terminal.shows("Paste it here");
@@ -122,7 +122,7 @@ describe("on a terminal", () => {
     expect(existsSync(home.config)).toBe(true);
   });
 
-  test("--no-input, CI and --json ask nothing", async () => {
+  test("--no-input, CI and --json disable prompts", async () => {
     for (const [line, env] of [
       [["cr", "show", "--project", "shop", "--no-input"], {}],
       [["cr", "show", "--project", "shop"], { CI: "true" }],
@@ -142,7 +142,7 @@ describe("on a terminal", () => {
     expect(await terminal.exited).toEqual({ code: null, signal: "SIGINT" });
   });
 
-  test("a change request is laid out with its preview, and JSON is indented", async () => {
+  test("prints a change request with its preview, and indented JSON", async () => {
     const shown = svcOnTerminal(["cr", "show", "3", "--project", "shop"], { home: signedIn() });
     await shown.exited;
     const text = plain(shown.screen());
@@ -168,7 +168,7 @@ describe("the pager", () => {
     expect(plain(terminal.screen())).toContain("-old\n+new\n same\n");
   });
 
-  test("SVC_PAGER stands over PAGER; --no-pager and cat are none", async () => {
+  test("SVC_PAGER overrides PAGER; --no-pager and cat turn it off", async () => {
     const chosen = diff({ SVC_PAGER: "tr a-z A-Z", PAGER: "false" });
     await chosen.exited;
     expect(chosen.screen()).toContain("DIFF --GIT");
@@ -182,7 +182,7 @@ describe("the pager", () => {
     }
   });
 
-  test("one that is left early, or cannot start, is no failure", async () => {
+  test("is not an error if it quits early or cannot start", async () => {
     const big = PATCH + "+line\n".repeat(200_000);
     api.on("GET /projects/:p/change-requests/:n/diff", () => new Response(big));
     for (const pager of ["head -1", "true"]) {
@@ -193,7 +193,7 @@ describe("the pager", () => {
     expect(none.screen()).toContain("diff --git");
   });
 
-  needs("less", Bun.which("less") !== null)("Ctrl-C belongs to the pager", async () => {
+  needs("less", Bun.which("less") !== null)("Ctrl-C is handled by the pager", async () => {
     const big = PATCH + "+line\n".repeat(50_000);
     api.on("GET /projects/:p/change-requests/:n/diff", () => new Response(big));
     const terminal = diff({ PAGER: "less -R" });
@@ -207,14 +207,14 @@ describe("the pager", () => {
     expect(end).toEqual({ code: 0, signal: null });
   });
 
-  test("an answer that is no diff leaves no pager behind", async () => {
+  test("is not started for an error response", async () => {
     api.on("GET /projects/:p/change-requests/:n/diff", () => undefined);
     const terminal = diff({});
     expect(await terminal.exited).toEqual({ code: 1, signal: null });
   });
 });
 
-test("a terminal on one end only is not asked", async () => {
+test("does not prompt if only one of input and output is a terminal", async () => {
   const home = signedIn();
   const terminal = Bun.spawn(
     ["script", "-qec", `${SVC.join(" ")} cr show --project shop </dev/null`, "/dev/null"],
@@ -227,7 +227,7 @@ test("a terminal on one end only is not asked", async () => {
   expect(await terminal.exited).toBe(2);
 });
 
-test("nothing waits for an input that never comes", async () => {
+test("never waits for input without a terminal", async () => {
   for (const line of [
     ["projects", "link"],
     ["hosts", "use"],

@@ -48,7 +48,7 @@ const hostile = fc
 
 const RUNS = { numRuns: share(60, 2_000) };
 
-test("no word of the server makes a terminal act, in any command", async () => {
+test("no command prints control characters from the server to a terminal", async () => {
   const property = fc.asyncProperty(
     hostile,
     hostile,
@@ -141,7 +141,7 @@ test("no word of the server makes a terminal act, in any command", async () => {
   await fc.assert(property, { numRuns: share(25, 500) });
 });
 
-test("a patch keeps its text and loses its effects, however its bytes arrive", async () => {
+test("a patch keeps its text without control characters, however its bytes are split", async () => {
   const property = fc.asyncProperty(
     fc.uint8Array({ maxLength: 400 }),
     fc.integer({ min: 1, max: 50 }),
@@ -161,7 +161,7 @@ test("a patch keeps its text and loses its effects, however its bytes arrive", a
   await fc.assert(property, RUNS);
 });
 
-test("JSON stays the same value", () => {
+test("JSON keeps its value", () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const json = safeJson(JSON.stringify(value));
@@ -172,7 +172,7 @@ test("JSON stays the same value", () => {
   );
 });
 
-test("one line is one line, and ordinary text is left alone", () => {
+test("oneLine returns one line, and keeps ordinary text", () => {
   fc.assert(
     fc.property(hostile, (text) => {
       expect(oneLine(text)).not.toMatch(/[\n\t\r]/);
@@ -186,7 +186,7 @@ test("one line is one line, and ordinary text is left alone", () => {
   expect(oneLine("a\x1b[31m\u202eb\n")).toBe("a\\x1b[31m\\u202eb\\n");
 });
 
-test("a quoted word means itself to a shell", async () => {
+test("a shell reads a quoted word unchanged", async () => {
   const words = ["main", "a b", "it's", "$(id)", "`id`", "a;b", "*", "~", "-x", "日本"];
   const shell = Bun.spawn(["sh", "-c", `printf '%s\\n' ${words.map(shellWord).join(" ")}`], {
     stdout: "pipe",
@@ -194,7 +194,7 @@ test("a quoted word means itself to a shell", async () => {
   expect(await new Response(shell.stdout).text()).toBe(`${words.join("\n")}\n`);
 });
 
-test("an expression that fails leaves no exit status of jq's behind", async () => {
+test("a failing jq expression does not set the exit status", async () => {
   await expect(runJq("{}", '"x" | error', false)).rejects.toThrow();
   expect(process.exitCode ?? 0).toBe(0);
 });

@@ -12,14 +12,14 @@ const run = (line: string[], options: Parameters<typeof svc>[1] = {}) =>
 
 describe("ls", () => {
   const list: TriggerList = { triggers: [], errors: [], commit: null, failure: null };
-  test("prints a row a trigger", async () => {
+  test("prints a row per trigger", async () => {
     expect(await run(["triggers", "ls"])).toMatchObject({
       code: 0,
       stdout:
         "nightly\t0 3 * * * (Europe/Berlin)\ttrue\t2026-11-21T02:00:00.000Z\t2026-11-20T10:00:00.000Z\t\n",
     });
   });
-  test("says what is wrong with the manifest and the repository", async () => {
+  test("reports problems of the manifest and the repository", async () => {
     const error = { path: "triggers[0]", message: "x", line: 1, column: 1, severity: "error" } as const;
     api.on("GET /projects/:p/triggers", () => ({
       ...list,
@@ -32,13 +32,13 @@ describe("ls", () => {
     expect(stderr).toContain("could not be read: It is");
     expect(stderr).not.toContain("\u001b[31m");
   });
-  test("without any says the next step", async () => {
+  test("without triggers, prints the next step", async () => {
     api.on("GET /projects/:p/triggers", () => list);
     expect((await run(["triggers", "ls"])).stderr).toContain("No triggers yet");
   });
 });
 
-test("info prints the trigger, then its firings and what it missed", async () => {
+test("info prints the trigger, its firings and missed times", async () => {
   const { code, stdout } = await run(["triggers", "info", "nightly"]);
   expect(code).toBe(0);
   expect(stdout).toContain("prompt\tUpdate the packages.\n");
@@ -51,29 +51,29 @@ describe("fire", () => {
     [[], "", {}],
     [["--text", "Only src/"], "", { text: "Only src/" }],
     [["--text", "-"], "from stdin\n", { text: "from stdin\n" }],
-  ])("%j sends what is said", async (flags, stdin, body) => {
+  ])("%j sends the text", async (flags, stdin, body) => {
     const ran = await run(["triggers", "fire", "nightly", ...flags], { stdin });
     expect(ran).toMatchObject({ code: 0, stdout: "Session 66666666 is starting.\n" });
     expect(ran.stderr).toContain("Next: svc sessions info 66666666");
     expect(api.seen.at(-1)?.body).toEqual(body);
   });
-  test("that has to wait says how to free a place", async () => {
+  test("that has to wait explains how to free a slot", async () => {
     const session_id = "66666666-6666-4666-8666-666666666666";
     api.on("POST /projects/:p/triggers/:n/fire", () => ({ status: "waiting", session_id }));
     const ran = await run(["triggers", "fire", "nightly"]);
     expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining("waits for a free slot") });
     expect(ran.stderr).toContain("svc sessions stop");
   });
-  test("of an unknown trigger fails with the server's words", async () => {
+  test("of an unknown trigger fails with the server's message", async () => {
     api.on("POST /projects/:p/triggers/:n/fire", () => failure("not_found", "There is none.", 404));
     expect(await run(["triggers", "fire", "x"])).toMatchObject({ code: 1, stdout: "" });
   });
-  test("of nothing said is a wrong use", async () => {
+  test("with an empty text is a usage error", async () => {
     expect((await run(["triggers", "fire", "nightly", "--text", " "])).code).toBe(2);
   });
 });
 
-describe("enable and disable say what became of it", () => {
+describe("enable and disable report the outcome", () => {
   const cr = changeRequest({ number: 7 });
   const answers: [Switched["status"], string, string][] = [
     ["unchanged", "nightly is already disabled.\n", ""],

@@ -21,7 +21,7 @@ const validate = (home: ReturnType<typeof makeHome>, args: string[] = [], option
 const BROKEN = 'svc_version = 1\r\n[[triggers]]\r\n\tslug = "日 \\u001b[31m\u202e"\r\n[typo]\r\n';
 
 describe("svc validate", () => {
-  test("says nothing on stdout of a good manifest, wherever in the repository it is called", async () => {
+  test("prints nothing to stdout for a valid manifest, from any folder of the repository", async () => {
     const home = repository({
       "svc.toml": 'svc_version = 1\n[sandbox]\ndockerfile = "a/Dockerfile"\n',
       "a/Dockerfile": "FROM scratch",
@@ -40,7 +40,7 @@ describe("svc validate", () => {
     });
   });
 
-  test("shows each problem with its place and its line, and what a terminal would act on spelled out", async () => {
+  test("prints each problem with its position and line, with control characters escaped", async () => {
     const { code, stdout, stderr } = await validate(repository({ "svc.toml": BROKEN }));
     expect(code).toBe(1);
     expect(stderr).toBe("error: svc.toml has 3 errors and 1 warning.\n");
@@ -59,7 +59,7 @@ svc.toml:4:2: warning: typo is not a known key and is ignored. Known: svc_versio
 `);
   });
 
-  test("marks the place in a long line, and under wide characters", async () => {
+  test("marks the position in a long line, and under wide characters", async () => {
     const long = `x = "${"é".repeat(500)}" # ${"日".repeat(100)}\nenv = { required = ["${"日".repeat(20)}", "a"] }`;
     const { stdout } = await validate(repository({ "svc.toml": `svc_version = 1\n${long}` }));
     const [, source = "", mark = ""] = stdout.split("\n").slice(3);
@@ -70,7 +70,7 @@ svc.toml:4:2: warning: typo is not a known key and is ignored. Known: svc_versio
     }
   });
 
-  test("reads a file, or standard input, and holds it against the files around it", async () => {
+  test("reads a file or standard input, and checks it against the repository's files", async () => {
     const home = repository({
       "other.toml": "svc_version = 1\nsandbox.context = 'here'",
       "here/x": "",
@@ -85,7 +85,7 @@ svc.toml:4:2: warning: typo is not a known key and is ignored. Known: svc_versio
     expect((await validate(home, ["-"], { stdin })).code).toBe(1);
   });
 
-  test("with --json tells all of it, and fails as other commands do", async () => {
+  test("prints all problems with --json, and fails like other commands", async () => {
     const { code, stdout, stderr } = await validate(repository({ "svc.toml": "svc_version = 2" }), [
       "--json",
     ]);
@@ -104,13 +104,13 @@ svc.toml:4:2: warning: typo is not a known key and is ignored. Known: svc_versio
     ["no manifest", [], {}, "svc.toml not found in "],
     ["no such file", ["no.toml"], {}, "no.toml cannot be read (ENOENT)"],
     ["a folder", ["a"], { "a/b": "" }, "a cannot be read (EISDIR)"],
-  ])("%s: it says so", async (_, args, files, says) => {
+  ])("reports the error: %s", async (_, args, files, says) => {
     const ran = await validate(repository(files), args);
     expect([ran.code, ran.stdout]).toEqual([1, ""]);
     expect(ran.stderr).toContain(says);
   });
 
-  test("a file that is no text is a mistake of the command line, and one that is too large is told as a problem", async () => {
+  test("a file that is not text is a usage error, and one that is too large is a problem", async () => {
     const home = repository({ "svc.toml": `svc_version = 1\n${"#".repeat(300_000)}` });
     expect((await validate(home)).stdout).toStartWith(
       "svc.toml:1:1: error: The file is larger than 256 KiB, the limit, and is not read.",

@@ -39,7 +39,7 @@ const event = fc.record({
   unknown: fc.boolean(),
 });
 
-test("whatever its line ends and wherever its bytes are cut, a stream says the same", async () => {
+test("a stream has the same events with any line endings and splits of its bytes", async () => {
   const property = fc.asyncProperty(
     fc.array(event, { maxLength: 6 }),
     fc.constantFrom("\n", "\r\n", "\r"),
@@ -106,7 +106,7 @@ test.each<[string, string, Partial<ServerEvent>[]]>([
   expect(await read(text)).toHaveLength(expected.length);
 });
 
-test("bytes that are no UTF-8 become the mark for it", async () => {
+test("invalid UTF-8 becomes the replacement character", async () => {
   expect(
     await collect(Buffer.from([...encode("data: a"), 0xff, 0xe2, ...encode("b\n\n")]), [8]),
   ).toMatchObject([{ data: "a\ufffd\ufffdb" }]);
@@ -127,7 +127,7 @@ test.each([
   ["a comment", ":", "x".repeat(10_000)],
   ["an event of many lines", "", `data: ${"x".repeat(10_000)}\n`],
   ["an event of empty lines", "", "data\n".repeat(2000)],
-])("%s without an end is refused before it fills the memory", async (_, first, piece) => {
+])("rejects %s without an end before it fills the memory", async (_, first, piece) => {
   const { chunks, taken } = endless(first, piece);
   const failed = await Array.fromAsync(readEvents(chunks)).catch((error: unknown) => error);
   expect(failed).toBeInstanceOf(RangeError);

@@ -22,7 +22,7 @@ const signed = signUserContext(KEY, context);
 const [body = "", signature = ""] = signed.split(".");
 const also = (change: object) => signUserContext(KEY, { ...context, ...change });
 
-test("what was signed is read back, within its minute and five seconds of skew", () => {
+test("a signed context is valid for one minute and five seconds of skew", () => {
   for (const now of [NOW - 5, NOW, NOW + 64])
     expect(verifyUserContext(KEY, signed, "s", now)).toEqual(context);
   for (const now of [NOW - 6, NOW + 65]) expect(verifyUserContext(KEY, signed, "s", now)).toBeNull();
@@ -46,21 +46,21 @@ test.each<[string, string]>([
   ],
   ["another session", also({ session_id: "t" })],
   ["an unknown role", also({ role: "root" })],
-  ["scopes that are no list", also({ scopes: "all" })],
-  ["a life of an hour", also({ exp: NOW + 3600 })],
+  ["scopes that are not a list", also({ scopes: "all" })],
+  ["a lifetime of an hour", also({ exp: NOW + 3600 })],
   ["no times", also({ iat: "now" })],
   ["no method", also({ method: undefined })],
   ["no path", also({ path: 1 })],
   ["too much", also({ scopes: ["x".repeat(5000)] })],
-])("refused: %s", (_, value) => {
+])("rejects %s", (_, value) => {
   expect(verifyUserContext(KEY, value, "s", NOW)).toBeNull();
 });
 
-test("an empty key opens nothing", () => {
+test("rejects an empty key", () => {
   expect(verifyUserContext("", signUserContext("", context), "s", NOW)).toBeNull();
 });
 
-test("a path is signed without its query, and a long one by its hash", () => {
+test("signs a path without its query, and a long path by its hash", () => {
   expect(signedPath("/a/b?c=/d")).toBe("/a/b");
   expect(signedPath("*")).toBe("*");
   const long = `/${"x".repeat(20_000)}`;

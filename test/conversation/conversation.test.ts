@@ -151,7 +151,7 @@ function expectWhole(
   // of a tool that was missed while it ran, its end is enough
   expect(shown.tools.filter((state) => state === "completed")).toHaveLength(tools.length / 2);
   if (!isCut) expect(shown.tools).toHaveLength(tools.length);
-  // a run that was missed as a whole has never begun
+  // a run that was missed completely was never shown
   expect(shown.statuses.at(-1) ?? "idle").toBe("idle");
 }
 
@@ -188,7 +188,7 @@ describe("a run", () => {
           const cut = cuts.find(([from]) => from === at);
           if (cut) {
             conversation.disconnect();
-            // what is told meanwhile is not heard; then everything is asked for
+            // events during the disconnect are lost; then the state is fetched
             at = Math.min(run.steps.length - 1, at + cut[1]);
             const { after } = run.steps[at] as Step;
             out.push(...conversation.applySnapshot(structuredClone(after)));
@@ -204,7 +204,7 @@ describe("a run", () => {
     );
   });
 
-  test("is shown although its message arrives after its parts", () => {
+  test("is shown if its message arrives after its parts", () => {
     const conversation = new Conversation(ID);
     const heard = [
       ...conversation.apply({ type: "part", part: text("p", "m", "", false) }, "1"),
@@ -218,7 +218,7 @@ describe("a run", () => {
     expect(shownBy(heard).texts).toEqual(new Map([["p", "early word"]]));
   });
 
-  test("joined in the middle is shown from the next complete text", () => {
+  test("that is joined late is shown from the next complete text", () => {
     const { steps } = play([[{ kind: "text", pieces: ["a ", "b ", "c"] }]]);
     const middle = steps.findIndex(({ event }) => event.type === "delta") + 1;
     const conversation = new Conversation(ID);
@@ -327,10 +327,10 @@ describe("a retry of the model request", () => {
   };
 
   test.each([
-    ["goes on where it says the same", "It is ", ["It", " is ", "done."], "|It is done."],
-    ["begins anew where it says something else", "It is ", ["It", " was ", "done."], "|It is |It was done."],
-    ["says no less", "It is done.", ["It is"], "|It is done."],
-    ["says the same and nothing more", "It is", ["It ", "is"], "|It is"],
+    ["continues the text if the new one begins alike", "It is ", ["It", " is ", "done."], "|It is done."],
+    ["starts again if the new text differs", "It is ", ["It", " was ", "done."], "|It is |It was done."],
+    ["is not shortened by a shorter text", "It is done.", ["It is"], "|It is done."],
+    ["is not repeated by the same text", "It is", ["It ", "is"], "|It is"],
   ])("%s", (_, first, pieces, shown) => {
     expect(retried(first, ...pieces)).toBe(shown);
   });

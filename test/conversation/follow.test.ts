@@ -86,7 +86,7 @@ test.each<[string, readonly Turn[] | (() => Response)]>([
   ["ends", ["cut"]],
   ["ends in the middle of an event", ["data: {", "cut"]],
   ["falls silent", []],
-  ["is refused by what stands in between", () => new Response("bad gateway", { status: 502 })],
+  ["is refused by a proxy in between", () => new Response("bad gateway", { status: 502 })],
   ["finds the server draining", () => failure("unavailable", "The server is draining.", 503)],
   ["finds the server failing", () => failure("internal", "?", 500)],
   ["finds too many", () => failure("rate_limited", "Slow down.", 429, {}, { "Retry-After": "3600" })],

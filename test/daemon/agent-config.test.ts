@@ -33,7 +33,7 @@ async function restart(sandbox: Sandbox): Promise<void> {
   );
 }
 
-test("what the session's branch and the agent change is not in force, what is merged is, from a refresh on", async () => {
+test("applies only merged changes, from the next refresh on, not those of the session's branch or the agent", async () => {
   await using sandbox = await booted({
     files: { [AGENT]: "merged\n", ".svc/agentrt/opencode.json": "{}\n" },
   });
@@ -67,7 +67,7 @@ test("what the session's branch and the agent change is not in force, what is me
   expect(existsSync(join(home, "agentrt/agents"))).toBe(false);
 });
 
-test("while svc does not tell them the runtime does not start; health says why, and it is asked again", async () => {
+test("if svc does not return them, the runtime does not start; health has the reason, and the daemon retries", async () => {
   let answer = Response.json({ error: "svc is still fetching this repository." }, { status: 503 });
   await using sandbox = await startSandbox({
     files: { [AGENT]: "merged\n" },
@@ -90,7 +90,7 @@ test("while svc does not tell them the runtime does not start; health says why, 
   expect([health.clone, health.error, laidOut(sandbox)]).toEqual(["ok", undefined, "merged\n"]);
 });
 
-test("a refresh for which svc does not tell them changes nothing", async () => {
+test("a refresh changes nothing if svc does not return them", async () => {
   let isAway = false;
   await using sandbox = await booted({
     files: { [AGENT]: "merged\n" },
@@ -107,7 +107,7 @@ test("a refresh for which svc does not tell them changes nothing", async () => {
   expect([commit, runtime_pid, laidOut(sandbox)]).toEqual([before.commit, before.runtime_pid, "merged\n"]);
 });
 
-test("what cannot be unpacked keeps the runtime from starting, and is told", async () => {
+test("an invalid archive prevents the runtime's start, and is reported", async () => {
   let isDamaged = true;
   await using sandbox = await startSandbox({
     files: { [AGENT]: "merged\n" },

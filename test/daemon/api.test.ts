@@ -8,7 +8,7 @@ import { startSandbox } from "../helpers/sandbox.ts";
 
 const test = needs("a real Postgres", POSTGRES);
 
-test("with svc's own API and gateway: the daemon clones by its key, the agent pushes by its token", async () => {
+test("with svc's API and gateway: the daemon clones with its key, the agent pushes with its token", async () => {
   const bench = await startGateway();
   try {
     const session = await bench.session(bench.hosted);

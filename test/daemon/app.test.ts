@@ -52,7 +52,7 @@ async function supervise(command: string, limits: Partial<AppLimits> = {}) {
     null,
   );
   const said: string[] = [];
-  const tell = (text: string) => void said.push(text);
+  const log = (text: string) => void said.push(text);
   const run = { command, port };
   const process = superviseApp(
     {
@@ -68,7 +68,7 @@ async function supervise(command: string, limits: Partial<AppLimits> = {}) {
         buildSecrets: {},
       },
       children: createChildren(),
-      log: { say: tell, app: tell, build: tell, runtime: tell },
+      log: { say: log, app: log, build: log, runtime: log },
     },
     { ...LIMITS, ...limits },
   );
@@ -79,7 +79,7 @@ async function supervise(command: string, limits: Partial<AppLimits> = {}) {
 
 const SERVER = `exec ${process.execPath} program.js`;
 
-test("one that hangs is ended and started again, also when it heeds no signal", async () => {
+test("an app that hangs is killed and restarted, also if it ignores signals", async () => {
   const { process, said } = await supervise(SERVER, { checkTimeoutMs: 1_000 });
   await until("it answers", () => process.state === "ok");
   const { pid } = process;
@@ -89,7 +89,7 @@ test("one that hangs is ended and started again, also when it heeds no signal", 
   expect(allProcesses().filter((found) => found.pid === pid)).toEqual([]);
 });
 
-test("one that answers with errors is there all the same, once it has answered without", async () => {
+test("an app that returns errors counts as running once it has returned a success", async () => {
   const { process, answer, said, port } = await supervise(SERVER);
   answer(503);
   await until("it is known why", () => process.problem === "The app answers / with 503.");
@@ -117,7 +117,7 @@ test.each([
     /^The app does not listen on port \d+, 1 seconds? after/,
   ],
 ] as const)(
-  "one that %s before it has answered is given up, with the reason",
+  "an app that %s before its first response fails with the reason",
   async (_, command, limits, reason) => {
     const { process, said, ended } = await supervise(command, limits);
     const error = await ended;

@@ -14,7 +14,7 @@ import {
 
 const MANIFEST = 'svc_version = 1\n[opencode]\nconfig_dir = "agent/config"\n';
 
-test("a sandbox boots: clone, runtime, requests; and no secret of svc's is left anywhere", async () => {
+test("a sandbox boots: clone, runtime, requests; and leaves no secret of svc anywhere", async () => {
   await using sandbox = await startSandbox({
     files: { "svc.toml": MANIFEST },
     env: {
@@ -91,7 +91,7 @@ test("a sandbox boots: clone, runtime, requests; and no secret of svc's is left 
   expect((await fetch(`${url}/standin`)).status).toBe(401);
 });
 
-test("the agent's git pushes by the helper, which answers for the session's repository alone", async () => {
+test("the agent's git pushes with the credential helper, which works only for the session's repository", async () => {
   await using sandbox = await startSandbox();
   const { workspace, sessionId } = sandbox;
   await sandbox.untilHealth("the runtime is ready", ({ runtime }) => runtime === "ok");
@@ -108,7 +108,7 @@ test("the agent's git pushes by the helper, which answers for the session's repo
   expect(await sandbox.repository.git("log", "-1", "--format=%s %ae", sessionId)).toBe(
     `second ${sessionId}@sessions.svc.invalid`,
   );
-  expect(sandbox.api.asked.at(-1)?.authorization).toBe(`Bearer ${CLI_TOKEN}`);
+  expect(sandbox.api.requests.at(-1)?.authorization).toBe(`Bearer ${CLI_TOKEN}`);
 
   const ask = async (request: string) => {
     const child = Bun.spawn([...AGENT, "git-credential", "get"], {
@@ -139,8 +139,8 @@ test.each<[string, number, boolean]>([
   ["svc is starting", 503, false],
   ["the key was replaced", 401, true],
   ["the session has ended", 403, true],
-  ["the project is gone", 404, true],
-])("a clone that fails is told, tried again, and made good: %s", async (_, status, permanent) => {
+  ["the project is deleted", 404, true],
+])("a failed clone is reported and retried until it succeeds: %s", async (_, status, permanent) => {
   await using sandbox = await startSandbox({ api: refusal(status) });
   const failed = await sandbox.untilHealth("the clone has failed", ({ clone }) => clone === "failed");
   expect(failed).toMatchObject({ runtime: "starting", commit: null, error: { kind: "clone", permanent } });
@@ -151,7 +151,7 @@ test.each<[string, number, boolean]>([
   expect(health.error).toBeUndefined();
 });
 
-test("a branch that is missing is no passing failure, and is found when it comes", async () => {
+test("a missing branch is a permanent failure, and is cloned once it exists", async () => {
   await using sandbox = await startSandbox({ env: { SVC_BRANCH_NAME: "late" } });
   const failed = await sandbox.untilHealth("the clone has failed", ({ clone }) => clone === "failed");
   expect(failed.error).toEqual({
@@ -165,7 +165,7 @@ test("a branch that is missing is no passing failure, and is found when it comes
   expect(health.branch).toBe("late");
 });
 
-test("what an earlier boot left in the workspace stays until the clone is there, and is gone then", async () => {
+test("files of an earlier boot stay in the workspace until the clone is complete", async () => {
   await using sandbox = await startSandbox({ api: refusal(503) });
   await sandbox.untilHealth("the clone has failed", ({ clone }) => clone === "failed");
   mkdirSync(join(sandbox.workspace, ".svc-boot-killed/clone"), { recursive: true });
@@ -176,7 +176,7 @@ test("what an earlier boot left in the workspace stays until the clone is there,
   expect(readdirSync(sandbox.workspace).toSorted()).toEqual([".git", "a.txt"]);
 });
 
-test("a login shell in the sandbox finds what the sandbox's PATH names, unless the image says otherwise", async () => {
+test("a login shell has the sandbox's PATH, unless the image sets another", async () => {
   await using sandbox = await startSandbox({ env: { PATH: `/it's mine:${process.env["PATH"]}` } });
   await sandbox.untilHealth("it works", ({ runtime }) => runtime === "ok");
   const child = Bun.spawn(["sh", "-lc", "echo $PATH"], {
@@ -189,17 +189,17 @@ test("a login shell in the sandbox finds what the sandbox's PATH names, unless t
   expect(readFileSync(join(sandbox.home, ".profile"), "utf8")).toBe("# its own\n");
 });
 
-test("hooks that a template of the machine brings do not run, and are not there", async () => {
+test("hooks of git's template folder are neither copied nor run", async () => {
   await using sandbox = await startSandbox({ env: { GIT_TEMPLATE_DIR: "/nonexistent" } });
   await sandbox.untilHealth("it works", ({ clone }) => clone === "ok");
   expect(existsSync(join(sandbox.workspace, ".git/hooks"))).toBe(false);
 });
 
-test("a folder that is not cloned into is taken as it is", async () => {
+test("a folder without a clone is used as it is", async () => {
   await using sandbox = await startSandbox({ env: { SVC_PROJECT_AUTO_CLONE: "0" } });
   const health = await sandbox.untilHealth("it works", ({ runtime }) => runtime === "ok");
   expect(health).toMatchObject({ clone: "ok", commit: null });
-  expect(sandbox.api.asked).toEqual([]);
+  expect(sandbox.api.requests).toEqual([]);
 });
 
 test.each<[string, string]>([
@@ -224,7 +224,7 @@ test.each<[string, string]>([
   ["SVC_RUNTIME_WRAP", "[1]"],
   ["SVC_PROJECT_SECRET_NAMES", "A,SVC_TOKEN"],
   ["SVC_PROJECT_SECRET_NAMES", "LD_PRELOAD"],
-])("a setting that cannot be used is one line, and status 2: %s=%s", async (name, value) => {
+])("an invalid setting prints one line and exits with 2: %s=%s", async (name, value) => {
   const child = Bun.spawn(AGENT, {
     env: {
       ...leastEnvironment(),

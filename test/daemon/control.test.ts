@@ -21,7 +21,7 @@ const prompt = (sandbox: Sandbox) =>
 const aborts = (sandbox: Sandbox) => sandbox.notes().filter((note) => note.startsWith("abort")).length;
 
 describe("abort", () => {
-  test("without a run there is nothing to abort", async () => {
+  test("does nothing without a run", async () => {
     await using sandbox = await booted();
     expect(await ask(sandbox, "/svc/abort")).toMatchObject({
       status: 409,
@@ -29,7 +29,7 @@ describe("abort", () => {
     });
   });
 
-  test("it is repeated until the run is over, and the session shows as busy until then", async () => {
+  test("is repeated until the run is over; the session is busy until then", async () => {
     await using sandbox = await booted({ behaviour: { runMs: 60_000, aborts: 4 } });
     const { active_at: before } = await sandbox.health();
     await Bun.sleep(20);
@@ -41,7 +41,7 @@ describe("abort", () => {
     await sandbox.untilHealth("it is idle", ({ busy }) => !busy);
   });
 
-  test("a run that does not show yet is aborted when it does", async () => {
+  test("aborts a run that is not visible yet once it is", async () => {
     await using sandbox = await booted({ behaviour: { runMs: 60_000, coldMs: 700 } });
     await prompt(sandbox);
     expect(await ask(sandbox, "/svc/abort")).toMatchObject({ status: 200 });
@@ -51,7 +51,7 @@ describe("abort", () => {
 });
 
 describe("refresh", () => {
-  test("brings the branch's new commits, and starts the runtime again", async () => {
+  test("fetches the branch's new commits, and restarts the runtime", async () => {
     await using sandbox = await booted();
     const { commit: before, runtime_pid } = await sandbox.health();
     const { second } = await sandbox.repository.write([
@@ -72,7 +72,7 @@ describe("refresh", () => {
     });
   });
 
-  test("what is no fast-forward changes nothing", async () => {
+  test("changes nothing if it is not a fast-forward", async () => {
     await using sandbox = await booted();
     const { workspace, sessionId, repository } = sandbox;
     const { commit, runtime_pid } = await sandbox.health();
@@ -90,7 +90,7 @@ describe("refresh", () => {
     expect((await sandbox.health()).runtime_pid).toBe(runtime_pid);
   });
 
-  test("a repository that cannot be asked is told, and one refresh runs at a time", async () => {
+  test("reports an unreachable repository, and runs one at a time", async () => {
     await using sandbox = await booted();
     sandbox.api.answer = () => Response.json({}, { status: 500 });
     expect(await ask(sandbox, "/svc/refresh")).toMatchObject({
@@ -102,7 +102,7 @@ describe("refresh", () => {
     expect(both.map(({ status }) => status).toSorted()).toEqual([200, 409]);
   });
 
-  test("what the agent wrote into its repository's settings does not get at the service key", async () => {
+  test("git settings of the agent do not expose the service key", async () => {
     await using sandbox = await booted();
     const { workspace, folder } = sandbox;
     const script = join(folder, "evil");
@@ -128,7 +128,7 @@ describe("refresh", () => {
 describe("env", () => {
   const secrets = { SVC_PROJECT_SECRET_NAMES: "KEPT,GONE", KEPT: "1", GONE: "2" };
 
-  test("secrets change, come and go with a new start; the same ones change nothing", async () => {
+  test("changed secrets restart the runtime; unchanged ones do not", async () => {
     await using sandbox = await booted({ env: secrets });
     const { runtime_pid } = await sandbox.health();
     expect(await ask(sandbox, "/svc/env", { revision: "r1", env: { KEPT: "1", GONE: "2" } })).toEqual({
@@ -162,7 +162,7 @@ describe("env", () => {
     [{ revision: "r" }, "validation_failed"],
     [[], "validation_failed"],
     ["text", "invalid_json"],
-  ])("%j is refused, whole", async (body, code) => {
+  ])("rejects %j as a whole", async (body, code) => {
     await using sandbox = await booted({ env: secrets });
     expect(await ask(sandbox, "/svc/env", body)).toMatchObject({ status: 400, body: { code } });
     expect((await standin(sandbox)).env).toMatchObject({ KEPT: "1", GONE: "2" });
@@ -192,21 +192,21 @@ describe("the first prompt", () => {
     expect((await standin(sandbox)).prompts).toEqual([]);
   });
 
-  test("an agent that is not there is told, and the sandbox works all the same", async () => {
+  test("an unknown agent is reported, and the sandbox still works", async () => {
     await using sandbox = await booted({ env: { ...env, SVC_AGENT_NAME: "nobody" } });
     const { error, runtime } = await sandbox.untilHealth("it is told", ({ error }) => error !== undefined);
     expect([runtime, error?.permanent]).toEqual(["ok", true]);
     expect(error?.message).toContain('no agent "nobody"');
   });
 
-  test("is left to svc where svc gives all prompts; the conversation is open", async () => {
+  test("is not sent if svc queues all prompts; the conversation is open", async () => {
     await using sandbox = await booted({ env: { ...env, SVC_PROMPT_QUEUE: "1" } });
     await sandbox.untilHealth("it is told", ({ conversation }) => conversation !== null);
     await Bun.sleep(200);
     expect((await standin(sandbox)).prompts).toEqual([]);
   });
 
-  test("without being asked for it is not sent", async () => {
+  test("is not sent unless it is enabled", async () => {
     await using sandbox = await booted({ env: { SVC_INITIAL_PROMPT: "x" } });
     await Bun.sleep(200);
     expect((await standin(sandbox)).prompts).toEqual([]);

@@ -11,7 +11,7 @@ const isOk = ({ runtime }: { runtime: string }) => runtime === "ok";
 const open = async (sandbox: Sandbox, body: object): Promise<string> =>
   (await (await sandbox.call("POST", "/session", "user", body)).json()).id;
 
-test("a session has one conversation: null until somebody opens it, and found again after a restart", async () => {
+test("a session has one conversation: null until it is opened, and the same after a restart", async () => {
   await using sandbox = await startSandbox();
   expect(await sandbox.untilHealth("it works", isOk)).toMatchObject({ conversation: null });
   const first = await open(sandbox, { title: "svc" });
@@ -29,7 +29,7 @@ test("a session has one conversation: null until somebody opens it, and found ag
   expect(again.conversation).toBe(first);
 });
 
-test("a runtime that begins to work while its health is asked is not said to work without its conversation", async () => {
+test("health never reports a ready runtime without its conversation", async () => {
   let state: RuntimeState = "starting";
   const health = createHealth({
     settings: readSettings({ ...leastEnvironment(), SVC_WORKSPACE: "/nonexistent" }, null),

@@ -73,11 +73,11 @@ describe("the first process of a sandbox", () => {
     ["exit 255", 255],
     ["kill -TERM $$", 143],
     ["kill -KILL $$", 137],
-  ])("ends as the daemon ends: %s", async (script, code) => {
+  ])("exits with the daemon's status: %s", async (script, code) => {
     expect(await first(script).child.exited).toBe(code);
   });
 
-  test("passes signals on, and waits for what the daemon makes of them", async () => {
+  test("forwards signals, and waits for the daemon to exit", async () => {
     for (const [signal, code] of [
       ["SIGTERM", 11],
       ["SIGINT", 12],
@@ -92,7 +92,7 @@ describe("the first process of a sandbox", () => {
     }
   });
 
-  test(`loses no signal, at whatever moment it comes`, async () => {
+  test(`loses no signal, at any moment`, async () => {
     const random = generator(SEED);
     const moments = Array.from({ length: RUNS }, () => random(4) * random(15));
     const work = async () => {
@@ -109,14 +109,14 @@ describe("the first process of a sandbox", () => {
     await Promise.all(Array.from({ length: AT_ONCE }, work));
   });
 
-  test("has a handler for signals before there is a daemon to pass them to", async () => {
+  test("handles signals before the daemon has started", async () => {
     for (let runs = 0; runs < RUNS; runs += AT_ONCE) {
       const all = Array.from({ length: AT_ONCE }, () => first("kill -TERM $PPID; sleep 60").child.exited);
       expect(await Promise.all(all)).toEqual(all.map(() => 128 + TERM));
     }
   });
 
-  test("leaves no zombie of the orphans that it is handed, and none of the daemon's exit codes is lost", async () => {
+  test("reaps orphans, and keeps the exit codes of the daemon's children", async () => {
     const run = first(`
       for i in $(seq 50); do (setsid sh -c 'sleep 0.0$((RANDOM % 9)); exit 3' &) ; done
       sh -c 'exit 5'; echo "own $?"
@@ -139,7 +139,7 @@ describe("the first process of a sandbox", () => {
     expect(run.said()).toBe("owner 0\n0\n");
   });
 
-  test("says what is missing when there is no daemon", async () => {
+  test("reports a missing daemon", async () => {
     const place = mkdtempSync(join(folder, "run-"));
     linkSync(join(folder, "svc-entrypoint"), join(place, "svc-entrypoint"));
     const child = Bun.spawn([join(place, "svc-entrypoint")], { stderr: "pipe", env: cleanEnvironment() });

@@ -46,7 +46,7 @@ const signed = (change: Partial<UserContext> = {}, target = "/session/status", m
   `X-Svc-User-Context: ${sandbox.sign({ method, path: signedPath(target), ...change })}`;
 const now = () => Math.floor(Date.now() / 1000);
 
-describe("who is let in", () => {
+describe("authorization", () => {
   const context = (): UserContext => ({
     user_id: "u",
     session_id: sandbox.sessionId,
@@ -106,7 +106,7 @@ describe("who is let in", () => {
     ["the runtime", () => "/session/status"],
     ["a port", () => `/proxy/${port}/`],
     ["the controls", () => "/svc/env"],
-    ["what is not there", () => "/svc/other"],
+    ["an unknown path", () => "/svc/other"],
   ];
   for (const [place, target] of places) {
     test.each(refused)(`%s is refused at ${place}`, async (_, status, lines) => {
@@ -116,7 +116,7 @@ describe("who is let in", () => {
     });
   }
 
-  test("a context that was taken before is refused when it has expired", async () => {
+  test("an accepted context is rejected once it has expired", async () => {
     const header = signed({ iat: now() - 58, exp: now() + 1 });
     expect((await raw(request("/session/status", [header], "POST"))).status).toBe(401);
     expect((await raw(request("/session/status", [header]))).status).toBe(200);
@@ -126,16 +126,16 @@ describe("who is let in", () => {
     );
   });
 
-  test.each(["user", "agent", "platform"] as const)("a %s is let in", async (role) => {
+  test.each(["user", "agent", "platform"] as const)("accepts a %s", async (role) => {
     expect((await raw(request("/session/status", [signed({ role })]))).status).toBe(200);
   });
 
-  test.each(["user", "agent"] as const)("the controls are closed to a %s", async (role) => {
+  test.each(["user", "agent"] as const)("the control routes reject a %s", async (role) => {
     for (const path of ["/svc/refresh", "/svc/abort", "/svc/env"])
       expect((await sandbox.call("POST", path, role)).status).toBe(403);
   });
 
-  test("health is open, and says nothing that is secret", async () => {
+  test("health needs no credential, and contains no secret", async () => {
     const answer = await raw(request("/svc/health"));
     expect(answer.status).toBe(200);
     expect(answer.text).not.toContain(SERVICE_KEY);
@@ -144,7 +144,7 @@ describe("who is let in", () => {
     expect((await raw(request("/svc/health", [], "POST"))).status).toBe(405);
   });
 
-  test("the daemon's own paths never reach the runtime", async () => {
+  test("the daemon's paths never reach the runtime", async () => {
     for (const [method, path, status] of [
       ["GET", "/svc", 404],
       ["GET", "/svc/", 404],
@@ -156,7 +156,7 @@ describe("who is let in", () => {
   });
 });
 
-test("nothing that says who asks, or opens svc, is passed on", async () => {
+test("the caller's identity and credentials of svc are not forwarded", async () => {
   const header = (text: string) => JSON.parse(text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1));
   const lines = (authorization: string) => [
     signed({}, `/proxy/${port}/headers`),
@@ -225,7 +225,7 @@ test("ports", async () => {
   expect(await at(`/proxy/${port}/`)).toBe(200);
 });
 
-test("a browser gets a page, which asks again where that may help", async () => {
+test("a browser gets a page, which reloads if that may help", async () => {
   const page = (target: string, lines: string[] = [signed({}, target)]) =>
     raw(request(target, ["Accept: text/html,*/*", ...lines]));
   const soon = await page("/proxy/1/");
@@ -266,13 +266,13 @@ test.each([
   "http://sandbox/session/status",
   "*",
   "svc/health",
-])("a target that is not in its one form is refused: %s", async (target) => {
+])("rejects a target that is not normalized: %s", async (target) => {
   const at = target.replace("PORT", String(port));
   const text = request(at, [signed({ role: "platform" }, at)]);
   expect((await raw(text)).status).toBe(400);
 });
 
-test("what is a slash to the app, and none to the daemon, is passed on as it stands", async () => {
+test("forwards encoded slashes and dots unchanged", async () => {
   const get = async (target: string) => await raw(request(target, [signed({}, target)]));
   const answer = await get(`/proxy/${port}/@scope%2fname//x%20y?z=%2F..`);
   expect(answer.status).toBe(404);
@@ -280,7 +280,7 @@ test("what is a slash to the app, and none to the daemon, is passed on as it sta
   expect(seen.text).toContain('"url":"/headers?x=/../%2e%2e"');
 });
 
-test("a request that two servers could read in two ways is refused", async () => {
+test("rejects ambiguous requests", async () => {
   const post = (lines: string[], body: string) =>
     request("/echo", [signed({}, "/echo", "POST"), ...lines], "POST") + body;
   for (const text of [
@@ -316,13 +316,13 @@ const spellings = (path: string): string[] => [
   path.replace(/[a-z]/, (letter) => `%25${letter.charCodeAt(0).toString(16)}`),
 ];
 
-test.each(PRIVATE)("a chat client does not get to %s, however it is spelt", async (path) => {
+test.each(PRIVATE)("a chat client cannot reach %s, in any spelling", async (path) => {
   for (const role of ["user", "agent"] as const)
     for (const spelt of spellings(path))
       expect([spelt, (await raw(request(spelt, [signed({ role }, spelt)]))).status]).toEqual([spelt, 403]);
 });
 
-test("what only begins with such a name is open, and all of it to svc itself", async () => {
+test("a path that only begins with such a name is allowed, and svc itself can reach all of them", async () => {
   for (const path of ["/configuration", "/author", "/tuition"])
     expect((await sandbox.call("GET", path)).status).toBe(404);
   expect((await sandbox.call("GET", "/config", "platform")).status).toBe(200);

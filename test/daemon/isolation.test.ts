@@ -12,7 +12,7 @@ const test = needs("root, to start processes as other users", ROOT);
 /** Nobody's: no account of the machine needs to have it. */
 const OTHER = { uid: 48_123, gid: 48_124 };
 
-/** Runs a command as the other user, and tells what it says. */
+/** Runs a command as the other user, and returns its output. */
 async function asOther(argv: string[]): Promise<string> {
   const child = Bun.spawn(argv, { ...OTHER, stdout: "pipe", stderr: "pipe", cwd: "/" });
   const [out, err] = await Promise.all([
@@ -22,7 +22,7 @@ async function asOther(argv: string[]): Promise<string> {
   return out + err;
 }
 
-test("the runtime and all git at its files run as the sandbox's user, who cannot look into the daemon", async () => {
+test("the runtime and git in the workspace run as the sandbox's user, who cannot inspect the daemon", async () => {
   await using sandbox = await startSandbox({ env: { SVC_RUNTIME_USER: `${OTHER.uid}:${OTHER.gid}` } });
   await sandbox.untilHealth("it works", ({ runtime }) => runtime === "ok");
   const runtime = await (await sandbox.call("GET", "/standin")).json();
@@ -51,7 +51,7 @@ test("the runtime and all git at its files run as the sandbox's user, who cannot
   await sandbox.untilHealth("it works", ({ runtime: state, commit }) => state === "ok" && commit !== null);
 });
 
-test("a daemon of an ordinary user is closed to other processes of the same user", async () => {
+test("other processes of the same user cannot inspect the daemon", async () => {
   const folder = mkdtempSync(join(tmpdir(), "svc-other-"));
   chmodSync(folder, 0o755);
   // the developer's folders may be closed to others
@@ -82,7 +82,7 @@ async function bundle(folder: string): Promise<string[]> {
   return [file];
 }
 
-test("the sandbox's wrap stands before the runtime, and before git in the workspace", async () => {
+test("SVC_RUNTIME_WRAP wraps the runtime, and git in the workspace", async () => {
   await using sandbox = await startSandbox({
     env: { SVC_RUNTIME_WRAP: JSON.stringify(["env", "WRAPPED=yes"]) },
   });
@@ -96,40 +96,37 @@ const walled = needs(
     Bun.spawnSync(["bwrap", "--dev-bind", "/", "/", "--unshare-pid", "true"]).exitCode === 0,
 );
 
-walled(
-  "a runtime behind a wall of namespaces is started again and ended with all that it started",
-  async () => {
-    const wrap = ["bwrap", "--unshare-pid", "--dev-bind", "/", "/", "--proc", "/proc", "--"];
-    const sandbox = await startSandbox({
-      env: { SVC_RUNTIME_WRAP: JSON.stringify(wrap) },
-      behaviour: { children: true },
-    });
-    const mine = () =>
-      allProcesses().filter(({ environment }) => environment.includes(`SVC_SESSION_ID=${sandbox.sessionId}`));
-    try {
-      await sandbox.untilHealth("it works", ({ runtime }) => runtime === "ok");
-      await until(
-        "its children run",
-        () => mine().filter(({ command }) => command.startsWith("sleep")).length === 3,
-      );
-      const { body } = await sandbox.call("POST", "/svc/env", "platform", { revision: "2", env: { A: "1" } });
-      await body?.cancel();
-      await sandbox.untilHealth("it works again", ({ runtime }) => runtime === "ok");
-      expect((await (await sandbox.call("GET", "/standin")).json()).env).toMatchObject({ A: "1" });
-      expect(
-        mine().filter(
-          ({ environment }) =>
-            !environment.includes("A=1") && !environment.some((line) => line.startsWith("SVC_TOKEN=")),
-        ),
-      ).toEqual([]);
-    } finally {
-      await sandbox[Symbol.asyncDispose]();
-    }
-    expect(mine()).toEqual([]);
-  },
-);
+walled("a runtime in namespaces is restarted and ended with all its processes", async () => {
+  const wrap = ["bwrap", "--unshare-pid", "--dev-bind", "/", "/", "--proc", "/proc", "--"];
+  const sandbox = await startSandbox({
+    env: { SVC_RUNTIME_WRAP: JSON.stringify(wrap) },
+    behaviour: { children: true },
+  });
+  const mine = () =>
+    allProcesses().filter(({ environment }) => environment.includes(`SVC_SESSION_ID=${sandbox.sessionId}`));
+  try {
+    await sandbox.untilHealth("it works", ({ runtime }) => runtime === "ok");
+    await until(
+      "its children run",
+      () => mine().filter(({ command }) => command.startsWith("sleep")).length === 3,
+    );
+    const { body } = await sandbox.call("POST", "/svc/env", "platform", { revision: "2", env: { A: "1" } });
+    await body?.cancel();
+    await sandbox.untilHealth("it works again", ({ runtime }) => runtime === "ok");
+    expect((await (await sandbox.call("GET", "/standin")).json()).env).toMatchObject({ A: "1" });
+    expect(
+      mine().filter(
+        ({ environment }) =>
+          !environment.includes("A=1") && !environment.some((line) => line.startsWith("SVC_TOKEN=")),
+      ),
+    ).toEqual([]);
+  } finally {
+    await sandbox[Symbol.asyncDispose]();
+  }
+  expect(mine()).toEqual([]);
+});
 
-test("work of the sandbox's user is saved as that user, and no process of theirs sees what opens the ref", async () => {
+test("work is saved as the sandbox's user, whose processes cannot read the credential of the ref", async () => {
   await using sandbox = await startSandbox({ env: { SVC_RUNTIME_USER: `${OTHER.uid}:${OTHER.gid}` } });
   await sandbox.untilHealth("it works", ({ runtime }) => runtime === "ok");
   const { workspace, repository, sessionId } = sandbox;
@@ -155,6 +152,6 @@ test("work of the sandbox's user is saved as that user, and no process of theirs
   expect(statSync(seen).uid).toBe(OTHER.uid);
   const words = await Bun.file(seen).text();
   for (const secret of [SERVICE_KEY, CLONE_TOKEN, "Authorization"]) expect(words).not.toContain(secret);
-  const asked = sandbox.api.asked.filter(({ path }) => path.endsWith("/git/clone-credential"));
+  const asked = sandbox.api.requests.filter(({ path }) => path.endsWith("/git/clone-credential"));
   expect(asked.length).toBeGreaterThan(1);
 });

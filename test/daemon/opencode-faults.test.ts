@@ -43,7 +43,7 @@ const OWN_PROVIDER = JSON.stringify({
 const CUT_OFF =
   "[svc] The agent runtime was started again while it was answering: the answer above is cut off.";
 
-test("a run whose runtime is killed is marked as cut off, its prompt interrupted, and all goes on", async () => {
+test("a killed runtime is restarted; its run is marked as cut off, and its prompt as interrupted", async () => {
   // the session's own, to which the server's prompts go
   await open("svc");
   const quiet = await open();
@@ -76,7 +76,7 @@ test("a run whose runtime is killed is marked as cut off, its prompt interrupted
 
   await prompt(id, "!say I go on.");
   await until("it goes on", async () => (await texts(id)).at(-1) === "I go on.");
-  expect(JSON.stringify(agent.model.asked.at(-1)?.body.messages)).toContain("the answer above is cut off");
+  expect(JSON.stringify(agent.model.requests.at(-1)?.body.messages)).toContain("the answer above is cut off");
   await sandbox.untilHealth("all rests", ({ busy }) => !busy);
 
   // by a change of secrets, too; what has no run then is left as it is
@@ -96,7 +96,7 @@ test("a run whose runtime is killed is marked as cut off, its prompt interrupted
   expect(await texts(quiet)).toEqual(["Before", "Before"]);
 });
 
-test("a project's own key reaches its own provider", async () => {
+test("a provider of the project gets the project's key", async () => {
   const id = await open();
   for (const [providerID, modelID, key] of [
     ["own", "large", "own-model-key"],
@@ -107,19 +107,19 @@ test("a project's own key reaches its own provider", async () => {
       "it is said back",
       async () => (await texts(id)).filter((text) => text.endsWith(`${providerID}`)).length === 2,
     );
-    expect(agent.model.asked.at(-1)?.headers.authorization).toBe(`Bearer ${key}`);
+    expect(agent.model.requests.at(-1)?.headers.authorization).toBe(`Bearer ${key}`);
   }
   const providers = await (await sandbox.call("GET", "/provider")).json();
   const anthropic = providers.all.find(({ id }: { id: string }) => id === "anthropic");
   const modelID = Object.keys(anthropic?.models ?? {})[0];
   await prompt(id, "By a key that the runtime knows", { model: { providerID: "anthropic", modelID } });
-  await until("it was asked", () => agent.model.asked.at(-1)?.headers["x-api-key"] === "sk-ant-scripted");
-  expect(agent.model.asked.at(-1)?.path).toBe("/v1/messages");
+  await until("it was asked", () => agent.model.requests.at(-1)?.headers["x-api-key"] === "sk-ant-scripted");
+  expect(agent.model.requests.at(-1)?.path).toBe("/v1/messages");
 });
 
 /** Whether the model is at the answer that follows on a tool's call. */
 function speaking(call: string): boolean {
-  return agent.model.asked.some(({ body }) => {
+  return agent.model.requests.some(({ body }) => {
     const messages = JSON.stringify(body.messages ?? []);
     return messages.includes("tool_calls") && messages.includes(call);
   });
@@ -138,7 +138,7 @@ async function prompt(id: string, text: string, more: Record<string, unknown> = 
   expect((await sandbox.call("POST", `/session/${id}/prompt_async`, "user", body)).status).toBe(204);
 }
 
-/** What was said in a conversation, message by message. */
+/** The messages of a conversation. */
 async function texts(id: string): Promise<string[]> {
   const messages = await (await sandbox.call("GET", `/session/${id}/message`)).json();
   return messages.map(({ parts }: { parts: { type: string; text?: string }[] }) =>

@@ -24,11 +24,13 @@ async function answerTo(sandbox: Sandbox, text: string): Promise<string> {
 }
 
 const systemOf = (model: ScriptedModel) =>
-  JSON.stringify(model.asked.at(-1)?.body.messages.filter(({ role }: { role: string }) => role === "system"));
+  JSON.stringify(
+    model.requests.at(-1)?.body.messages.filter(({ role }: { role: string }) => role === "system"),
+  );
 const statusOf = async (sandbox: Sandbox) =>
   (await runGit(sandbox.workspace, ["status", "--porcelain", "--untracked-files=all"])).stdout.toString();
 
-test("the skill and the short rules reach the model, beside the project's own, and nothing shows in the clone", async () => {
+test("the model gets svc's skill and rules beside the project's, and the clone has no new files", async () => {
   const files = {
     "AGENTS.md": "Root rules of the project.\n",
     ".svc/agentrt/AGENTS.md": "Folder rules of the project.\n",
@@ -47,9 +49,9 @@ test("the skill and the short rules reach the model, beside the project's own, a
   const system = systemOf(model);
   for (const text of ["You work in an svc session", "Root rules", "Folder rules", "Extra rules"])
     expect(system).toContain(text);
-  expect(JSON.stringify(model.asked.at(-1)?.body)).toContain("How work leaves this svc session");
+  expect(JSON.stringify(model.requests.at(-1)?.body)).toContain("How work leaves this svc session");
   expect(await answerTo(sandbox, '!tool skill {"name":"svc"}\n!say Read.')).toBe("Read.");
-  expect(JSON.stringify(model.asked.at(-1)?.body)).toContain("svc cr open --title");
+  expect(JSON.stringify(model.requests.at(-1)?.body)).toContain("svc cr open --title");
   // a project's own tools find their packages
   for (const folder of [join(sandbox.home, "agentrt"), join(sandbox.workspace, ".opencode")])
     expect(lstatSync(join(folder, "node_modules")).isSymbolicLink()).toBe(true);
@@ -71,7 +73,7 @@ test("the skill and the short rules reach the model, beside the project's own, a
   expect(await refreshed.json()).toMatchObject({ ok: true });
   await sandbox.untilHealth("it is back", (health) => health.runtime === "ok");
   expect(readFileSync(join(sandbox.workspace, "opencode.json"), "utf8")).toBe(pushed);
-  // what somebody has changed stays changed
+  // changed files are not overwritten
   writeFileSync(join(sandbox.workspace, "opencode.json"), '{ "instructions": [] }\n');
   const { runtime_pid } = await sandbox.health();
   await sandbox.call("POST", "/svc/env", "platform", { revision: "2", env: { A: "1" } });
@@ -88,7 +90,7 @@ const hasNamespace =
     .exitCode === 0;
 
 needs("a network namespace (unshare, ip)", RUNTIME !== null && RUNTIME_PLUGINS !== null && hasNamespace)(
-  "where every packet vanishes, a project's own tools work, and nothing was even tried",
+  "without a network, a project's tools work, and the runtime sends no packet",
   async () => {
     const child = Bun.spawn(
       [...NAMESPACE, process.execPath, join(import.meta.dir, "../helpers/offline-agent.ts")],
@@ -109,7 +111,7 @@ needs("a network namespace (unshare, ip)", RUNTIME !== null && RUNTIME_PLUGINS !
   },
 );
 
-test("a folder with packages of the project's own is left as it is; a run without any model says how to get one", async () => {
+test("a folder with the project's packages is unchanged; a run without a model explains how to set one", async () => {
   const own = '{ "dependencies": {} }\n';
   const files = {
     "tools/agent/package.json": own,

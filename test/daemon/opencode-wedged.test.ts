@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 needs(RUNTIME_NAME, RUNTIME !== null)(
-  "the real runtime, wedged in mid-answer, is ended and started again, and the answer is marked as cut off",
+  "the real runtime, if it hangs during an answer, is restarted, and the answer is marked as cut off",
   async () => {
     await using model = await startModel();
     const [workspace, home] = [join(folder, "workspace"), join(folder, "home")];

@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => agent?.[Symbol.asyncDispose]());
 
-test("the first prompt is carried out to its end, also after its first tool call", async () => {
+test("completes the first prompt, also after its first tool call", async () => {
   const ids = async () =>
     (await (await sandbox.call("GET", "/session")).json()).map(({ id }: { id: string }) => id);
   await until("it is over", async () => {
@@ -37,10 +37,10 @@ test("the first prompt is carried out to its end, also after its first tool call
     return id !== undefined && (await lastMessage(id))?.text === "Begun.";
   });
   expect(readFileSync(join(sandbox.workspace, "first.txt"), "utf8")).toBe("one\ntwo\n");
-  expect(new Set(agent.model.asked.map(({ body }) => body.model))).toEqual(new Set(["large"]));
+  expect(new Set(agent.model.requests.map(({ body }) => body.model))).toEqual(new Set(["large"]));
 });
 
-test("tool calls are carried out one after the other, and then it is said what was to be said", async () => {
+test("runs tool calls in order, then prints the text", async () => {
   const id = await prompt("!run echo from-a-tool > made.txt\n!write note.md one\\ntwo\n!say All done.");
   await until("it is idle", async () => (await lastMessage(id))?.finish === "stop");
   expect(readFileSync(join(sandbox.workspace, "made.txt"), "utf8")).toBe("from-a-tool\n");
@@ -48,7 +48,7 @@ test("tool calls are carried out one after the other, and then it is said what w
   expect((await lastMessage(id))?.text).toBe("All done.");
 });
 
-test("a message without directives is said back", async () => {
+test("echoes a message without directives", async () => {
   const id = await prompt("Hello there");
   await until("it is idle", async () => (await lastMessage(id))?.finish === "stop");
   expect((await lastMessage(id))?.text).toBe("Hello there");
@@ -66,7 +66,7 @@ test("a question waits for its answer", async () => {
   await until("it goes on", async () => (await lastMessage(id))?.text === "As you wish.");
 });
 
-test("it refuses, fails for a while, and is cut off, as it is told to", async () => {
+test("refuses, fails for a while, and is cut off, as scripted", async () => {
   const refused = await prompt("!refuse");
   await until("it has refused", async () => (await lastMessage(refused))?.finish === "content-filter");
   const failed = await prompt("!fail 401");
@@ -78,7 +78,7 @@ test("it refuses, fails for a while, and is cut off, as it is told to", async ()
   expect(existsSync(join(sandbox.workspace, ".git"))).toBe(true);
 });
 
-test("answers, failures and aborts are told as they are, each prompt once", async () => {
+test("reports answers, failures and aborts, each prompt once", async () => {
   const tools = "!run echo one >> each.txt\n!run echo two >> each.txt\n!say Made.";
   expect(await outcomeOf(sandbox, tools)).toMatchObject({ state: "answered", error: null });
   expect(readFileSync(join(sandbox.workspace, "each.txt"), "utf8")).toBe("one\ntwo\n");
@@ -97,7 +97,7 @@ test("answers, failures and aborts are told as they are, each prompt once", asyn
   expect(await outcomeOf(sandbox, "Hello")).toMatchObject({ state: "answered" });
 });
 
-test("its memory is its own process's, wherever that stands below what was started", async () => {
+test("measures the memory of the runtime's own process, below any wrapper", async () => {
   const { runtime_pid } = await sandbox.health();
   const bytes = await memoryOf(runtime_pid ?? 0, sandbox.runtimePort);
   expect(bytes).toBeGreaterThan(100 * 1024 ** 2);

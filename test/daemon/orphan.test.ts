@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { watchServer } from "../../daemon/orphan.ts";
 import { until } from "../helpers/until.ts";
 
-/** A server that answers as it is told, and counts who asks. */
+/** A server with this response, which counts its requests. */
 function startServer(answer: () => Response) {
   let polls = 0;
   const server = Bun.serve({
@@ -16,7 +16,7 @@ function startServer(answer: () => Response) {
   return { apiUrl: `http://127.0.0.1:${server.port}/v1`, polls: () => polls, stop: () => server.stop(true) };
 }
 
-test("a sandbox whose server answers, whatever it says, lives on, and one without ends once", async () => {
+test("a sandbox runs while its server responds with any status, and ends once if it does not", async () => {
   const server = startServer(() => new Response("starting", { status: 503 }));
   let orphaned = 0;
   const unwatch = watchServer({ apiUrl: server.apiUrl, orphanS: 1 }, () => orphaned++);
@@ -29,7 +29,7 @@ test("a sandbox whose server answers, whatever it says, lives on, and one withou
   expect(orphaned).toBe(1);
 });
 
-test("a sandbox that is not to watch its server never ends for it", () => {
+test("a sandbox that does not watch its server never ends for it", () => {
   const unwatch = watchServer({ apiUrl: "http://127.0.0.1:1/v1", orphanS: null }, () => {
     throw new Error("it watches");
   });

@@ -12,20 +12,20 @@ const failed = (name: string, message = "no"): Answer => ({
 });
 
 test.each<[string, Partial<Sight>, Partial<Known>, Outcome["state"] | null]>([
-  ["complete, though another run has begun", { answer: over, isBusy: true }, { idleMs: 0 }, "answered"],
-  ["it works", { answer: begun, isBusy: true }, {}, null],
+  ["complete, although another run has started", { answer: over, isBusy: true }, { idleMs: 0 }, "answered"],
+  ["in progress", { answer: begun, isBusy: true }, {}, null],
   ["between two tool calls", { answer: { ...over, finish: "tool-calls" }, isBusy: true }, {}, null],
   ["between two tool calls, not shown", { answer: { ...over, finish: "tool-calls" } }, { idleMs: 0 }, null],
   ["ended by a tool call", { answer: { ...over, finish: "tool-calls" } }, {}, "answered"],
-  ["its end is not written down yet", { answer: begun }, { idleMs: 1_000 }, null],
-  ["its end was never written down", { answer: begun }, {}, "interrupted"],
-  ["no run shows yet", { answer: null }, { idleMs: 10_000 }, null],
-  ["no run has ever shown", { answer: null }, {}, "failed"],
-  ["the runtime said why there is none", { answer: null }, { idleMs: 0, heard: "No model." }, "failed"],
+  ["its end is not recorded yet", { answer: begun }, { idleMs: 1_000 }, null],
+  ["its end was never recorded", { answer: begun }, {}, "interrupted"],
+  ["no run is visible yet", { answer: null }, { idleMs: 10_000 }, null],
+  ["no run was ever visible", { answer: null }, {}, "failed"],
+  ["the runtime reported why there is no run", { answer: null }, { idleMs: 0, heard: "No model." }, "failed"],
   ["the model failed", { answer: failed("APIError") }, { idleMs: 0 }, "failed"],
   ["aborted", { answer: failed("MessageAbortedError") }, { idleMs: 0 }, "aborted"],
-  ["aborted while it waited for another try", { answer: { ...over, finish: null } }, {}, "aborted"],
-  ["aborted before it began", { answer: null }, { isAborted: true }, "aborted"],
+  ["aborted while it waited for a retry", { answer: { ...over, finish: null } }, {}, "aborted"],
+  ["aborted before it started", { answer: null }, { isAborted: true }, "aborted"],
   ["aborted for a restart", { answer: failed("MessageAbortedError") }, { isOther: true }, "interrupted"],
   ["cut off by a restart", { answer: begun }, { isOther: true }, "interrupted"],
   ["complete before a restart", { answer: over }, { isOther: true }, "answered"],
@@ -34,7 +34,7 @@ test.each<[string, Partial<Sight>, Partial<Known>, Outcome["state"] | null]>([
   expect(outcomeOf(seen, { ...KNOWN, ...known })?.state ?? null).toBe(state);
 });
 
-test("an error is one line of bounded length, without what a terminal acts on", () => {
+test("an error is one line of limited length, without control characters", () => {
   const message = `\u001b[31m${"x".repeat(1_000)}\n    at somewhere`;
   const { error } = outcomeOf(
     { isSaid: true, isBusy: false, answer: failed("APIError", message), last: null },

@@ -36,7 +36,7 @@ async function outcome(sandbox: Sandbox, id: string, text = "Do it"): Promise<Da
   return last;
 }
 
-describe("what becomes of a prompt is told", () => {
+describe("reports the outcome of a prompt", () => {
   test.each<[string, Behaviour, string, DaemonPrompt["state"], string | null]>([
     ["it is answered", {}, "Do it", "answered", null],
     ["slowly, and cold", { coldMs: 600, runMs: 900 }, "Do it", "answered", null],
@@ -65,7 +65,7 @@ describe("what becomes of a prompt is told", () => {
     expect(await outcome(sandbox, newId())).toMatchObject({ state: "failed", error });
   });
 
-  test("an abort, svc's own or a person's, and the runtime that is started again", async () => {
+  test("an abort by svc or a person, and a restart of the runtime", async () => {
     await using sandbox = await booted({ behaviour: { runMs: 60_000 } });
     const [first, second, third, fourth] = [newId(), newId(), newId(), newId()];
     const running = async (id: string) => {
@@ -98,7 +98,7 @@ describe("what becomes of a prompt is told", () => {
   });
 });
 
-test("one is given at a time, in the session's one conversation, and a person is waited for", async () => {
+test("delivers one prompt at a time, in the session's conversation, and waits for a person's messages", async () => {
   await using sandbox = await booted({ behaviour: { runMs: 700 } });
   const [first, second] = [newId(), newId()];
   await give(sandbox, { prompt_id: first, text: "one" });
@@ -116,7 +116,7 @@ test("one is given at a time, in the session's one conversation, and a person is
   expect(texts).toEqual(["one", "answer to one", "me", "answer to me", "two", "answer to two"]);
 });
 
-test("said many times at once, it is given once", async () => {
+test("delivers a prompt once for many concurrent requests", async () => {
   await using sandbox = await booted({ behaviour: { runMs: 50 } });
   const id = newId();
   const all = await Promise.all(
@@ -126,7 +126,7 @@ test("said many times at once, it is given once", async () => {
   expect(said(sandbox)).toBe(1);
 });
 
-test("another daemon on the same home knows what was given to an earlier one", async () => {
+test("a new daemon on the same home knows earlier prompts", async () => {
   await using sandbox = await booted({ behaviour: { runMs: 300 } });
   const id = newId();
   expect(await outcome(sandbox, id)).toMatchObject({ state: "answered" });
@@ -137,7 +137,7 @@ test("another daemon on the same home knows what was given to an earlier one", a
   expect(said(sandbox)).toBe(1);
 });
 
-test("a runtime that is not ready is told, and nothing is taken", async () => {
+test("rejects prompts while the runtime is not ready", async () => {
   await using sandbox = await startSandbox({ behaviour: { hang: true } });
   const answer = await give(sandbox, { prompt_id: newId(), text: "x" });
   expect(answer).toMatchObject({ status: 503, body: { code: "unavailable" } });
@@ -150,7 +150,7 @@ test.each<[unknown, string]>([
   [{ prompt_id: newId(), text: "" }, "validation_failed"],
   [{ prompt_id: newId(), text: 1 }, "validation_failed"],
   [{ prompt_id: newId(), text: "x", wait: 1 }, "validation_failed"],
-])("%j is refused", async (body, code) => {
+])("rejects %j", async (body, code) => {
   await using sandbox = await startSandbox();
   expect(await give(sandbox, body)).toMatchObject({ status: 400, body: { code } });
   expect((await sandbox.call("POST", "/svc/prompt", "user", body)).status).toBe(403);

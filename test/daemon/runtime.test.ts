@@ -79,7 +79,7 @@ async function supervise(
   return { runtime, behave, said, notes, starts, ready: () => ready, home };
 }
 
-test("one that crashes is started again, with pauses that grow to their limit, and told", async () => {
+test("a runtime that crashes is restarted with growing delays, and reported", async () => {
   const { runtime, behave, said, starts } = await supervise({ crash: true });
   await until("it was started five times", () => starts() >= 5);
   expect(runtime.error).toMatchObject({ kind: "runtime", permanent: false });
@@ -93,7 +93,7 @@ test("one that crashes is started again, with pauses that grow to their limit, a
   expect(runtime.error).toBeNull();
 });
 
-test("one that dies is started again; its state says so meanwhile", async () => {
+test("a runtime that exits is restarted, and its state shows it", async () => {
   const { runtime, ready } = await supervise({}, { firstPauseMs: 300 });
   await until("it is ready", () => runtime.state === "ok");
   if (runtime.pid === null) throw new Error("there is no process");
@@ -107,8 +107,8 @@ test("one that dies is started again; its state says so meanwhile", async () => 
 
 test.each<[string, Behaviour]>([
   ["answers nothing", { hang: true }],
-  ["never says that it listens", { mute: true }],
-])("one that %s gets no user's request, and is started again", async (_, behaviour) => {
+  ["never reports that it listens", { mute: true }],
+])("a runtime that %s gets no requests of users, and is restarted", async (_, behaviour) => {
   const { runtime, behave, starts } = await supervise(behaviour);
   await until("it was ended", () => starts() === 2);
   expect(runtime.error?.message).toContain("did not get ready within 1.5 s");
@@ -116,12 +116,12 @@ test.each<[string, Behaviour]>([
   await until("it is ready", () => runtime.state === "ok");
 });
 
-test("one that listens before it answers is asked again until it does", async () => {
+test("a runtime that listens before it responds is polled until it does", async () => {
   const { runtime } = await supervise({ deafMs: 700 }, { readyMs: 20_000 });
   await until("it is ready", () => runtime.state === "ok");
 });
 
-test("one that is wedged is started again", async () => {
+test("a runtime that hangs is restarted", async () => {
   const { runtime, behave, starts } = await supervise({});
   await until("it is ready", () => runtime.state === "ok");
   behave({ wedged: true });
@@ -130,21 +130,21 @@ test("one that is wedged is started again", async () => {
   await until("it is ready", () => runtime.state === "ok");
 });
 
-/** A run of the stand-in's that lasts, as its session's status tells. */
+/** Starts a long run of the stand-in, which makes its session busy. */
 async function work(runtime: Runtime, behave: (how: Behaviour) => void, how: Behaviour = {}): Promise<void> {
   await until("it is ready", () => runtime.state === "ok");
   behave({ ...how, runMs: 60_000 });
   await runtime.call("POST", "/session/ses_1/prompt_async", 1_000, { parts: [] });
 }
 
-test("one that is wedged while it works is started again, too", async () => {
+test("a runtime that hangs during a run is restarted, too", async () => {
   const { runtime, behave, starts } = await supervise({});
   await work(runtime, behave);
   behave({ wedged: true });
   await until("it was given up", () => starts() === 2);
 });
 
-test("one that has taken much memory is started again when nothing runs, and not before", async () => {
+test("a runtime over the soft memory limit is restarted once it is idle", async () => {
   const memory = { soft: 1, hard: Number.POSITIVE_INFINITY };
   const { runtime, behave, starts, said } = await supervise({}, { memory, memoryRestartMs: 0 });
   await work(runtime, behave);
@@ -156,7 +156,7 @@ test("one that has taken much memory is started again when nothing runs, and not
   expect(said.join("\n")).not.toContain("It is started again in");
 });
 
-test("one that has taken more than the sandbox bears is started again at once", async () => {
+test("a runtime over the hard memory limit is restarted at once", async () => {
   const { runtime, behave, starts, said } = await supervise({}, { memory: { soft: 1, hard: 1 } });
   await work(runtime, behave);
   await until("it was ended", () => starts() >= 2);
@@ -170,7 +170,7 @@ test.each([
   [2, 1.5, 1.7],
   [4, 2.4, 3.4],
   [64, 4, 8],
-])("in a sandbox of %d GiB it may take %d, and never more than %d", (gib, soft, hard) => {
+])("in a sandbox of %d GiB, the soft limit is %d and the hard limit %d", (gib, soft, hard) => {
   const limits = limitsFor(gib * 1024 ** 3);
   expect([limits.soft / 1024 ** 3, limits.hard / 1024 ** 3].map((size) => Number(size.toFixed(2)))).toEqual([
     soft,
@@ -178,14 +178,14 @@ test.each([
   ]);
 });
 
-test("another version than svc is built for is used, and told", async () => {
+test("an untested version is used, and reported", async () => {
   const { runtime, said } = await supervise({ version: "1.17.0" });
   await until("it is ready", () => runtime.state === "ok");
   const told = `it is opencode 1.17.0, and svc is built for ${RUNTIME_VERSION}: some things may fail`;
   await until("it is told", () => said.includes(told));
 });
 
-test("a configuration that cannot be used is told, and not tried again until somebody asks", async () => {
+test("an invalid configuration is reported, and only retried on request", async () => {
   const { runtime, behave, starts } = await supervise({ brokenConfig: true });
   await until("it has failed", () => runtime.state === "failed");
   expect(runtime.error).toEqual({
@@ -201,14 +201,14 @@ test("a configuration that cannot be used is told, and not tried again until som
   await until("it is ready", () => runtime.state === "ok");
 });
 
-test("a program that is not there is told, with what to install", async () => {
+test("a missing program is reported, with the package to install", async () => {
   const { runtime } = await supervise({}, {}, { SVC_RUNTIME_BIN: "/nonexistent/opencode" });
   await until("it has failed", () => runtime.state === "failed");
   expect(runtime.error).toMatchObject({ kind: "runtime", permanent: true });
   expect(runtime.error?.message).toContain("svc-api runtime install");
 });
 
-test("one that does not heed SIGTERM is killed; a restart asked for is no crash", async () => {
+test("a runtime that ignores SIGTERM is killed; a requested restart is not a crash", async () => {
   const { runtime, notes, starts, said } = await supervise({ ignoreSigterm: true });
   await until("it is ready", () => runtime.state === "ok");
   const begun = performance.now();
@@ -220,7 +220,7 @@ test("one that does not heed SIGTERM is killed; a restart asked for is no crash"
   expect(said.join()).not.toContain("started again");
 });
 
-test("locks of a start that was killed are gone before the next", async () => {
+test("locks of a killed start are removed before the next", async () => {
   const { runtime, home } = await supervise({ crash: true });
   const lock = join(home, ".local/state/opencode/locks/x.lock");
   mkdirSync(lock, { recursive: true });
@@ -228,7 +228,7 @@ test("locks of a start that was killed are gone before the next", async () => {
   expect(runtime.state).not.toBe("ok");
 });
 
-test("restarts that cross each other, or a stop, leave one process or none", async () => {
+test("concurrent restarts and stops leave one process or none", async () => {
   const { runtime } = await supervise({}, { readyMs: 20_000 });
   for (let round = 0; round < 5; round++) {
     await Promise.all([runtime.restart(), Bun.sleep(round * 7).then(() => runtime.restart())]);
@@ -252,7 +252,7 @@ function zombiesOf(parent: number): number[] {
 
 const sleepers = () => allProcesses().filter(({ command }) => /^sleep 424[234]$/.test(command));
 
-test("whatever the runtime started ends with it: children, other groups, orphans", async () => {
+test("processes of the runtime end with it: children, other groups, orphans", async () => {
   const sandbox = await startSandbox({ behaviour: { children: true } });
   try {
     const { runtime_pid } = await sandbox.untilHealth("it works", ({ runtime }) => runtime === "ok");

@@ -34,7 +34,7 @@ const contentOf = async (life: Life): Promise<string> => {
 };
 
 describe("saving", () => {
-  test("work that is not pushed is on a ref of the session; the workspace and the branch stay as they are", async () => {
+  test("pushes unpushed work to a ref of the session; the workspace and the branch do not change", async () => {
     using bench = await startSaving({ "a.txt": "1\n", ".gitignore": "ignored\n" });
     const life = await bench.life();
     const branch = await bench.repository.git("rev-parse", bench.sessionId);
@@ -61,7 +61,7 @@ describe("saving", () => {
     expect(await look()).toEqual(before);
   });
 
-  test("nothing is sent when nothing has changed, and the ref goes when all is pushed", async () => {
+  test("sends nothing without changes, and deletes the ref when everything is pushed", async () => {
     using bench = await startSaving();
     const life = await bench.life();
     await life.save();
@@ -81,7 +81,7 @@ describe("saving", () => {
     expect(life.saver.saved).toBeNull();
   });
 
-  test("what was saved before is not sent again", async () => {
+  test("does not send again what is already saved", async () => {
     using bench = await startSaving();
     const life = await bench.life();
     put(life, "large", randomBytes(5_000_000));
@@ -99,7 +99,7 @@ describe("saving", () => {
     expect((await sizeOf()) - first).toBeLessThan(100);
   });
 
-  test("work of an earlier life that was not brought back is never lost", async () => {
+  test("keeps work of an earlier sandbox that was not restored", async () => {
     using bench = await startSaving();
     const one = await bench.life();
     put(one, "one", "1\n");
@@ -125,7 +125,7 @@ describe("saving", () => {
   });
 });
 
-test("work of an earlier life that conflicts with that of a later one stays saved, until it is pushed", async () => {
+test("work of an earlier sandbox that conflicts with a later one's stays saved until it is pushed", async () => {
   using bench = await startSaving();
   const one = await bench.life();
   put(one, "a.txt", "one\n");
@@ -144,7 +144,7 @@ test("work of an earlier life that conflicts with that of a later one stays save
   expect(await bench.saved()).toBe(first);
 });
 
-describe("what stays out", () => {
+describe("excluded from saved work", () => {
   const SECRET = "hunter2-hunter2";
   const TOKEN = `svc_pat_${"x".repeat(43)}`;
 
@@ -185,7 +185,7 @@ describe("what stays out", () => {
   });
 
   test.each(["a file of it", "its message", "the name of a folder"])(
-    "a commit with a secret in %s is saved as its files only, without it",
+    "a commit with a secret in %s is saved only as its files, without the commit",
     async (where) => {
       using bench = await startSaving();
       const life = await bench.life({ secrets: [SECRET] });
@@ -207,7 +207,7 @@ describe("what stays out", () => {
     },
   );
 
-  test("a secret that was committed and taken out again stays out with its commits", async () => {
+  test("commits with a secret, also if it was removed later", async () => {
     using bench = await startSaving();
     const life = await bench.life({ secrets: [SECRET] });
     put(life, "leak", SECRET);
@@ -222,7 +222,7 @@ describe("what stays out", () => {
     expect(await bench.repository.git("cat-file", "--batch", "--batch-all-objects")).not.toContain(SECRET);
   });
 
-  test("files that are too large, and repositories in the repository, are named", async () => {
+  test("files that are too large and nested repositories, which are listed", async () => {
     using bench = await startSaving();
     const life = await bench.life();
     put(life, "large", Buffer.alloc(51 * 1024 * 1024));
@@ -238,8 +238,8 @@ describe("what stays out", () => {
   });
 });
 
-describe("a workspace that its agent has made hostile", () => {
-  test("hooks and monitors do not run, a filter that fails holds nothing up, and odd names are saved", async () => {
+describe("a hostile workspace", () => {
+  test("hooks and monitors do not run, a failing filter does not block, and odd names are saved", async () => {
     using bench = await startSaving();
     const life = await bench.life();
     const seen = join(life.home, "seen");
@@ -301,7 +301,7 @@ describe("a workspace that its agent has made hostile", () => {
       await life.git("config", "-f", join(life.workspace, ".git/config"), "filter.own.clean", clean);
     };
 
-    test("that never ends: it is ended in time, and the next save is as good as any", async () => {
+    test("that never ends: it is killed at the time limit, and the next save works", async () => {
       using bench = await startSaving();
       const life = await bench.life();
       await filtered(life, `echo $$ >'${life.home}/pid'; exec sleep 3600`);
@@ -318,7 +318,7 @@ describe("a workspace that its agent has made hostile", () => {
       ]);
     });
 
-    test("that leaves a process behind with what it writes to: nobody waits for that", async () => {
+    test("that leaves a process with its output open: the save does not wait for it", async () => {
       using bench = await startSaving();
       const life = await bench.life();
       await filtered(life, `setsid sh -c 'echo $$ >"${life.home}/pid"; exec sleep 3600' >&2 & exec cat`);
@@ -328,7 +328,7 @@ describe("a workspace that its agent has made hostile", () => {
       expect(await bench.repository.git("show", `${bench.ref}:one.f`)).toBe("text");
     });
 
-    test("it runs as the agent, and is told nothing that the agent does not know", async () => {
+    test("that runs as the agent, without secrets of the daemon", async () => {
       using bench = await startSaving();
       const life = await bench.life({ apart: true });
       await filtered(
@@ -347,7 +347,7 @@ describe("a workspace that its agent has made hostile", () => {
     });
   });
 
-  test("a workspace without its repository is told, and one that comes back is saved", async () => {
+  test("a workspace without its repository is reported, and saved once it is back", async () => {
     using bench = await startSaving();
     const life = await bench.life();
     put(life, "a.txt", "2\n");
@@ -359,7 +359,7 @@ describe("a workspace that its agent has made hostile", () => {
     expect([life.saver.problem, await bench.saved()]).toEqual([null, expect.any(String)]);
   });
 
-  test("what git may not read is named, and the rest is saved", async () => {
+  test("files that git may not read are listed, and the rest is saved", async () => {
     using bench = await startSaving();
     const life = await bench.life({ apart: true });
     put(life, "closed", "x");
@@ -372,7 +372,7 @@ describe("a workspace that its agent has made hostile", () => {
   });
 });
 
-describe("bringing it back", () => {
+describe("restoring", () => {
   type Step = (life: Life, n: number) => unknown;
   const NAMES = ["a.txt", "b", "dir/c", "dir/d e", "-dash", "nl\nname", "deep/er/f", "x.bin"];
   const name = (n: number) => NAMES[n % NAMES.length] ?? "a.txt";
@@ -414,7 +414,7 @@ describe("bringing it back", () => {
     }
   }
 
-  test("whatever was done in the work tree is there again, with its commits", async () => {
+  test("restores any state of the work tree, with its commits", async () => {
     const steps = fc.array(fc.tuple(fc.constantFrom(...Object.keys(STEPS)), fc.nat(20), fc.boolean()), {
       minLength: 1,
       maxLength: 12,
@@ -447,7 +447,7 @@ describe("bringing it back", () => {
     );
   });
 
-  test("a file that was staged and then ignored is saved by the next life, too", async () => {
+  test("a file that was staged and then ignored is saved by the next sandbox, too", async () => {
     using bench = await startSaving();
     const one = await bench.life();
     put(one, "built/x.bin", "x\n");
@@ -465,7 +465,7 @@ describe("bringing it back", () => {
     ]);
   });
 
-  test("onto a branch that has moved on, when the two do not touch; else nothing is changed", async () => {
+  test("onto a branch that has moved, if they do not conflict; otherwise nothing changes", async () => {
     using bench = await startSaving({ "a.txt": "1\n2\n3\n4\n5\n6\n7\n", b: "b\n" });
     const one = await bench.life();
     put(one, "a.txt", "1\n2\n3\n4\n5\n6\nseven\n");

@@ -5,7 +5,7 @@ import { until } from "../helpers/until.ts";
 
 const POST_PROMPT = ["POST", "/session/ses_1/prompt_async", "user", { parts: [] }] as const;
 
-test("a stop aborts what runs, waits for it, asks the runtime to end, and ends with status 0", async () => {
+test("a stop aborts the run, waits for it, stops the runtime, and exits with 0", async () => {
   await using sandbox = await startSandbox({ behaviour: { runMs: 60_000, aborts: 2 } });
   await sandbox.untilHealth("it works", ({ runtime }) => runtime === "ok");
   await sandbox.call(...POST_PROMPT);
@@ -15,7 +15,7 @@ test("a stop aborts what runs, waits for it, asks the runtime to end, and ends w
   expect(sandbox.notes().slice(2)).toEqual(["abort ses_1", "abort ses_1", expect.stringMatching(/^SIGTERM/)]);
 });
 
-test("a runtime that heeds nothing does not hold a stop up for long", async () => {
+test("a runtime that ignores signals does not delay a stop for long", async () => {
   await using sandbox = await startSandbox({
     behaviour: { runMs: 60_000, aborts: 10_000, ignoreSigterm: true, children: true },
   });
@@ -34,7 +34,7 @@ test("a stop in the middle of a clone leaves nothing running", async () => {
   expect(await sandbox.child.exited).toBe(0);
 });
 
-test("asked twice, it ends at once, before one that was asked as early and once; and the runtime with it", async () => {
+test("a second signal ends the daemon and the runtime at once", async () => {
   await using once = await startSandbox({ behaviour: { ignoreSigterm: true } });
   await using twice = await startSandbox({ behaviour: { ignoreSigterm: true } });
   await once.untilHealth("it works", ({ runtime }) => runtime === "ok");
@@ -52,7 +52,7 @@ test("asked twice, it ends at once, before one that was asked as early and once;
   await until("the runtime is gone", () => !allProcesses().some(({ pid }) => pid === runtime_pid));
 });
 
-test("a daemon whose log nobody reads any more goes on", async () => {
+test("a daemon continues if its log is closed", async () => {
   await using sandbox = await startSandbox({
     before: ["sh", "-c", `"$@" | sh -c 'head -n 4 >&2'; exit 0`, "sh"],
   });

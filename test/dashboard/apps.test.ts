@@ -25,7 +25,7 @@ afterAll(() => remote.remove());
 const app = async () => (await svc.api.call("GET", "/v1/projects/shop/apps/site")).body;
 const state = async () => (await app())?.app?.state;
 
-test("a project without apps says what to do", async () => {
+test("a project without apps shows the next step", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, "/projects/empty/apps");
   await page.getByText("No apps yet").waitFor();
   await page.getByText("svc validate").waitFor();
@@ -33,7 +33,7 @@ test("a project without apps says what to do", async () => {
   await close();
 });
 
-test("apps are listed and shown as they are, deployed, stopped and opened", async () => {
+test("lists, shows, deploys, stops and opens apps", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, "/projects/shop/apps");
   await page.getByRole("link", { name: "onerror" }).click();
   await page.getByRole("heading", { name: "onerror" }).waitFor();
@@ -63,7 +63,7 @@ test("apps are listed and shown as they are, deployed, stopped and opened", asyn
   await close();
 });
 
-test("what has failed says why, on both pages, without a new visit", async () => {
+test("shows the reason of a failure on both pages, without a reload", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, "/projects/shop/apps/site");
   await page.getByRole("heading", { name: "onerror" }).waitFor();
   remote.commit("main", { "svc.toml": manifest("nowhere") });
@@ -79,7 +79,7 @@ test.each([
   ["/projects/shop/apps", "a phone in the dark", { size: PHONE, dark: true }],
   ["/projects/shop/apps/site", "a desk in the dark", { size: DESKTOP, dark: true }],
   ["/projects/shop/apps/site", "a phone", { size: PHONE }],
-] as const)("%s has no barriers on %s", async (path, _, options) => {
+] as const)("%s is accessible on %s", async (path, _, options) => {
   const { page, close } = await svc.openAs(FIRST, path, options);
   await page.getByRole("main").getByText("onerror").first().waitFor();
   expect(await barriers(page)).toEqual([]);

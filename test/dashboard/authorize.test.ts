@@ -29,7 +29,7 @@ async function login() {
   return { home, terminal, code, path: address.pathname + address.search };
 }
 
-test("svc login on a terminal is completed in the browser, by who signs in there first", async () => {
+test("svc login on a terminal is approved in the browser, after signing in", async () => {
   const { home, terminal, code, path } = await login();
   await svc.openAs(FIRST, "/").then(({ close }) => close());
   const { page, faults, close } = await svc.open(path);
@@ -66,7 +66,7 @@ test("svc login on a terminal is completed in the browser, by who signs in there
   await close();
 });
 
-test("who types the code may do so in any way; a refusal ends the command", async () => {
+test("accepts the code in any spelling; a denial ends the command", async () => {
   const { terminal, code } = await login();
   const { page, faults, close } = await svc.openAs(FIRST, "/cli/authorize", { size: PHONE });
   const type = async (text: string) => {
@@ -90,7 +90,7 @@ test("who types the code may do so in any way; a refusal ends the command", asyn
   await close();
 });
 
-test("a code that is too old is worth nothing, and both sides say so", async () => {
+test("an expired code is rejected, with an error on both sides", async () => {
   const { terminal, path } = await login();
   const { page, close } = await svc.openAs(FIRST, path);
   await page.getByRole("button", { name: "Allow" }).waitFor();

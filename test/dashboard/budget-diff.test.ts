@@ -12,7 +12,7 @@ const FILES = 2_000;
 /** Changed lines of each: removed, and added in their place. */
 const CHANGED = 12;
 const ADDED = 1;
-/** Rows of the page at any time, however many the diff has: what is drawn does not grow with it. */
+/** The largest number of rendered rows, whatever the size of the diff. */
 const ROWS = 500;
 /** Frames in a row in which the middle of the window shows no row while it scrolls. */
 const BLANK_FRAMES = 20;
@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 afterAll(() => remote.remove());
 
-test("a diff of 2,000 files and 50,000 lines opens with its totals, and draws what is seen of it", async () => {
+test("a diff of 2,000 files and 50,000 lines opens with its totals, and renders only visible lines", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, changes);
   await page.locator("[data-line]").first().waitFor();
   expect(await page.locator("[data-row]").count()).toBeLessThan(ROWS);
@@ -49,7 +49,7 @@ test("a diff of 2,000 files and 50,000 lines opens with its totals, and draws wh
   await close();
 });
 
-test("it scrolls from end to end, and shows lines wherever it is", async () => {
+test("scrolls from start to end, and shows lines everywhere", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, changes);
   await page.locator("[data-line]").first().waitFor();
   const seen = await page.evaluate(async () => {
@@ -72,7 +72,7 @@ test("it scrolls from end to end, and shows lines wherever it is", async () => {
   await close();
 });
 
-test("a file far away is one step away", async () => {
+test("jumps to a distant file in one step", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, changes);
   await page.getByLabel("Filter files").fill("module-1234");
   await page.getByRole("treeitem", { name: "module-1234.ts" }).click();

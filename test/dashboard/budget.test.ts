@@ -18,7 +18,7 @@ beforeAll(async () => {
   if (CHROMIUM[1]) await svc.api.call("POST", "/v1/projects", { body: { name: "Shop" } });
 });
 
-test("a first visit can type into the sign-in page after few requests", async () => {
+test("the sign-in page accepts input after few requests on a first visit", async () => {
   const { page, close } = await svc.open("/login");
   await page.getByLabel("E-mail").fill("a");
   const requests = await page.evaluate(() => performance.getEntriesByType("resource").length + 1);
@@ -26,7 +26,7 @@ test("a first visit can type into the sign-in page after few requests", async ()
   await close();
 });
 
-test("a page is shown as soon as its code is there: React's pauses of 300 ms are not among what it waits for", async () => {
+test("a page is shown as soon as its code has loaded, without React's delays of 300 ms", async () => {
   const { page, close } = await svc.openAs(FIRST, "/assets/icon.svg");
   // its clock stands; each look lets a millisecond pass, and however long the machine takes is not counted
   await page.clock.install();

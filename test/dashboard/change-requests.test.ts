@@ -30,12 +30,12 @@ async function propose(title: string, head: string, text: string, description = 
   return opened.body.number;
 }
 
-test("the list has filters and a search, which are in the address", async () => {
+test("the list has filters and a search, which are kept in the address", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, pages);
   await page.getByText("No open change requests").waitFor();
   await page.getByText('svc cr open --title "What it does" --head my-branch').waitFor();
   const number = await propose("Count from four", "listed", "four\n");
-  // nothing is loaded again by hand: the page hears of it
+  // without a reload: the page receives an event
   await page.getByRole("link", { name: "Count from four" }).waitFor();
   await page.getByRole("button", { name: "Closed" }).click();
   await page.waitForURL("**?status=closed");
@@ -48,13 +48,13 @@ test("the list has filters and a search, which are in the address", async () => 
   await close();
 });
 
-test("a project's own address leads to its change requests", async () => {
+test("a project's address redirects to its change requests", async () => {
   const { page, close } = await svc.openAs(FIRST, pages.replace("/change-requests", ""));
   await page.waitForURL(`**${pages}`);
   await close();
 });
 
-test("words are edited, a message is written, and what was merged is on the base branch", async () => {
+test("edits title and description, merges with a message, and the base branch has the merge", async () => {
   const number = await propose("Typo", "edited", "one\n2\nthree\n", "Says **two** with a digit.");
   const { page, faults, close } = await svc.openAs(FIRST, `${pages}/${number}`);
   await page.locator("strong", { hasText: "two" }).waitFor();
@@ -86,7 +86,7 @@ test("words are edited, a message is written, and what was merged is on the base
   await close();
 });
 
-test("who else merges, closes or pushes is seen at once", async () => {
+test("shows merges, closes and pushes of others at once", async () => {
   const number = await propose("Watched", "watched", "one\n2\n3\n");
   const { page, faults, close } = await svc.openAs(FIRST, `${pages}/${number}`);
   await page.getByRole("heading", { name: "It can be merged" }).waitFor();
@@ -106,7 +106,7 @@ test.each([
   ["missing", "A branch is missing", []],
   ["stale", "There is nothing to merge", []],
   ["unrelated", "The histories are unrelated", []],
-])("what stands in the way of a merge is said (%s)", async (head, title, files) => {
+])("shows what blocks a merge (%s)", async (head, title, files) => {
   remote.branch("start", "main");
   const number = await propose(`In the way: ${head}`, head, `${head}\n`);
   if (head === "conflicts") remote.commit("main", { "a.txt": "something else\n" });
@@ -129,7 +129,7 @@ test.each([
   await close();
 });
 
-test("one that could not be brought up to date says so, and so does one that a push has merged", async () => {
+test("marks one that could not be refreshed, and one that was merged by a push", async () => {
   const stale = await propose("Behind the times", "behind", "behind\n");
   remote.deleteBranch("behind");
   const { page, faults, close } = await svc.openAs(FIRST, pages);
@@ -164,7 +164,7 @@ test.each([
   ["desktop", { size: DESKTOP }],
   ["phone", { size: PHONE }],
   ["in the dark", { dark: true }],
-])("the pages shut nobody out (%s)", async (name, options) => {
+])("the pages are accessible (%s)", async (name, options) => {
   const number = await propose(
     `Look ${name}`,
     `look-${name.replaceAll(" ", "-")}`,

@@ -85,7 +85,7 @@ async function rowsOf(page: Page, path: string): Promise<string[]> {
 
 const headOf = (page: Page, path: string): Locator => page.locator("[data-file-head]", { hasText: path });
 
-test("every kind of change is shown for what it is", async () => {
+test("shows every kind of change", async () => {
   const { page, faults, close } = await open();
   expect(await rowsOf(page, "src/app.ts")).toEqual([
     "@@ -1,4 +1,4 @@",
@@ -120,7 +120,7 @@ test("every kind of change is shown for what it is", async () => {
   await close();
 });
 
-test("what is long, large or generated is unfolded when asked for", async () => {
+test("long, large and generated files are collapsed until they are opened", async () => {
   const { page, faults, close } = await open();
   expect(await rowsOf(page, "bun.lock")).toEqual([
     "Generated file: 2 changed lines are not shown.Show them in bun.lock",
@@ -136,7 +136,7 @@ test("what is long, large or generated is unfolded when asked for", async () => 
   await close();
 });
 
-test("all is done by the keyboard, and the focus is never lost", async () => {
+test("everything works with the keyboard, and the focus is never lost", async () => {
   const { page, faults, close } = await open();
   const focused = () => page.evaluate(() => document.activeElement?.textContent ?? "");
   await page.getByRole("button", { name: "Next file" }).focus();
@@ -180,7 +180,7 @@ test("all is done by the keyboard, and the focus is never lost", async () => {
   await close();
 });
 
-test("a file is marked as viewed until it changes", async () => {
+test("a viewed file stays marked until it changes", async () => {
   const { page, faults, close } = await open();
   const mark = (path: string) => page.getByRole("checkbox", { name: `Viewed ${path}` });
   await rowsOf(page, "src/app.ts");
@@ -199,7 +199,7 @@ test("a file is marked as viewed until it changes", async () => {
   await close();
 });
 
-test("old and new stand side by side where there is room", async () => {
+test("old and new are shown side by side on wide screens", async () => {
   const { page, faults, close } = await open();
   await page.getByText("Split").click();
   expect(await rowsOf(page, "src/app.ts")).toEqual([
@@ -225,7 +225,7 @@ test.each([
   ["desktop", { size: DESKTOP }],
   ["phone", { size: PHONE }],
   ["in the dark", { dark: true }],
-])("the changes shut nobody out (%s)", async (_, options) => {
+])("the changes are accessible (%s)", async (_, options) => {
   const { page, faults, close } = await open(options);
   await page.locator(".hljs-keyword").first().waitFor();
   expect(await barriers(page)).toEqual([]);

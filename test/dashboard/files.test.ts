@@ -27,7 +27,7 @@ async function loadedBy(page: string): Promise<string[]> {
   );
 }
 
-test("every page is the same document, under a policy that lets nothing in but what svc serves", async () => {
+test("every page is the same document, with a content security policy that allows only svc's resources", async () => {
   const answers = await Promise.all(PAGES.map((page) => ask(page)));
   expect(new Set(await Promise.all(answers.map((answer) => answer.text()))).size).toBe(1);
   for (const { status, headers } of answers) {
@@ -41,7 +41,7 @@ test("every page is the same document, under a policy that lets nothing in but w
   }
 });
 
-test("the document holds no script and no style of its own, and loads what there is", async () => {
+test("the document has no inline scripts or styles, and all that it loads exists", async () => {
   const text = await (await ask("/")).text();
   expect(text).not.toMatch(/<style|\son\w+=|style=|<script(?![^>]*\ssrc=)/);
   const paths = await loadedBy("/");
@@ -49,7 +49,7 @@ test("the document holds no script and no style of its own, and loads what there
   for (const path of paths) expect([path, (await ask(path)).status]).toEqual([path, 200]);
 });
 
-test("files named by their hash may be kept for ever, the rest is asked for again and not sent twice", async () => {
+test("files with a hash in their name are cached permanently, and others are revalidated", async () => {
   for (const path of ["/login", ...(await loadedBy("/"))]) {
     const { headers } = await ask(path);
     const forever = headers.get("cache-control") === "public, max-age=31536000, immutable";
@@ -66,7 +66,7 @@ test.each([
   ["br;q=0, gzip;q=0.5", "gzip"],
   ["identity", null],
   ["", null],
-])("to who takes %p it is sent as %p", async (accepted, encoding) => {
+])("a client that accepts %p gets %p", async (accepted, encoding) => {
   const script = (await loadedBy("/")).find((path) => path.endsWith(".js")) ?? "";
   const answer = await ask(script, { "Accept-Encoding": accepted });
   expect(answer.headers.get("content-encoding")).toBe(encoding);
@@ -83,11 +83,11 @@ test.each([
   "/assets/..%2ffiles.json",
   "/assets/files.json",
   "/assets/",
-])("%s is not there", async (path) => {
+])("%s is not found", async (path) => {
   expect((await ask(path)).status).toBe(404);
 });
 
-test("an unknown address is 404, of the API and of the pages", async () => {
+test("an unknown address is 404, for the API and the pages", async () => {
   for (const path of ["/v1/none", "/none", "/login/none"]) expect((await ask(path)).status).toBe(404);
 });
 

@@ -41,7 +41,7 @@ beforeAll(async () => {
 });
 afterAll(() => remote.remove());
 
-test("titles and branches of any kind are shown as they are, and nothing of them runs", async () => {
+test("hostile titles and branch names are shown as text", async () => {
   expect(BRANCHES.length).toBeGreaterThan(80);
   const { page, faults, close } = await svc.openAs(FIRST, pages);
   await page.getByRole("button", { name: "Show more" }).click();
@@ -52,7 +52,7 @@ test("titles and branches of any kind are shown as they are, and nothing of them
   await close();
 });
 
-test("a description that is all of them holds nothing that acts", async () => {
+test("a hostile description has no active content", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, `${pages}/1`);
   await page.getByRole("heading", { name: "It can be merged" }).waitFor();
   await holdsNothing(page);
@@ -71,7 +71,7 @@ test("a description that is all of them holds nothing that acts", async () => {
   await close();
 });
 
-test("no name of a file and no line of it runs, turns or hides", async () => {
+test("hostile file names and lines are shown as text, with hidden characters visible", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, `${pages}/1?view=changes`);
   await page.locator("[data-line]").first().waitFor();
   const [names, lines] = [new Set<string>(), new Set<string>()];

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => pages?.stop());
 
-test("nothing that is said in a conversation runs, is fetched, leads astray or hides", async () => {
+test("hostile messages cannot run code, load resources, hide text or link elsewhere", async () => {
   const { session_id } = await pages.running();
   const runtime = pages.runtimeOf(session_id);
   const { page, faults, close } = await pages.open(`/sessions/${session_id}`);

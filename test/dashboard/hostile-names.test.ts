@@ -23,12 +23,12 @@ beforeAll(async () => {
   await Promise.all(PROJECTS.map((name) => make("/v1/projects", name)));
 });
 
-test("tokens of any name are shown as they are called, and nothing of it runs", async () => {
+test("hostile token names are shown as text", async () => {
   const { page, faults, close } = await svc.openAs(EMAIL, "/settings");
   await page.getByRole("button", { name: "Show more" }).click();
   await page.getByRole("button", { name: "Show more" }).waitFor({ state: "detached" });
   await shows(page, HOSTILE_TEXTS);
-  // what is asked of them, too
+  // the dialogs about them, too
   for (const name of HOSTILE_TEXTS.filter((_, at) => at % 20 === 0)) {
     await page.getByRole("button", { name: `Revoke ${named(name)}`, exact: true }).click();
     await page.getByRole("dialog").waitFor();
@@ -40,7 +40,7 @@ test("tokens of any name are shown as they are called, and nothing of it runs", 
   await close();
 });
 
-test("projects of any name, in the list and on their own pages", async () => {
+test("hostile project names are shown as text, in the list and on their pages", async () => {
   const { page, faults, close } = await svc.openAs(EMAIL, "/");
   await page.getByRole("main").getByRole("listitem").first().waitFor();
   const { body } = await svc.api.call("GET", "/v1/projects?limit=200", { token });

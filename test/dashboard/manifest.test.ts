@@ -12,7 +12,7 @@ const svc = startDashboard();
 const remote = new Remote();
 
 const GOOD = 'svc_version = 1\nsandbox.dockerfile = "Dockerfile"\n';
-/** Texts as keys, as many as are told; their messages repeat the beginning of each. */
+/** Hostile texts as keys, at most as many as are reported; their messages repeat the beginning of each. */
 const KEYS = HOSTILE_TEXTS.filter((text) => text.length < 60 && isKey(text))
   .toSorted((a, b) => Number(named(b) !== b) - Number(named(a) !== a))
   .slice(0, 45);
@@ -35,12 +35,12 @@ beforeAll(async () => {
 });
 afterAll(() => remote.remove());
 
-test("a change request that would break the manifest says so beside the merge, on a phone and in the dark too", async () => {
+test("a change request that breaks the manifest has a warning beside the merge, also on a phone and in dark mode", async () => {
   for (const options of [{}, { size: PHONE, dark: true }]) {
     const { page, faults, close } = await svc.openAs(FIRST, `${pages}/change-requests/1`, options);
-    const told = page.getByRole("region", { name: "svc.toml would have 1 error and 1 warning" });
-    await told.getByText("After this merge svc ignores the entries with errors").waitFor();
-    expect(await told.getByRole("listitem").allTextContents()).toEqual([
+    const region = page.getByRole("region", { name: "svc.toml would have 1 error and 1 warning" });
+    await region.getByText("After this merge svc ignores the entries with errors").waitFor();
+    expect(await region.getByRole("listitem").allTextContents()).toEqual([
       "Errorline 3, column 15sandbox.cpu must be a number above 0.",
       expect.stringMatching(/^Warningline 4, column 1typo is not a known key/),
     ]);
@@ -53,11 +53,11 @@ test("a change request that would break the manifest says so beside the merge, o
   }
 });
 
-test("one that takes away what the manifest names says that, and a harmless one nothing", async () => {
+test("warns if it removes files that the manifest names, and not if it is harmless", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, `${pages}/change-requests/2`);
-  const told = page.getByRole("region", { name: "svc.toml would have 1 error" });
-  await told.getByText('names the file "Dockerfile", which is not in the repository').waitFor();
-  await told.getByText("does not change the file, but removes").waitFor();
+  const region = page.getByRole("region", { name: "svc.toml would have 1 error" });
+  await region.getByText('names the file "Dockerfile", which is not in the repository').waitFor();
+  await region.getByText("does not change the file, but removes").waitFor();
   const answered = page.waitForResponse((response) => response.url().endsWith("/change-requests/3/manifest"));
   await page.goto(`${svc.api.url}${pages}/change-requests/3`);
   await answered;
@@ -67,34 +67,34 @@ test("one that takes away what the manifest names says that, and a harmless one 
   await close();
 });
 
-test("what a manifest says of itself is shown as it is, and nothing of it runs", async () => {
+test("hostile content of a manifest is shown as text", async () => {
   expect(KEYS.length).toBeGreaterThan(30);
   const { page, faults, close } = await svc.openAs(FIRST, `${pages}/change-requests/4`);
   const problems = page.getByRole("list", { name: "Problems of the manifest" }).locator("bdi");
   await problems.first().waitFor();
-  const told = await problems.allTextContents();
+  const texts = await problems.allTextContents();
   const says = (key: string) =>
-    told.some((text) => text.startsWith(`${named(shown(key))} is not a known key`));
+    texts.some((text) => text.startsWith(`${named(shown(key))} is not a known key`));
   expect(KEYS.filter((key) => !says(key))).toEqual([]);
   await holdsNothing(page);
   expect(faults()).toEqual([]);
   await close();
 });
 
-test("the settings of a project tell what is wrong on its default branch, and nothing once it is mended", async () => {
+test("a project's settings show the problems of its default branch until they are fixed", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, `${pages}/settings`);
   await page.getByRole("heading", { name: "General" }).waitFor();
   expect(await page.getByRole("heading", { name: "Manifest" }).count()).toBe(0);
   remote.commit("main", { "svc.toml": `${GOOD}[[triggers]]\nslug = "x"\n` });
   await page.reload();
-  const told = page.getByRole("region", { name: "Manifest" });
-  await told.getByText("It has 2 errors").waitFor();
-  await told.getByText("triggers[0].type is missing").waitFor();
+  const region = page.getByRole("region", { name: "Manifest" });
+  await region.getByText("It has 2 errors").waitFor();
+  await region.getByText("triggers[0].type is missing").waitFor();
   expect(await barriers(page)).toEqual([]);
   remote.commit("main", { "svc.toml": GOOD });
   await page.reload();
   await page.getByRole("heading", { name: "General" }).waitFor();
-  await told.waitFor({ state: "detached" });
+  await region.waitFor({ state: "detached" });
   expect(faults()).toEqual([]);
   await close();
 });

@@ -20,7 +20,7 @@ const members = async (): Promise<{ email: string; role: string }[]> =>
   (await svc.api.call("GET", `/v1/accounts/${account}/members`)).body.members;
 const roleOf = async (email: string) => (await members()).find((member) => member.email === email)?.role;
 
-test("somebody is invited, joins in a browser of their own, and sees the account's projects", async () => {
+test("an invited person joins in their own browser, and sees the account's projects", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, here());
   await page.getByLabel("E-mail").fill("new@example.com");
   await page.getByLabel("Role", { exact: true }).selectOption("admin");
@@ -50,7 +50,7 @@ test("somebody is invited, joins in a browser of their own, and sees the account
   await Promise.all([close(), guest.close()]);
 });
 
-test("who has an account already joins as who they are; a link for another is refused; a withdrawn one is worth nothing", async () => {
+test("an existing user joins as themselves; links for others and withdrawn links are rejected", async () => {
   const { page, close } = await svc.openAs(FIRST, here());
   const invite = async (email: string) => {
     await page.getByLabel("E-mail").fill(email);
@@ -86,7 +86,7 @@ test("who has an account already joins as who they are; a link for another is re
   await Promise.all([close(), guest.close()]);
 });
 
-test("roles change what people may do; the last owner stays", async () => {
+test("changes roles; the last owner cannot be changed", async () => {
   const owner = await svc.openAs(FIRST, here());
   await owner.page.getByLabel("Role of first").selectOption("member");
   await owner.page.getByText("An account must have an owner. Make another member an owner first.").waitFor();
@@ -125,7 +125,7 @@ test("roles change what people may do; the last owner stays", async () => {
   await Promise.all([owner.close(), guest.close()]);
 });
 
-test("an account is renamed", async () => {
+test("renames an account", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, here());
   await page.getByLabel("Name", { exact: true }).fill("The team");
   await page.getByRole("button", { name: "Rename" }).click();

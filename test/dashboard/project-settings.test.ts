@@ -24,7 +24,7 @@ afterAll(() => {
 
 const read = async (slug: string) => (await svc.api.call("GET", `/v1/projects/${slug}`)).body;
 
-test("name and default branch are changed; a branch that is not there is refused beside its field", async () => {
+test("changes name and default branch; an unknown branch is an error at its field", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, "/projects/remote/settings");
   const save = page.getByRole("button", { name: "Save" });
   await page.getByLabel("Name", { exact: true }).fill("Renamed");
@@ -40,7 +40,7 @@ test("name and default branch are changed; a branch that is not there is refused
   await close();
 });
 
-test("what others change is shown by itself", async () => {
+test("shows changes by others without a reload", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, "/projects/remote/settings");
   await page.getByLabel("Name", { exact: true }).waitFor();
   await svc.api.call("PATCH", "/v1/projects/remote", { body: { name: "By another" } });
@@ -51,7 +51,7 @@ test("what others change is shown by itself", async () => {
   await close();
 });
 
-test("the repository's address and credential are changed, and the credential is not shown", async () => {
+test("changes the repository's URL and credential, and never shows the credential", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, "/projects/remote/settings");
   const address = page.getByLabel("Address on its git host");
   await address.fill("file:///nowhere.git");
@@ -70,7 +70,7 @@ test("the repository's address and credential are changed, and the credential is
   await close();
 });
 
-test("a member reads what an owner or admin changes", async () => {
+test("a member can only view the settings of owners and admins", async () => {
   const account = (await svc.api.call("GET", "/v1/accounts/me")).body.accounts[0].account_id;
   const invitation = await svc.api.call("POST", `/v1/accounts/${account}/invitations`, {
     body: { role: "member" },
@@ -92,7 +92,7 @@ test("a member reads what an owner or admin changes", async () => {
   await close();
 });
 
-test("the clone address and the next commands are there to copy", async () => {
+test("the clone URL and the next commands can be copied", async () => {
   const { page, close } = await svc.openAs(FIRST, "/projects/hosted/settings");
   await page.getByText((await read("hosted")).git_url).waitFor();
   await page.getByText("svc projects link hosted").waitFor();
@@ -104,7 +104,7 @@ test("the clone address and the next commands are there to copy", async () => {
   await close();
 });
 
-test("a project is deleted only by who types its name", async () => {
+test("deleting a project requires typing its name", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, "/projects/hosted/settings");
   await page.getByRole("button", { name: "Delete the project …" }).click();
   const button = page.getByRole("dialog").getByRole("button", { name: "Delete the project" });

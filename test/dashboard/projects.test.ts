@@ -14,7 +14,7 @@ afterAll(() => remote.remove());
 
 const make = (page: Page) => page.getByRole("button", { name: "Create the project" }).click();
 
-test("who has no project yet is told how to make one, there and on the command line", async () => {
+test("without projects, explains how to create one there and on the command line", async () => {
   const { page, faults, close } = await svc.openAs("nobody@example.com", "/");
   await page.getByText("No projects yet").waitFor();
   await page.getByText('svc projects new --repo "$(git remote get-url origin)" --link').waitFor();
@@ -24,7 +24,7 @@ test("who has no project yet is told how to make one, there and on the command l
   await close();
 });
 
-test("a page whose code does not come at first is shown all the same, when the network changes", async () => {
+test("a page whose code failed to load is shown once the network is back", async () => {
   const { page, close } = await svc.openAs(FIRST, "/");
   await page.getByRole("heading", { level: 1 }).waitFor();
   const refused: string[] = [];
@@ -40,7 +40,7 @@ test("a page whose code does not come at first is shown all the same, when the n
   await close();
 });
 
-test("a project is made from a repository's address, is called like it, and says what to type next", async () => {
+test("creates a project from a repository's URL, named after it, and shows the next commands", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, "/new");
   await page.getByLabel("Address of the repository").fill(remote.url);
   await make(page);
@@ -59,7 +59,7 @@ test("a project is made from a repository's address, is called like it, and says
   await close();
 });
 
-test("a project is made that svc hosts, by the keyboard alone", async () => {
+test("creates a project that svc hosts, with the keyboard only", async () => {
   const { page, faults, close } = await svc.open("/login");
   await svc.openAs(FIRST, "/").then(({ close }) => close());
   await page.getByLabel("E-mail").waitFor();
@@ -86,7 +86,7 @@ test("a project is made that svc hosts, by the keyboard alone", async () => {
   await close();
 });
 
-test("what cannot be is refused beside its field, and nothing is stored", async () => {
+test("invalid input is an error at its field, and nothing is stored", async () => {
   const { page, close } = await svc.openAs(FIRST, "/new");
   const count = async () => (await svc.api.call("GET", "/v1/projects")).body.projects.length;
   const before = await count();
@@ -110,7 +110,7 @@ test("what cannot be is refused beside its field, and nothing is stored", async 
   await close();
 });
 
-test("a credential is hidden while it is typed, stored, and never shown", async () => {
+test("a credential is hidden while it is typed, and never shown", async () => {
   const { page, close } = await svc.openAs(FIRST, "/new");
   await page.getByText("Credential for a private repository").click();
   const field = page.getByLabel("Token, password or private key");
@@ -130,7 +130,7 @@ test("a credential is hidden while it is typed, stored, and never shown", async 
   await close();
 });
 
-test("projects are found by their words, and by their account", async () => {
+test("filters projects by text and account", async () => {
   const email = "many@example.com";
   const token = await svc.api.mint(email);
   for (const name of ["Alpha", "Beta", "Gamma", "Delta", "Shop front", "Shop back", "Omega"])

@@ -23,7 +23,7 @@ async function work() {
 const lastPrompt = async (id: string): Promise<string> =>
   (await pages.call("GET", `/${id}/prompts`)).body.prompts.at(-1)?.text ?? "";
 
-test("open comments are sent to the session that made the change request", async () => {
+test("sends open comments to the session that opened the change request", async () => {
   const { id, page, faults, close } = await work();
   const send = page.getByRole("button", { name: "Send to the session" });
   await page.getByText("No open comments").waitFor();
@@ -40,7 +40,7 @@ test("open comments are sent to the session that made the change request", async
   await close();
 });
 
-test("a conflict is given to the session, with its files", async () => {
+test("sends a conflict to the session, with its files", async () => {
   const { id, page, faults, close } = await work();
   await page.getByRole("heading", { name: "It can be merged" }).waitFor();
   pages.remote.commit("main", { a: "by somebody else\n" });

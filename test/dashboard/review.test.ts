@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => remote.remove());
 
-/** Lets somebody into an account, as an invitation does. */
+/** Adds a member to an account, like an invitation. */
 async function join(account: string, email: string): Promise<void> {
   const body = { email, role: "member" };
   const invited = await svc.api.call("POST", `/v1/accounts/${account}/invitations`, { body });
@@ -44,7 +44,7 @@ async function propose(head: string): Promise<number> {
   return (await svc.api.call("POST", api, { body })).body.number;
 }
 
-test("a line is talked about, on two screens at once", async () => {
+test("comments on a line appear in two browsers at once", async () => {
   const number = await propose("talk");
   const first = await svc.openAs(FIRST, `${pages}/${number}?view=changes`);
   const second = await svc.openAs(SECOND, `${pages}/${number}?view=changes`);
@@ -95,7 +95,7 @@ test("a line is talked about, on two screens at once", async () => {
   await second.close();
 });
 
-test("what is said between the page's first look and its stream of events is shown all the same", async () => {
+test("shows a comment from between the first load and the event stream", async () => {
   const number = await propose("between");
   const begins = Promise.withResolvers<void>();
   const { page, faults, close } = await svc.openAs(FIRST, `${pages}`);
@@ -115,7 +115,7 @@ test("what is said between the page's first look and its stream of events is sho
   await close();
 });
 
-test("what is said while the page waits for its first answer is shown all the same", async () => {
+test("shows a comment from the time of the first load", async () => {
   const number = await propose("late");
   const { page, faults, close } = await svc.openAs(FIRST, pages);
   const [isAsked, answers] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -138,7 +138,7 @@ test("what is said while the page waits for its first answer is shown all the sa
   await close();
 });
 
-test("a merge waits for the approval of somebody else, on what is there now", async () => {
+test("a merge needs another person's approval of the current head", async () => {
   const number = await propose("approved");
   const first = await svc.openAs(FIRST, `${pages}/${number}`);
   const second = await svc.openAs(SECOND, `${pages}/${number}`);
@@ -164,7 +164,7 @@ test("a merge waits for the approval of somebody else, on what is there now", as
   await second.close();
 });
 
-test("commits are listed with all that they say, and white space is left out when asked", async () => {
+test("lists commits with their messages, and hides changes of white space on request", async () => {
   const number = await propose("commits");
   const text = "const one = 1;\n  const two = 22;\nconst three = 3;\n";
   remote.commit("commits", { "a.ts": text }, { message: "Indent\n\nBecause \u202eit looks better." });
@@ -188,7 +188,7 @@ test("commits are listed with all that they say, and white space is left out whe
   await close();
 });
 
-test("nothing that a comment says runs or hides", async () => {
+test("hostile comments are shown as text, with hidden characters visible", async () => {
   const number = await propose("hostile");
   for (const [at, body] of HOSTILE_TEXTS.entries()) {
     const place = at % 2 === 0 ? { path: "a.ts", line: 2, side: "new" } : {};

@@ -23,7 +23,7 @@ afterAll(() => remote.remove());
 const rows = (page: Page) => page.getByRole("main").getByRole("listitem").allInnerTexts();
 const list = async () => (await svc.api.call("GET", "/v1/projects/asks/secrets")).body;
 
-test("a project without secrets says how to set one", async () => {
+test("a project without secrets shows how to set one", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, "/projects/empty/secrets");
   await page.getByText("No secrets yet").waitFor();
   await page.getByText("svc secrets set ANTHROPIC_API_KEY=-").waitFor();
@@ -31,7 +31,7 @@ test("a project without secrets says how to set one", async () => {
   await close();
 });
 
-test("secrets are listed as svc.toml asks for them; set, replaced and removed; no value is ever shown", async () => {
+test("lists secrets that svc.toml requires; sets, replaces and removes them; never shows a value", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, "/projects/asks/secrets");
   await page.getByText("svc.toml requires a secret that is not set.").waitFor();
   const shown = (await rows(page)).slice(-3).map((row) => row.split("\n").slice(0, 3).join(" "));
@@ -76,7 +76,7 @@ test("secrets are listed as svc.toml asks for them; set, replaced and removed; n
   await close();
 });
 
-test("a name that cannot be is refused beside its field, and can be mended there", async () => {
+test("an invalid name is an error at its field, and can be corrected", async () => {
   const { page, close } = await svc.openAs(FIRST, "/projects/asks/secrets");
   await page.getByRole("button", { name: "New secret" }).click();
   await page.getByLabel("Value").fill("x");
@@ -94,7 +94,7 @@ test("a name that cannot be is refused beside its field, and can be mended there
   await close();
 });
 
-test("Escape closes a dialog without doing anything, and gives the focus back", async () => {
+test("Escape closes a dialog without an action, and restores the focus", async () => {
   const { page, close } = await svc.openAs(FIRST, "/projects/asks/secrets");
   const button = page.getByRole("button", { name: "Remove DATABASE_URL" });
   await button.focus();

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => pages?.stop());
 
-/** Sandboxes that never come up, until the session is told to end. */
+/** Sandboxes that never become ready, until the session is stopped. */
 const never = (_: unknown, signal: AbortSignal) =>
   new Promise<void>((_, reject) => signal.addEventListener("abort", () => reject(new Error("ended"))));
 
@@ -20,7 +20,7 @@ test.each([
   ["desktop", { size: DESKTOP }],
   ["phone", { size: PHONE }],
   ["in the dark", { dark: true }],
-])("no page shuts anybody out (%s)", async (_, options) => {
+])("all pages are accessible (%s)", async (_, options) => {
   const session = await pages.running({ name: "open to all" });
   pages.provider.onStart = never;
   const starting = await pages.create({ name: "starts" });

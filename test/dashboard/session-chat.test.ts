@@ -22,7 +22,7 @@ async function talk(options?: Parameters<SessionPages["open"]>[1], before?: (r: 
   before?.(runtime);
   const visited = await pages.open(`/sessions/${session_id}`, options);
   await until("the page listens", () => runtime.listeners > 0).catch(async (error: Error) => {
-    throw new Error(`${error.message}; it shows:\n${await visited.tell()}`);
+    throw new Error(`${error.message}; it shows:\n${await visited.describe()}`);
   });
   const chat = visited.page.getByRole("region", { name: "Conversation" });
   return { ...visited, id: session_id, runtime, chat, say: (words: string) => say(visited.page, words) };
@@ -35,7 +35,7 @@ async function say(page: Page, words: string): Promise<void> {
   await page.keyboard.press("Enter");
 }
 
-test("words come as they are said, tools and edits open, and all of it is there when the page is loaded again", async () => {
+test("streams text, expands tools and edits, and shows the same after a reload", async () => {
   const { page, runtime, chat, say, faults, close } = await talk();
   const gate = Promise.withResolvers<void>();
   runtime.onPrompt(async (run) => {
@@ -84,7 +84,7 @@ test.each([
   ["Allow once", "once"],
   ["Always allow", "always"],
   ["Reject", "reject"],
-])("a permission is answered where it is asked: %s", async (button, reply) => {
+])("a permission request is answered in place: %s", async (button, reply) => {
   const { runtime, chat, say, close } = await talk();
   runtime.onPrompt(async (run) => {
     run.begin();
@@ -98,11 +98,11 @@ test.each([
   await card.getByRole("button", { name: button }).click();
   await chat.getByText("Done.").waitFor();
   expect(await card.count()).toBe(0);
-  expect(runtime.asked.at(-1)?.body).toEqual({ reply });
+  expect(runtime.requests.at(-1)?.body).toEqual({ reply });
   await close();
 });
 
-test("a question is answered by choice or in own words, or not at all", async () => {
+test("a question is answered by choice, with free text, or rejected", async () => {
   const { page, runtime, chat, say, close } = await talk();
   const options = [
     { label: "Red", description: "warm" },
@@ -116,7 +116,7 @@ test("a question is answered by choice or in own words, or not at all", async ()
     ]);
     run.end();
   });
-  const answers = () => runtime.asked.findLast(({ path }) => path.startsWith("/question"));
+  const answers = () => runtime.requests.findLast(({ path }) => path.startsWith("/question"));
   await say("one");
   const send = page.getByRole("button", { name: "Answer", exact: true });
   await chat.getByRole("radio", { name: "Blue" }).check();
@@ -135,7 +135,7 @@ test("a question is answered by choice or in own words, or not at all", async ()
   await close();
 });
 
-test("what the agent does is aborted by Escape and by the button", async () => {
+test("Escape and the button abort the run", async () => {
   const { page, runtime, chat, say, close } = await talk();
   runtime.onPrompt((run) => {
     run.begin();
@@ -153,7 +153,7 @@ test("what the agent does is aborted by Escape and by the button", async () => {
   await close();
 });
 
-test("a cut connection is made again, and what was missed is caught up with, once", async () => {
+test("reconnects after a lost connection, and shows missed events once", async () => {
   const { page, runtime, chat, say, faults, close } = await talk();
   const gate = Promise.withResolvers<void>();
   runtime.onPrompt(async (run) => {
@@ -181,7 +181,7 @@ test("a cut connection is made again, and what was missed is caught up with, onc
   await close();
 });
 
-test("a page that nobody sees lets go of its streams, and catches up when somebody does", async () => {
+test("a hidden page closes its streams, and catches up when it is visible", async () => {
   const { page, id, runtime, chat, close } = await talk();
   await chat.getByText("No messages yet").waitFor();
   await page.clock.install();
@@ -202,7 +202,7 @@ test("a page that nobody sees lets go of its streams, and catches up when somebo
   await close();
 });
 
-test("an answer that is cut off, tried again or fails is marked, also when the page is loaded again", async () => {
+test("marks an answer that is cut off, retried or failed, also after a reload", async () => {
   const { page, runtime, chat, say, close } = await talk();
   runtime.onPrompt((run) => {
     run.begin();
@@ -226,7 +226,7 @@ test("an answer that is cut off, tried again or fails is marked, also when the p
   await close();
 });
 
-test("what is typed stays until it is sent; Shift-Enter makes a line; what did not get there comes back", async () => {
+test("a draft stays until it is sent; Shift-Enter breaks a line; an undelivered message returns to the draft", async () => {
   const { page, runtime, chat, close } = await talk();
   await field(page).fill("one");
   await page.keyboard.press("Shift+Enter");
@@ -246,7 +246,7 @@ test("what is typed stays until it is sent; Shift-Enter makes a line; what did n
   await close();
 });
 
-test("words to a session that is stopped start it again, wait in the queue, and can be withdrawn", async () => {
+test("a message to a stopped session restarts it, is queued, and can be withdrawn", async () => {
   const { page, id, close } = await talk();
   await pages.call("POST", `/${id}/stop`);
   await page.getByText("Stopped", { exact: true }).waitFor();
@@ -271,7 +271,7 @@ test("words to a session that is stopped start it again, wait in the queue, and 
   await close();
 });
 
-test("the end stays in view unless the reader has scrolled up, and a long past is shown in parts", async () => {
+test("the end stays in view unless the user has scrolled up, and a long history loads in parts", async () => {
   const past = Array.from({ length: 80 }, (_, at): [string, string] => [`question ${at}`, `answer ${at}`]);
   const { page, runtime, chat, close } = await talk({}, (r) => r.remember(...past));
   const atEnd = () =>
@@ -304,7 +304,7 @@ test.each([
   ["desktop", { size: DESKTOP }],
   ["phone", { size: PHONE }],
   ["in the dark", { dark: true }],
-])("a conversation shuts nobody out (%s)", async (_, options) => {
+])("a conversation is accessible (%s)", async (_, options) => {
   const { page, runtime, chat, faults, close } = await talk(options);
   const run = runtime.run();
   run.begin();

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => pages?.stop());
 
-test("a project without sessions says how to start one", async () => {
+test("a project without sessions shows how to start one", async () => {
   const { page, faults, close } = await pages.open("/sessions");
   await page.getByRole("heading", { name: "No sessions yet" }).waitFor();
   expect(await page.locator("code").textContent()).toStartWith("svc sessions new --project ");
@@ -23,7 +23,7 @@ test("a project without sessions says how to start one", async () => {
   await close();
 });
 
-test("a session is started, watched step by step, named, stopped, started again and deleted", async () => {
+test("creates, follows, renames, stops, restarts and deletes a session", async () => {
   const step = Promise.withResolvers<void>();
   pages.provider.onStart = () => step.promise;
   const { page, faults, close } = await pages.open("/sessions/new");
@@ -66,7 +66,7 @@ test("a session is started, watched step by step, named, stopped, started again 
   await close();
 });
 
-test("the agents of the project are offered, and another one is refused with their names", async () => {
+test("offers the project's agents, and rejects an unknown one with their names", async () => {
   pages.remote.commit("main", {
     ".svc/agentrt/agents/developer.md": "---\ndescription: Does it.\n---\n",
     ".svc/agentrt/agents/dev\u202eeloper.md": "x",
@@ -95,7 +95,7 @@ test("the agents of the project are offered, and another one is refused with the
   await close();
 });
 
-test("a failed start names its step and shows the end of the log; a list is kept fresh", async () => {
+test("a failed start shows its step and the end of the log; the list stays up to date", async () => {
   pages.provider.onStart = () => Promise.reject(new Error("no room"));
   const list = await pages.open("/sessions");
   const { session_id } = await pages.create({ name: "doomed" });
@@ -112,7 +112,7 @@ test("a failed start names its step and shows the end of the log; a list is kept
   await list.close();
 });
 
-test("whoever restarts is asked about the saved work, and it comes back only then", async () => {
+test("a restart prompts for the saved work, and restores it only on request", async () => {
   const { session_id } = await pages.running({ name: "unpushed" });
   const { page, close } = await pages.open(`/sessions/${session_id}`);
   for (const [button, restores] of [
@@ -134,7 +134,7 @@ test("whoever restarts is asked about the saved work, and it comes back only the
   await close();
 });
 
-test("a log is followed, held, without colours, with what hides in it named", async () => {
+test("follows and pauses a log, without colours, with hidden characters visible", async () => {
   const { session_id } = await pages.running({ name: "talkative" });
   pages.provider.log = "\u001b[31mred\u001b[0m <img src=x onerror=alert(1)> \u202egnp.exe\n";
   const { page, faults, close } = await pages.open(`/sessions/${session_id}?view=log`);
@@ -154,7 +154,7 @@ test("a log is followed, held, without colours, with what hides in it named", as
 
 const PAYLOADS = ["<img src=x onerror=alert(1)>", "a\u202eb\u2066c", "javascript:alert(1)", "{{7*7}}\u0000"];
 
-test("hostile names are words and nothing else", async () => {
+test("hostile names are shown as text", async () => {
   for (const name of PAYLOADS) await pages.create({ name: name.replaceAll("\u0000", "") });
   const { page, faults, close } = await pages.open("/sessions");
   await page.getByRole("link", { name: "<img src=x onerror=alert(1)>" }).waitFor();
@@ -166,7 +166,7 @@ test("hostile names are words and nothing else", async () => {
   await close();
 });
 
-test("a session of nobody, and one that is deleted meanwhile, are said", async () => {
+test("reports an unknown session, and one that is deleted meanwhile", async () => {
   const { session_id } = await pages.running();
   const { page, faults, close } = await pages.open(`/sessions/${session_id}`);
   await page.getByText("Running", { exact: true }).waitFor();
@@ -178,7 +178,7 @@ test("a session of nobody, and one that is deleted meanwhile, are said", async (
   await close();
 });
 
-test("a preview is opened in a tab of its own, by a link for this browser", async () => {
+test("opens a preview in a new tab, with a link for this browser", async () => {
   const { session_id } = await pages.running({ name: "shown" });
   const { page, close } = await pages.open(`/sessions/${session_id}`);
   await page.getByLabel("Preview of a port").fill("70000");

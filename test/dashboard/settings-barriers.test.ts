@@ -69,7 +69,7 @@ test.each([
   ["desktop", { size: DESKTOP }],
   ["phone", { size: PHONE }],
   ["dark", { dark: true }],
-])("no page shuts anybody out (%s)", async (look, options) => {
+])("all pages are accessible (%s)", async (look, options) => {
   const { page, faults, close } = await svc.openAs(ADA, "/", options);
   const label = "svc on ada-laptop";
   const asked = await svc.api.call("POST", "/v1/auth/device", {
@@ -90,7 +90,7 @@ test.each([
   await close();
 });
 
-test("nor do the settings of a project on a git host", async () => {
+test("the settings of a project on a git host are accessible", async () => {
   const body = { name: "Hosted elsewhere", repo_url: remote.url };
   await svc.api.call("POST", "/v1/projects", { body, token: await svc.api.mint(ADA) });
   const { page, faults, close } = await svc.openAs(ADA, "/projects/hosted-elsewhere/settings", {
@@ -106,7 +106,7 @@ test("nor do the settings of a project on a git host", async () => {
 test.each([
   ["phone", { size: PHONE }],
   ["dark", { dark: true }],
-])("no dialog does, and none is wider than the window (%s)", async (_, options) => {
+])("all dialogs are accessible, and fit the window (%s)", async (_, options) => {
   const { page, faults, close } = await svc.openAs(ADA, "/settings", options);
   const asks: [string, string][] = [
     ["/settings", "New token"],

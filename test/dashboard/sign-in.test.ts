@@ -19,7 +19,7 @@ test.each([
   ["desktop", { size: DESKTOP }],
   ["phone", { size: PHONE }],
   ["in the dark", { dark: true }],
-])("the sign-in page shuts nobody out (%s)", async (_, options) => {
+])("the sign-in page is accessible (%s)", async (_, options) => {
   const { page, faults, close } = await svc.open("/login", options);
   await page.getByRole("heading", { name: "Sign in to svc" }).waitFor();
   expect(await barriers(page)).toEqual([]);
@@ -28,7 +28,7 @@ test.each([
   await close();
 });
 
-test("as long as nobody has a password, the page says where one comes from", async () => {
+test("while no user has a password, the page explains how to get one", async () => {
   const { page, close } = await svc.open("/login");
   await page.getByText("svc-api admin link --email").waitFor();
   await signedIn(svc.api);
@@ -38,7 +38,7 @@ test("as long as nobody has a password, the page says where one comes from", asy
   await close();
 });
 
-test("a wrong password is said to be one; the right one leads to where somebody wanted to go; then they leave", async () => {
+test("a wrong password is an error; the right one redirects to the requested page; then signs out", async () => {
   const email = "comes-and-goes@example.com";
   await signedIn(svc.api, email);
   const { page, faults, close } = await svc.open("/settings?tab=mine");
@@ -67,7 +67,7 @@ test("a wrong password is said to be one; the right one leads to where somebody 
   await close();
 });
 
-test("who guesses is told to wait", async () => {
+test("too many wrong passwords show a wait time", async () => {
   const body = { email: "guessed@example.com", password: "guess" };
   const guess = () => openBrowser(svc.api).call("POST", "/v1/auth/sign-in", { body });
   while ((await guess()).status !== 429);
@@ -80,7 +80,7 @@ test("who guesses is told to wait", async () => {
   await close();
 });
 
-test("when the session ends elsewhere, the page asks to sign in and comes back", async () => {
+test("when the session ends elsewhere, the page shows the sign-in and returns", async () => {
   const email = "ended@example.com";
   const { page, close } = await svc.openAs(email, "/settings");
   await page.getByRole("heading", { name: "Settings" }).waitFor();
@@ -114,7 +114,7 @@ const ELSEWHERE = [
   ...["evil.example", "@evil.example", "/\r\n/evil.example", "\u0000//evil.example", ""],
 ];
 
-test("what is to come next is a page of this server, whatever the address says", async () => {
+test("redirects only to pages of this server", async () => {
   const here = "https://svc.example.com";
   for (const next of ELSEWHERE) expect(nextPage(`next=${encodeURIComponent(next)}`, here)).toBe("/");
   for (const next of ["/settings?a=b#c", "/ /evil.example", "/%2F/evil.example", "/.//evil.example"]) {

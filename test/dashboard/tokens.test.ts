@@ -8,7 +8,7 @@ import { needs } from "../helpers/needs.ts";
 const test = needs(...CHROMIUM);
 const svc = startDashboard();
 
-/** Makes a token on the page that is open, and returns what is shown of it, once. */
+/** Creates a token on the open page, and returns its value, which is shown once. */
 async function makeToken(page: Page, name: string, life?: string): Promise<string> {
   await page.getByRole("button", { name: "New token" }).click();
   await page.getByLabel("Token name").fill(name);
@@ -29,7 +29,7 @@ const whoami = (token: string) =>
     env: { SVC_API_URL: `${svc.api.url}/v1`, SVC_CLI_TOKEN: token },
   });
 
-test("a token that is made here signs the command line in, is shown once, and opens nothing once revoked", async () => {
+test("a new token works on the command line, is shown once, and is rejected once revoked", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, "/settings");
   const token = await makeToken(page, "Laptop", "30 days");
   expect(await page.locator("code", { hasText: "svc login" }).textContent()).toBe(
@@ -51,7 +51,7 @@ test("a token that is made here signs the command line in, is shown once, and op
   await close();
 });
 
-test("a project's token acts in its project alone", async () => {
+test("a project token works only in its project", async () => {
   for (const name of ["Mine", "Other"]) await svc.api.call("POST", "/v1/projects", { body: { name } });
   const { page, faults, close } = await svc.openAs(FIRST, "/projects/mine/settings");
   const token = await makeToken(page, "Script");
@@ -66,7 +66,7 @@ test("a project's token acts in its project alone", async () => {
   await close();
 });
 
-test("a name of nothing is refused beside its field", async () => {
+test("an empty name is an error at its field", async () => {
   const { page, close } = await svc.openAs(FIRST, "/settings");
   await page.getByRole("button", { name: "New token" }).click();
   await page.getByLabel("Token name").fill("   ");

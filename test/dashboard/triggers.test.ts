@@ -36,7 +36,7 @@ afterAll(async () => {
   remote.remove();
 });
 
-test("a project without triggers says how to have one", async () => {
+test("a project without triggers shows how to add one", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, "/projects/empty/triggers");
   await page.getByText("No triggers yet").waitFor();
   expect(await barriers(page)).toEqual([]);
@@ -44,7 +44,7 @@ test("a project without triggers says how to have one", async () => {
   await close();
 });
 
-test("triggers are listed with their problems; one is fired, and turned off by a change request", async () => {
+test("lists triggers with their problems; fires one, and disables it through a change request", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, "/projects/shop/triggers");
   await page.getByRole("link", { name: "nightly" }).waitFor();
   await page.getByText('Agent "nobody" not found').waitFor();
@@ -62,14 +62,14 @@ test("triggers are listed with their problems; one is fired, and turned off by a
   await page.getByText("It is disabled:").waitFor();
   await page.getByRole("link", { name: /^change request #\d+$/ }).waitFor();
   await page.getByRole("button", { name: "Done" }).click();
-  // told by the stream of events, without a reload
+  // updated by the event stream, without a reload
   await page.getByRole("button", { name: "Enable nightly" }).waitFor();
   expect(remote.git("show", "main:svc.toml")).toContain("enabled = false");
   expect(faults()).toEqual([]);
   await close();
 });
 
-test("one trigger tells its prompt, its webhook's address and its firings, whatever it is called", async () => {
+test("a trigger's page shows its prompt, webhook URL and firings, with any name", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, "/projects/shop/triggers/hook");
   await page.getByRole("link", { name: /^Session [0-9a-f]{8}$/ }).waitFor();
   await page
@@ -88,7 +88,7 @@ test.each([
   ["desktop", { size: DESKTOP }],
   ["phone", { size: PHONE }],
   ["dark", { dark: true }],
-])("no page and no dialog shuts anybody out (%s)", async (_, options) => {
+])("all pages and dialogs are accessible (%s)", async (_, options) => {
   const { page, faults, close } = await svc.openAs(FIRST, "/projects/shop/triggers", options);
   const holds = async (what: string) => {
     expect([what, await barriers(page)]).toEqual([what, []]);

@@ -18,7 +18,7 @@ async function fill(page: Page, fields: Record<string, string>): Promise<void> {
   for (const [label, text] of Object.entries(fields)) await page.getByLabel(label).fill(text);
 }
 
-test("the first user comes in by the link that the server printed, which then is worth nothing", async () => {
+test("the first user signs in with the printed link, which works once", async () => {
   const path = pageOf(svc.api.firstUserLink);
   const { page, faults, close } = await svc.open(path);
   await page.getByText("You are the first user of this server.").waitFor();
@@ -38,7 +38,7 @@ test("the first user comes in by the link that the server printed, which then is
   await close();
 });
 
-test("a link for a password sets it, once, and signs in", async () => {
+test("a password link sets the password, once, and signs in", async () => {
   const link = await sendAdminCommand(svc.api.dataDir, { verb: "link", email: FIRST });
   const { page, faults, close } = await svc.open(pageOf(link), { size: PHONE });
   await page.getByText(`For ${FIRST}.`).waitFor();
@@ -56,7 +56,7 @@ test.each([
   ["of no token", "/welcome", "The link is incomplete"],
   ["of an unknown token", "/welcome?token=svc_ln_unknown", "has been used or has expired"],
   ["of markup", "/welcome?token=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E", "has been used or has expired"],
-])("a link %s says what to do", async (_, path, words) => {
+])("a link %s shows the next step", async (_, path, words) => {
   const { page, faults, close } = await svc.open(path);
   await page.getByRole("alert").getByText(words).waitFor();
   await page.getByRole("link", { name: "Sign in" }).click();
@@ -65,7 +65,7 @@ test.each([
   await close();
 });
 
-test("where everybody may come, one makes an account, and is told when there is one", async () => {
+test("with open sign-up, a user signs up, and an existing address is an error", async () => {
   const { page, faults, close } = await svc.open("/login?next=%2Fsettings");
   await page.getByRole("link", { name: "Create an account" }).click();
   await fill(page, { "Your name": "Grace", "E-mail": "ada@example.com", Password: PASSWORD });
@@ -80,7 +80,7 @@ test("where everybody may come, one makes an account, and is told when there is 
   await close();
 });
 
-test("a password is changed by who knows the one before; other browsers are signed out", async () => {
+test("changing a password requires the current one, and signs out other browsers", async () => {
   const email = "changes@example.com";
   const other = await svc.openAs(email, "/settings");
   const { page, faults, close } = await svc.openAs(email, "/settings");

@@ -30,7 +30,7 @@ if (INSIDE === undefined) {
   const unshared = needs(isBuilt ? missing : "dist/svc-agent (npm run build)", canUnshare);
   const test = canUnshare ? needs(...SANDBOXES) : unshared;
 
-  // nothing but loopback answers there, so whoever would ask the internet for something fails or waits
+  // only loopback works there, so any request to the internet fails or hangs
   test.each(sample(1, [["local"], ["docker"]]))(
     "the real agent runtime works offline, in a sandbox of %s",
     async (provider) => {
@@ -77,11 +77,11 @@ if (INSIDE === undefined) {
     /** One session for all: its sandbox and its runtime take seconds to start. */
     let id: string;
 
-    test("it edits, pushes, opens its change request, resolves a conflict; a person merges", async () => {
+    test("edits, pushes, opens a change request, resolves a conflict; a person merges", async () => {
       id = await changeThroughAgent(work, remote);
     });
 
-    test("a model that fails, drops, refuses or hangs is told truly", async () => {
+    test("reports a model that fails, disconnects, refuses or hangs", async () => {
       const ends = async (directive: string) => await work.outcome(id, await work.prompt(id, directive));
       expect(await ends("!fail 401")).toMatchObject({
         state: "failed",
@@ -96,7 +96,7 @@ if (INSIDE === undefined) {
       expect(await ends("!say Still here.")).toMatchObject({ state: "answered" });
     });
 
-    test("a runtime that is killed in the middle of an answer is started again, and the answer is marked", async () => {
+    test("a runtime that is killed during an answer is restarted, and the answer is marked as cut off", async () => {
       const cut = await work.prompt(id, `!slow 500 ${"word ".repeat(60)}`);
       await untilAtWork(cut);
       const runtimes = allProcesses().filter(
@@ -113,7 +113,7 @@ if (INSIDE === undefined) {
       });
     });
 
-    test("a server that is killed and started again in the middle of an answer is not noticed in what was said", async () => {
+    test("an answer is complete although the server is killed and restarted during it", async () => {
       const { project_id } = await work.session(id);
       const home = makeHome();
       const chat = Bun.spawn([...SVC, "sessions", "chat", id, "--prompt", `!slow 250 ${WORDS.join(" ")}`], {

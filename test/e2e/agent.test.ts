@@ -5,7 +5,7 @@ import { AGENT } from "../helpers/runtime.ts";
 
 const test = needs(...AGENT);
 
-/** The three compiled programs and the real agent runtime: what an agent types in its sandbox, and what it is told. */
+/** The three compiled programs and the real agent runtime: an agent's commands in its sandbox, and their output. */
 let agent: AgentSession;
 let sessionId: string;
 let conversation: string;
@@ -31,7 +31,7 @@ async function types(command: string): Promise<{ said: string; code: number }> {
   return { said: state.output, code: state.metadata.exit };
 }
 
-test("svc needs no file and no login: it knows who, which project and which session", async () => {
+test("svc in a sandbox needs no file and no login: it has user, project and session", async () => {
   const { said, code } = await types("svc whoami --json");
   expect(code).toBe(0);
   expect(JSON.parse(said)).toMatchObject({ kind: "project", session_id: sessionId, project_name: "Example" });
@@ -48,7 +48,7 @@ test("svc needs no file and no login: it knows who, which project and which sess
   expect(await types("env | grep -c ^SVC_TOKEN=")).toMatchObject({ said: "0\n" });
 });
 
-test("a title is all that opening a change request takes; what is not in it is said, with what to type", async () => {
+test("opening a change request needs only a title; reports uncommitted and unpushed work with the next commands", async () => {
   const early = await types("svc cr open --title Early");
   expect(early.said).toContain("Opened #1, but:\n  It has no changes yet: commit, then git push origin HEAD");
   const untidy = await types("echo 2 > b.txt; svc cr open --title Untidy");
@@ -74,7 +74,7 @@ test.each([
   ["svc cr show nonsense", 2, "`svc cr ls` lists them"],
   ["SVC_CLI_TOKEN=svc_pat_wrong svc cr ls", 1, "A session's token expires with its sandbox"],
   ["svc login", 1, "A sandbox is signed in through its environment"],
-])("%s ends with %d, and says what to do", async (command, code, words) => {
+])("%s exits with %d and prints the next step", async (command, code, words) => {
   const ran = await types(command);
   expect(ran.said).toContain(words);
   expect(ran.code).toBe(code);

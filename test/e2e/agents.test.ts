@@ -54,7 +54,7 @@ async function knownIn(id: string): Promise<Record<string, string>> {
   return known;
 }
 
-test("a session from a branch that changes agents and skills has the merged ones, as they are listed; after the merge, the new", async () => {
+test("a session of a branch that changes agents and skills has the merged ones until the merge", async () => {
   const changed = {
     [agentFile("reviewer")]: agent("as changed"),
     [agentFile("planted")]: agent("not merged"),
@@ -92,7 +92,7 @@ test("a session from a branch that changes agents and skills has the merged ones
   await running(id);
   expect(await knownIn(id)).toEqual({ reviewer: "as changed", planted: "not merged", style: "as changed" });
 
-  // the session's own agent is no more: who talks to it is told at once
+  // the session's own agent no longer exists: a prompt to it fails at once
   const env = { SVC_API_URL: `${api.url}/v1`, SVC_CLI_TOKEN: api.token, SVC_PROJECT_ID: projectId };
   const ran = await svc(["sessions", "chat", id, "--prompt", "x"], { env });
   expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('Agent not found: "gone"') });

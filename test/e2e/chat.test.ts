@@ -27,8 +27,8 @@ afterAll(() => agent?.[Symbol.asyncDispose]());
 const ask = (prompt: string, ...more: string[]) =>
   svc(["sessions", "chat", agent.id, "--prompt", prompt, ...more], { env });
 
-describe("asking one thing", () => {
-  test("gives the answer, what was done and the outcome", async () => {
+describe("a single prompt", () => {
+  test("prints the answer, the tools and the outcome", async () => {
     const script = [
       "!say I'll look.",
       "!run echo hi",
@@ -51,7 +51,7 @@ describe("asking one thing", () => {
     ["a refusal of the model's", "!refuse No.", 1, "No.\n", "failed: "],
     ["a question", "!ask Which? | a | b\n!say ok", 1, "", "no terminal to answer it on: Which?"],
   ];
-  test.each(rows)("tells the outcome of %s", async (_, prompt, code, stdout, stderr) => {
+  test.each(rows)("reports the outcome of %s", async (_, prompt, code, stdout, stderr) => {
     const ran = await ask(prompt);
     expect({ code: ran.code, stdout: ran.stdout, stderr: ran.stderr }).toEqual({
       code,
@@ -60,13 +60,13 @@ describe("asking one thing", () => {
     });
   });
 
-  test("shows a subagent's tools, and not its words", async () => {
+  test("shows a subagent's tools, but not its text", async () => {
     const input = { description: "Look around", prompt: "!run ls\n!say found", subagent_type: "general" };
     const ran = await ask(`!tool task ${JSON.stringify(input)}\n!say after`);
     expect(ran).toMatchObject({ code: 0, stdout: "after\n", stderr: "  ✓ bash ls\n✓ task Look around\n" });
   });
 
-  test("a runtime that is killed in mid-answer is waited for, and the answer said to be cut off", async () => {
+  test("waits for a runtime that is killed during an answer, and reports the answer as cut off", async () => {
     const home = makeHome();
     const chat = Bun.spawn([...SVC, "sessions", "chat", agent.id, "--prompt", "!say word word\n!hang"], {
       cwd: home.cwd,
@@ -84,7 +84,7 @@ describe("asking one thing", () => {
   });
 });
 
-test("on a terminal: words as they come, a question, a permission, an abort", async () => {
+test("on a terminal: streamed text, a question, a permission, an abort", async () => {
   const run = svcOnScreen(["sessions", "chat", agent.id], { env });
   await run.shows(/^> ?$/m);
   run.type("!ask Which colour? | Red | Blue\\\r!say ok\r");
@@ -103,7 +103,7 @@ test("on a terminal: words as they come, a question, a permission, an abort", as
   expect(await run.exited).toEqual({ code: 0, signal: null });
 });
 
-test("a permission is asked of whoever talks, and an aborted one troubles nobody after", async () => {
+test("a permission request reaches the connected client, and disappears after an abort", async () => {
   const rule = { permission: "bash", pattern: "*", action: "ask" };
   const conversation = (await agent.runtime("GET", "/svc/health")).conversation;
   await agent.runtime("PATCH", `/session/${conversation}`, { permission: [rule] });

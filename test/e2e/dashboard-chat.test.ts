@@ -58,7 +58,7 @@ async function say(page: Page, ...script: string[]): Promise<void> {
   await page.keyboard.press("Enter");
 }
 
-test("an answer comes word by word, with its tools and edits; a question and a permission are answered in it", async () => {
+test("streams an answer with tools and edits; answers a question and a permission in place", async () => {
   const { page, faults, close } = await open();
   const chat = chatOf(page);
   await say(page, "!say one two", "!wait", "!say  three");
@@ -90,7 +90,7 @@ test("an answer comes word by word, with its tools and edits; a question and a p
   await close();
 });
 
-test("a run is aborted, and the model left alone", async () => {
+test("aborts a run, including its model request", async () => {
   const { page, close } = await open();
   await say(page, "!say word word word", "!hang");
   await chatOf(page)
@@ -102,7 +102,7 @@ test("a run is aborted, and the model left alone", async () => {
   await close();
 });
 
-test("a server that is started again is found again; words to a stopped session wake it and are answered", async () => {
+test("reconnects to a restarted server; a message to a stopped session restarts it and is answered", async () => {
   const { page, close } = await open();
   const { port } = new URL(api.url);
   await api.stop({ keepData: true });
@@ -112,7 +112,7 @@ test("a server that is started again is found again; words to a stopped session 
   await untilStatus(look, ["running", "stopped"]);
   await api.call("POST", `/v1/projects/${projectId}/sessions/${sessionId}/stop`);
   await untilStatus(look, ["stopped"]);
-  // what the first test has changed and nobody has pushed
+  // the first test's changes, which are not pushed
   await page.getByRole("link", { name: "Saved work" }).click();
   await page.getByRole("listitem").filter({ hasText: "a.txt" }).getByText("+2").waitFor();
   expect(await page.getByRole("region", { name: "Patch" }).textContent()).toContain("-1+2+3");

@@ -35,20 +35,20 @@ async function run(command: string[]) {
   return { code: child.exitCode, out, err };
 }
 
-test("Bun itself would run what the folder says", async () => {
+test("Bun itself runs code from the folder's configuration", async () => {
   await run([process.execPath, "harmless.ts"]);
   expect(existsSync(ran)).toBe(true);
   rmSync(ran);
 });
 
-test("svc-api runs nothing of the folder that it is started in, and reads no .env", async () => {
+test("svc-api runs nothing from its working directory, and reads no .env", async () => {
   const token = await run([resolve("dist/svc-api"), "admin", "token", "--email", "a@b.c"]);
   expect([token.code, token.err]).toEqual([0, ""]);
   expect(token.out).toStartWith("svc_pat_");
   expect(existsSync(ran)).toBe(false);
 });
 
-test("svc runs nothing of the folder that it is started in, and reads no .env", async () => {
+test("svc runs nothing from its working directory, and reads no .env", async () => {
   const hosts = await run([resolve("dist/svc"), "hosts", "ls", "--json"]);
   expect([hosts.code, hosts.err]).toEqual([0, ""]);
   const whoami = await run([resolve("dist/svc"), "whoami", "--json"]);
@@ -57,7 +57,7 @@ test("svc runs nothing of the folder that it is started in, and reads no .env", 
   expect(existsSync(ran)).toBe(false);
 });
 
-test("svc-agent, which git starts in the repository, runs nothing of it, and reads no .env", async () => {
+test("svc-agent, which git starts in the repository, runs nothing from it, and reads no .env", async () => {
   const daemon = await run([resolve("dist/svc-agent")]);
   expect([daemon.code, daemon.err]).toEqual([
     2,

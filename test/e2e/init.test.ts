@@ -43,7 +43,7 @@ async function start(who: Shipper, cwd: string, ...flags: string[]): Promise<str
   return session.session_id;
 }
 
-test("svc init, commit, ship: a session boots, its agent is the scaffold's, which knows the skill and the tool", async () => {
+test("svc init, commit, ship: a session boots with the scaffold's agent, skill and tool", async () => {
   const who = shipper(api);
   await says(who, ["init"]);
   who.commit({ "README.md": "# Shop\n" });
@@ -69,7 +69,7 @@ test("svc init, commit, ship: a session boots, its agent is the scaffold's, whic
       type === "tool" ? state.output : [],
     );
   expect(outputs).toEqual([expect.stringMatching(new RegExp(`^http://p3000-${id}\\.`)), "(no output)"]);
-  const { messages: given } = model.asked.at(-1)?.body ?? {};
+  const { messages: given } = model.requests.at(-1)?.body ?? {};
   const system = given.filter(({ role }: { role: string }) => role === "system");
   expect(JSON.stringify(system)).toContain("How work leaves this svc session");
 });

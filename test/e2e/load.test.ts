@@ -105,7 +105,7 @@ async function startServer() {
   };
 }
 
-/** Resident memory of a process, looked at again and again; `stop` tells the most it was, in MB. */
+/** Polls the resident memory of a process; `stop` returns its maximum in MB. */
 function watchMemory(pid: number): { stop(): number } {
   let peak = 0;
   const look = () => {

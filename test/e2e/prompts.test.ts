@@ -34,7 +34,7 @@ async function become(...states: Prompt["state"][]): Promise<Prompt[]> {
   return last;
 }
 
-test("the first prompt and those after it are answered in order, in the session's one conversation", async () => {
+test("prompts are answered in order, in the session's one conversation", async () => {
   // while it still starts
   await say("!run echo 2 >> said.txt\n!say Second.");
   await say("!fail 401");
@@ -46,7 +46,7 @@ test("the first prompt and those after it are answered in order, in the session'
   expect(agent.remote.git("show", `${agent.id}:said.txt`).trim()).toBe("1\n2\n4");
 });
 
-test("a person who chats is waited for, a question that nobody answers is aborted, and the next goes on", async () => {
+test("queued prompts wait for a person's chat; an unanswered question is aborted, and the next prompt runs", async () => {
   const { conversation } = await agent.runtime("GET", "/svc/health");
   const parts = [{ type: "text", text: "!wait\n!say Mine." }];
   await agent.runtime("POST", `/session/${conversation}/prompt_async`, { parts });

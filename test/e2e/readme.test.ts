@@ -15,8 +15,8 @@ afterEach(async () => {
 
 const svc = resolve("dist/svc");
 
-/** What README.md and docs/getting-started.md tell a stranger to type, typed. */
-test("from npm start to a merged change request, by the README alone", async () => {
+/** Runs the commands of README.md and docs/getting-started.md. */
+test("the README's commands lead from npm start to a merged change request", async () => {
   const home = mkdtempSync(join(tmpdir(), "svc-home-"));
   undo.push(() => rmSync(home, { recursive: true, force: true }));
   const remote = new Remote();
@@ -95,7 +95,7 @@ test("from npm start to a merged change request, by the README alone", async () 
   expect(remote.git("show", "main:greeting.txt")).toBe("hello\n");
   await first.stop();
 
-  // The second start finds everything as it was, and signs nobody in again.
+  // The second start keeps all data, and needs no new sign-in.
   const second = await start();
   expect(second.said).not.toContain("signed in as");
   await second.stop();

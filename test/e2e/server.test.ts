@@ -63,7 +63,7 @@ async function run(env: Record<string, string>, args: string[], { stdin = "", cw
 const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
 describe("svc-api admin", () => {
-  test("makes tokens while a server runs and while none does, and they are the same users", async () => {
+  test("creates tokens with and without a running server, for the same users", async () => {
     const dataDir = folder();
     const env = settings(dataDir);
     const before = await run(env, ["admin", "token", "--email", "Me@Example.com"]);
@@ -85,7 +85,7 @@ describe("svc-api admin", () => {
     ]);
   });
 
-  test("sets a password from standard input, which is stored as argon2id", async () => {
+  test("sets a password from standard input, stored as argon2id", async () => {
     const dataDir = folder();
     const env = settings(dataDir);
     expect(await run(env, ["admin", "user", "--email", "a@b.c"], { stdin: "short\n" })).toMatchObject({
@@ -116,7 +116,7 @@ describe("svc-api admin", () => {
     [["admin", "token", "--mail", "x"], 2, "--mail"],
     [["admin", "token", "--email", "nope"], 1, "e-mail"],
     [["serve"], 2, "serve"],
-  ])("%p ends with %p", async (args, code, words) => {
+  ])("%p exits with %p", async (args, code, words) => {
     const result = await run(settings(usedFolder()), args);
     expect([result.code, result.out]).toEqual([code, ""]);
     expect(result.err).toContain(words);
@@ -142,7 +142,7 @@ test.each([
   ["SVC_SSH_KEYS", "everyone"],
   ["SVC_LOG_LEVEL", "loud"],
   ["SVC_NO_REPLY_HOST", "a b"],
-])("a bad %s stops the server with one line that names it", async (name, value) => {
+])("an invalid %s is an error that names it", async (name, value) => {
   const result = await run({ ...settings("/nonexistent"), [name]: value }, []);
   expect([result.code, result.out]).toEqual([1, ""]);
   expect(result.err.trim().split("\n")).toHaveLength(1);
@@ -150,7 +150,7 @@ test.each([
   expect(result.err).not.toContain("hunter2");
 });
 
-test("a second server on one data folder is refused, and the first goes on", async () => {
+test("a second server on the same data folder exits, and the first continues", async () => {
   const dataDir = usedFolder();
   const first = await start(settings(dataDir));
   const second = await run(settings(dataDir), []);
@@ -170,7 +170,7 @@ test("a second server on one data folder is refused, and the first goes on", asy
   await start(settings(dataDir));
 });
 
-test("a port that is taken stops the server with one line", async () => {
+test("a port in use is an error of one line", async () => {
   const taken = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
   undo.push(() => taken.stop(true));
   const result = await run({ ...settings(usedFolder()), SVC_PORT: String(taken.port) }, []);
@@ -190,13 +190,13 @@ test("two servers never share a port", async () => {
   ]);
 });
 
-test("another master key than the database's is refused", async () => {
+test("rejects a master key that is not the database's", async () => {
   const env = settings(usedFolder());
   const result = await run({ ...env, SVC_MASTER_KEY: "ab".repeat(32) }, []);
   expect(result).toMatchObject({ code: 1, err: expect.stringContaining("created with another master key") });
 });
 
-test("a schema newer than the binary is refused with one line", async () => {
+test("rejects a schema newer than the binary with one line", async () => {
   const dataDir = usedFolder();
   const database = await openEmbedded(join(dataDir, "postgres"));
   await database.db.execute(
@@ -224,7 +224,7 @@ describe("the end of a server", () => {
     return { remote, env, token, server, call, path };
   }
 
-  test("SIGTERM: requests under way get their answers, new ones none, then status 0", async () => {
+  test("SIGTERM: completes requests in progress, rejects new ones, then exits with 0", async () => {
     const { remote, server, call, path } = await withChangeRequest();
     await call("POST", path, { body: { title: "t", head_ref: "work" } });
     const reached = join(folder(), "reached");
@@ -237,7 +237,7 @@ describe("the end of a server", () => {
     await expect(call("GET", "/v1/health")).rejects.toThrow();
   });
 
-  test("SIGKILL: nothing that was acknowledged is lost", async () => {
+  test("SIGKILL: loses nothing that was acknowledged", async () => {
     const { env, token, server, call, path } = await withChangeRequest();
     const acknowledged: number[] = [];
     const writers = Array.from({ length: 4 }, async () => {

@@ -38,7 +38,7 @@ const run = (...args: string[]) =>
     env: { SVC_API_URL: `${api.url}/v1`, SVC_CLI_TOKEN: api.token, SVC_PROJECT_ID: projectId },
   });
 
-test("a session runs, is reached through the API, gets its secrets, stops and goes", async () => {
+test("a session runs, is reachable through the API, gets its secrets, stops and is deleted", async () => {
   const begun = await run("new", "--name", "Try");
   const id = begun.stdout.split(" ")[0] ?? "";
   expect(begun).toMatchObject({ code: 0, stdout: `${id} Try: running\n` });
@@ -152,7 +152,7 @@ async function echoed(path: string, protocol: string): Promise<string[]> {
   return [socket.protocol, said];
 }
 
-test("a project that is deleted takes its sandboxes along", async () => {
+test("deleting a project stops its sandboxes", async () => {
   const other = await api.project(remote.url, { name: "Other" });
   const made = await api.call("POST", `/v1/projects/${other.project_id}/sessions`, { body: {} });
   const id: string = made.body.session_id;

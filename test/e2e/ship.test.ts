@@ -5,7 +5,7 @@ import { startApi } from "../helpers/api.ts";
 import { cliEnv, textOf } from "../helpers/cli-run.ts";
 import { shipper } from "../helpers/shipping.ts";
 
-test("git finds the svc that shipped, wherever it is: a folder with a blank, a quote and a dollar sign", async () => {
+test("git finds svc in a folder with a space, a quote and a dollar sign", async () => {
   const api = await startApi();
   const who = shipper(api);
   const folder = join(who.home.home, "it's $HOME; here");

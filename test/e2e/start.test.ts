@@ -68,7 +68,7 @@ async function svc(...args: string[]) {
   return { code: child.exitCode, out, err };
 }
 
-test("the first start signs the command line in, the second finds it signed in, and Ctrl-C is no failure", async () => {
+test("the first start signs the command line in, the second keeps it signed in, and Ctrl-C is not an error", async () => {
   const first = await start();
   expect(first.said()).toContain("The svc command is signed in as ");
   // one link, for the user whose token the command has
@@ -122,7 +122,7 @@ function usedFolder(name: string): string {
   return path;
 }
 
-test("without an agent runtime a script is told the command that installs it", async () => {
+test("without an agent runtime, a script gets the command that installs it", async () => {
   const run = await start(withoutRuntime(usedFolder("scripted")));
   const { said } = await run.end("SIGTERM");
   expect(said).toMatch(
@@ -187,7 +187,7 @@ function startOf(folder: string): string[] {
 }
 
 needs("another user (unshare, setpriv)", canBecome)(
-  "without bubblewrap a terminal is asked once whether sandboxes may run without isolation",
+  "without bubblewrap, prompts once whether sandboxes may run without isolation",
   async () => {
     const folder = mkdtempSync(join(tmpdir(), "svc-home-"));
     const { SVC_SANDBOX_ISOLATION, PATH = "", ...rest } = withoutRuntime(join(folder, "data"));
@@ -220,7 +220,7 @@ test.each<[string, string, RegExp[]]>([
   // the registry that it is to come from does not answer
   ["\r", "yes", [/Cannot download the agent runtime/, /svc-api runtime install/]],
   ["\x03", "Ctrl-C", []],
-])("on a terminal it is asked for once: %j means %s", async (keys, meaning, shown) => {
+])("on a terminal, prompts once for the installation: %j means %s", async (keys, meaning, shown) => {
   using run = onTerminal([process.execPath, resolve("scripts/start.ts")], {
     ...withoutRuntime(usedFolder(`asked-${meaning}`)),
     SVC_NPM_REGISTRY: "http://127.0.0.1:9",

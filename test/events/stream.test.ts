@@ -42,24 +42,24 @@ const allowed = async () => {};
 const open = (projectId: string, after?: string, again = allowed, pace = {}) =>
   streamProjectEvents({ events, log }, { projectId }, { lastEventId: after }, again, pace);
 const follow = (...given: Parameters<typeof open>) => readStream(open(...given));
-const received = ({ told }: ReturnType<typeof readStream>) =>
-  told.map(({ id, event }) => `${id} ${event.type} ${"seq" in event ? event.seq : event.id}`);
+const received = ({ entries }: ReturnType<typeof readStream>) =>
+  entries.map(({ id, event }) => `${id} ${event.type} ${"seq" in event ? event.seq : event.id}`);
 
 test("a stream starts at the last event, and resumes after the last one received", async () => {
   const projectId = await insertProject(database.db);
   await publishBranches(projectId, "before");
   const one = follow(projectId);
-  await until("it begins", () => one.told.length > 0);
+  await until("it begins", () => one.entries.length > 0);
   await publishBranches(projectId, "a", "b");
   await publishBranches(projectId, "c");
-  await one.hears("the last", ({ id }) => id === "c");
+  await one.waitFor("the last", ({ id }) => id === "c");
   expect(received(one)).toEqual(["2 ready 2", "3 branch a", "4 branch b", "5 branch c"]);
   await one.close();
   await publishBranches(projectId, "d");
   const two = follow(projectId, "4");
-  await two.hears("what was missed", ({ id }) => id === "d");
+  await two.waitFor("what was missed", ({ id }) => id === "d");
   await publishBranches(projectId, "e");
-  await two.hears("what is new", ({ id }) => id === "e");
+  await two.waitFor("what is new", ({ id }) => id === "e");
   expect(received(two)).toEqual(["4 ready 6", "5 branch c", "6 branch d", "7 branch e"]);
   await two.close();
 });
@@ -74,12 +74,12 @@ test("a stream starts with the events of the last seconds on request", async () 
   const recent = (from: { lastEventId?: string; recent: number }) =>
     readStream(streamProjectEvents({ events, log }, { projectId }, from, allowed));
   const none = recent({ recent: 60 });
-  await until("it begins", () => none.told.length > 0);
+  await until("it begins", () => none.entries.length > 0);
   await publishBranches(projectId, "a", "b");
   const some = recent({ recent: 60 });
   const after = recent({ lastEventId: "3", recent: 60 });
   for (const stream of [none, some, after]) {
-    await stream.hears("the last", ({ id }) => id === "b");
+    await stream.waitFor("the last", ({ id }) => id === "b");
     await stream.close();
   }
   expect(received(none)).toEqual(["2 ready 2", "3 branch a", "4 branch b"]);
@@ -108,19 +108,19 @@ test("a stream that starts as the last one ends receives new events", async () =
 
 test(`a stream that is cut anywhere and resumed sends each event once and in order, while others are published (seed ${SEED})`, async () => {
   const projectId = await insertProject(database.db);
-  const TOLD = 400;
+  const COUNT = 400;
   const draw = generator(SEED);
   const write = (async () => {
-    for (let n = 0; n < TOLD; n += 4)
+    for (let n = 0; n < COUNT; n += 4)
       await publishBranches(projectId, ...[0, 1, 2, 3].map((more) => `${n + more}`));
   })();
   const readers = Array.from({ length: 10 }, async (_, reader) => {
     const ids: string[] = [];
-    for (let last = "1"; ids.at(-1) !== `${TOLD - 1}`; ) {
+    for (let last = "1"; ids.at(-1) !== `${COUNT - 1}`; ) {
       const stream = follow(projectId, last);
-      // none at times: it is cut before it has begun
+      // sometimes none: it is cut before it starts
       const pieces = draw(8 * (reader + 1));
-      const isOver = () => stream.told.length >= pieces || stream.events().at(-1)?.id === `${TOLD - 1}`;
+      const isOver = () => stream.entries.length >= pieces || stream.events().at(-1)?.id === `${COUNT - 1}`;
       await until("it is time to cut", isOver);
       await stream.close();
       ids.push(...stream.events().map(({ id }) => id));
@@ -128,7 +128,7 @@ test(`a stream that is cut anywhere and resumed sends each event once and in ord
     }
     return ids;
   });
-  const wanted = Array.from({ length: TOLD }, (_, n) => `${n}`);
+  const wanted = Array.from({ length: COUNT }, (_, n) => `${n}`);
   for (const ids of await Promise.all(readers)) expect(ids).toEqual(wanted);
   await write;
 });
@@ -150,13 +150,13 @@ test("resuming after an event that is no longer stored, or never was, is a reset
   ];
   for (const [after, first] of rows) {
     const stream = follow(projectId, after);
-    await until(`it begins after ${after}`, () => stream.told.length >= first.length);
+    await until(`it begins after ${after}`, () => stream.entries.length >= first.length);
     expect([after, received(stream).slice(0, first.length)]).toEqual([after, first]);
     await stream.close();
   }
   await database.db.delete(projectEvents).where(eq(projectEvents.projectId, projectId));
   const empty = follow(projectId, "20");
-  await until("it begins", () => empty.told.length > 0);
+  await until("it begins", () => empty.entries.length > 0);
   expect(received(empty)).toEqual(["21 reset 21"]);
   await empty.close();
 });
@@ -164,10 +164,10 @@ test("resuming after an event that is no longer stored, or never was, is a reset
 test("a change costs one query, whatever the number of subscribers", async () => {
   const projectId = await insertProject(database.db);
   const streams = Array.from({ length: 200 }, () => follow(projectId));
-  await until("all begin", () => streams.every(({ told }) => told.length > 0));
+  await until("all begin", () => streams.every(({ entries }) => entries.length > 0));
   const before = queries;
   await publishBranches(projectId, "a");
-  await until("all have received it", () => streams.every(({ told }) => told.length === 2));
+  await until("all have received it", () => streams.every(({ entries }) => entries.length === 2));
   // the heads may be polled meanwhile
   expect(queries - before).toBeLessThanOrEqual(3);
   await Promise.all(streams.map((stream) => stream.close()));
@@ -219,7 +219,7 @@ test("a stream ends when its caller loses access, and survives a failing access 
 test("the deletion of a project is published, and ends its streams", async () => {
   const projectId = await insertProject(database.db);
   const stream = follow(projectId);
-  await until("it begins", () => stream.told.length > 0);
+  await until("it begins", () => stream.entries.length > 0);
   await database.db.transaction(async (tx) => {
     await tx.delete(projects).where(eq(projects.projectId, projectId));
     await publishDeletion(tx, projectId);

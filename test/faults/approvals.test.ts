@@ -88,7 +88,7 @@ const rows: [
   ["pushed", "the approval is taken back, too late", withdraw, "merged"],
 ];
 
-test.each(rows)("at %s %s: what is merged was approved", async (step, _, act, outcome) => {
+test.each(rows)("at %s %s: only approved commits are merged", async (step, _, act, outcome) => {
   bench.rule(asks(1));
   const cr = await bench.open();
   // the merge cannot be a fast-forward, and so writes a commit of its own

@@ -12,7 +12,7 @@ import { until } from "../helpers/until.ts";
 const test = needs("a real Postgres, and node below /usr", POSTGRES && NODE_INSIDE);
 const KEY = "cd".repeat(32);
 
-test("an app of a server that is gone runs on another, and the first cleans up when it is back", async () => {
+test("another server takes over an app of an unreachable server, which cleans up when it is back", async () => {
   const lost = await startSessionServer({ SVC_MASTER_KEY: KEY });
   const through = (url: () => string) =>
     benchApps({

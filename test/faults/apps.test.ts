@@ -93,7 +93,7 @@ test.each(sample(1, ALIVE).map((step) => [step] as const))(
   },
 );
 
-test("in the end one sandbox is left, and none that was killed, failed or replaced", async () => {
+test("leaves only the live deployment's sandbox", async () => {
   const { app, deployments } = await bench.get();
   expect(server.processes(app.live?.deployment_id ?? "")).not.toHaveLength(0);
   const others = deployments

@@ -17,7 +17,7 @@ import { until } from "../helpers/until.ts";
 
 const test = needs("a real Postgres", POSTGRES);
 const STREAMS = 500;
-/** Longer than any test: who is told, is told by a notification. */
+/** Longer than any test, so that events are delivered by notifications only. */
 const NEVER_MS = 3_600_000;
 
 let database: TestDatabase;
@@ -69,20 +69,20 @@ const set = (name: string) =>
   writing.api.call("PUT", `/v1/projects/${writing.projectId}/secrets/${name}`, { body: { value: "x" } });
 
 describe("events of two servers on one Postgres", () => {
-  test(`${STREAMS} streams of one server hear what another changes, as it changes`, async () => {
+  test(`${STREAMS} streams of one server receive another server's changes at once`, async () => {
     const streams = openStreams(reading.url, token, writing.projectId, STREAMS);
     try {
-      await until("all have begun", () => streams.begun() === STREAMS);
+      await until("all have begun", () => streams.started() === STREAMS);
       for (let turn = 0; turn < 8; turn++) {
         await set(`MANY_${turn}`);
-        await until(`change ${turn} has reached all`, () => streams.toldOf(`MANY_${turn}`) === STREAMS);
+        await until(`change ${turn} has reached all`, () => streams.receiversOf(`MANY_${turn}`) === STREAMS);
       }
     } finally {
       streams.close();
     }
   });
 
-  test("a server whose listening connection was ended hears on at once, and has missed nothing", async () => {
+  test("a server reconnects at once when its LISTEN connection ends, and misses nothing", async () => {
     const stream = await follow();
     const sql = postgres(database.url, { max: 1 });
     const end = () =>
@@ -92,7 +92,7 @@ describe("events of two servers on one Postgres", () => {
       for (let turn = 0; turn < 5; turn++) {
         expect((await end()).length).toBeGreaterThan(0);
         await set(`CUT_${turn}`);
-        await stream.hears(`CUT_${turn}`, ({ id }) => id === `CUT_${turn}`);
+        await stream.waitFor(`CUT_${turn}`, ({ id }) => id === `CUT_${turn}`);
         await until("it listens again", async () => {
           const [row] = await sql`select count(*)::int as n from pg_stat_activity
             where application_name = 'svc-api events' and datname = current_database() and query like 'listen%'`;
@@ -107,7 +107,7 @@ describe("events of two servers on one Postgres", () => {
     }
   });
 
-  test("a server that was cut off from the database tells all of it when it is back, once and in order", async () => {
+  test("a server that lost the database delivers all events once it is back, once and in order", async () => {
     const stream = await follow();
     try {
       link.cut();
@@ -115,7 +115,7 @@ describe("events of two servers on one Postgres", () => {
       await until("it has tried to come back", () => link.refused() > 1);
       link.mend();
       await set("BACK");
-      await stream.hears("the last", ({ id }) => id === "BACK");
+      await stream.waitFor("the last", ({ id }) => id === "BACK");
       const names = stream.events().map(({ id }) => id);
       expect(names).toEqual([...Array.from({ length: 10 }, (_, turn) => `AWAY_${turn}`), "BACK"]);
     } finally {
@@ -124,25 +124,25 @@ describe("events of two servers on one Postgres", () => {
     }
   });
 
-  test("a notification that is lost costs the time to the next look, and not the event", async () => {
+  test("a lost notification delays the event until the next poll", async () => {
     const stream = await followEvents(writing.api.url, token, writing.projectId);
     const sql = postgres(database.url, { max: 1 });
     try {
-      // as it is told, but without anybody being notified
+      // like a published event, but without a notification
       await sql.begin(async (tx) => {
         const [head] = await tx`update project_event_heads set seq = seq + 1
           where project_id = ${writing.projectId} returning seq::int`;
         await tx`insert into project_events (project_id, seq, type, subject, action)
           values (${writing.projectId}, ${head?.["seq"]}, 'branch', 'unheard', 'changed')`;
       });
-      await stream.hears("it", ({ id }) => id === "unheard");
+      await stream.waitFor("it", ({ id }) => id === "unheard");
     } finally {
       await sql.end({ timeout: 1 });
       await stream.close();
     }
   });
 
-  test("a server that is killed as soon as it has committed has told it, and its clients go on at another", async () => {
+  test("events of a server that is killed right after its commit are delivered, and its clients resume at another", async () => {
     const dataDir = makeFolder();
     const { remote, projectId } = writing;
     const dying = await startHaltingServer({
@@ -160,7 +160,7 @@ describe("events of two servers on one Postgres", () => {
       remote.commit("killed", { k: "1\n" }, { from: "main" });
       const path = `/v1/projects/${projectId}/change-requests`;
       const { body } = await writing.api.call("POST", path, { body: { title: "t", head_ref: "killed" } });
-      await client.hears("the change request", ({ id }) => id === body.cr_id);
+      await client.waitFor("the change request", ({ id }) => id === body.cr_id);
       const halted = dying.haltAt("merge-recorded");
       const merge = fetch(`${dying.url()}${path}/${body.number}/merge`, {
         method: "POST",
@@ -169,11 +169,11 @@ describe("events of two servers on one Postgres", () => {
       await halted;
       await dying.kill();
       await Promise.all([merge, client.ended]);
-      await watching.hears("the merge", ({ type, id }) => type === "branch" && id === "main");
+      await watching.waitFor("the merge", ({ type, id }) => type === "branch" && id === "main");
       const on = await follow({ "Last-Event-ID": client.lastId() });
-      const whole = watching.told.slice(1);
-      await until("it has caught up", () => client.told.length + on.told.length - 2 >= whole.length);
-      expect([...client.told.slice(1), ...on.told.slice(1)]).toEqual(whole);
+      const whole = watching.entries.slice(1);
+      await until("it has caught up", () => client.entries.length + on.entries.length - 2 >= whole.length);
+      expect([...client.entries.slice(1), ...on.entries.slice(1)]).toEqual(whole);
       await Promise.all([watching.close(), on.close()]);
     } finally {
       await dying.kill();
@@ -181,7 +181,7 @@ describe("events of two servers on one Postgres", () => {
     }
   });
 
-  test("a session's own stream is woken by what another server does to it", async () => {
+  test("a session's stream receives what another server does to it", async () => {
     const made = await writing.create();
     await writing.becomes(made.session_id, "running");
     const path = `/v1/projects/${writing.projectId}/sessions/${made.session_id}/events`;
@@ -201,7 +201,7 @@ describe("events of two servers on one Postgres", () => {
   });
 });
 
-test("whatever changes of sessions, change requests, secrets and projects is told in the transaction that changes it", async () => {
+test("changes of sessions, change requests, secrets and projects publish an event in the same transaction", async () => {
   const watched = await watchSilentChanges(database.url);
   const { api, remote, provider } = writing;
   const project = await api.project(remote.url, { name: "watched" });

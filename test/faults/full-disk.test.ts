@@ -83,7 +83,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("a full disk is what a merge, a comment, a fetch and a push answer, and each works when there is room again", async () => {
+test("merge, comment, fetch and push report a full disk, and work again when there is space", async () => {
   const attempts: Record<string, () => Promise<unknown>> = {
     merge: async () => await call("POST", `${path}/1/merge`),
     comment: async () => {
@@ -125,24 +125,27 @@ test("a full disk is what a merge, a comment, a fetch and a push answer, and eac
   expect((await call("GET", `${external}/1/merge-preview`)).status).toBe(200);
 });
 
-test.each(["8k", "1m", "20m"])("a start on a disk of %s says in one line that it is full", async (size) => {
-  const dataDir = mkdtempSync(join(tmpdir(), "svc-disk-"));
-  try {
-    const child = Bun.spawn(COMMAND, {
-      env: { ...cleanEnvironment(), ...settings(size), SVC_DATA_DIR: dataDir },
-      stdout: "ignore",
-      stderr: "pipe",
-    });
-    expect(await new Response(child.stderr).text()).toBe(
-      "svc-api: The disk of the data folder (SVC_DATA_DIR) or of the database is full. Free some space, then start again.\n",
-    );
-    expect(await child.exited).toBe(1);
-  } finally {
-    rmSync(dataDir, { recursive: true, force: true });
-  }
-});
+test.each(["8k", "1m", "20m"])(
+  "a start on a disk of %s reports in one line that it is full",
+  async (size) => {
+    const dataDir = mkdtempSync(join(tmpdir(), "svc-disk-"));
+    try {
+      const child = Bun.spawn(COMMAND, {
+        env: { ...cleanEnvironment(), ...settings(size), SVC_DATA_DIR: dataDir },
+        stdout: "ignore",
+        stderr: "pipe",
+      });
+      expect(await new Response(child.stderr).text()).toBe(
+        "svc-api: The disk of the data folder (SVC_DATA_DIR) or of the database is full. Free some space, then start again.\n",
+      );
+      expect(await child.exited).toBe(1);
+    } finally {
+      rmSync(dataDir, { recursive: true, force: true });
+    }
+  },
+);
 
-test("a first start that found the disk full leaves nothing in the way of the next", async () => {
+test("a first start on a full disk does not block the next", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "svc-disk-"));
   const start = `"$@"; mount -o remount,size=160m "$(dirname "$SVC_DATA_DIR")" && exec "$@"`;
   const command = COMMAND.map((word) => (word === ON_A_DISK ? ON_A_DISK.replace('exec "$@"', start) : word));

@@ -43,7 +43,7 @@ function makeRemote(diverged: boolean): Remote {
   return remote;
 }
 
-test("a push whose answer is lost is found in the repository", async () => {
+test("a push whose response is lost is found in the repository", async () => {
   const { remote, merge, get } = await setUp(true);
   // The host dies after it moved the branch and before it says so.
   remote.hook("post-receive", "kill -9 $PPID");
@@ -52,7 +52,7 @@ test("a push whose answer is lost is found in the repository", async () => {
   expect((await get()).merge_commit_sha).toBe(remote.sha("main"));
 });
 
-test("a push whose answer is lost while the host then is away is settled by a later read", async () => {
+test("a push whose response is lost before the host fails is settled by a later read", async () => {
   const { remote, path, merge, get } = await setUp(true);
   remote.hook("post-receive", `mv "$PWD" "$PWD.away"; kill -9 $PPID`);
   expect(await merge()).toMatchObject({ status: 502, body: { code: "repo_unreachable" } });
@@ -64,7 +64,7 @@ test("a push whose answer is lost while the host then is away is settled by a la
   expect(await get()).toMatchObject({ status: "merged", merge_commit_sha: remote.sha("main") });
 });
 
-test("a push that never arrived is pushed again as the same commit", async () => {
+test("a push that never arrived is repeated with the same commit", async () => {
   const commits = new Set<string>();
   const { remote, merge } = await setUp(true);
   // The host dies before it does anything, the first time.
@@ -80,7 +80,7 @@ test("a push that never arrived is pushed again as the same commit", async () =>
   expect([...commits]).toEqual([remote.sha("main")]);
 });
 
-test("what is merged after a push that never arrived is a commit of its own where the head is another", async () => {
+test("a merge of a new head after a push that never arrived creates a new commit", async () => {
   const { remote, merge } = await setUp(true);
   remote.hook("pre-receive", `[ -e second ] || { touch second; kill -9 $PPID; }`);
   expect(await merge()).toMatchObject({ status: 502 });
@@ -93,7 +93,7 @@ test("what is merged after a push that never arrived is a commit of its own wher
   expect(remote.git("show", "main:c")).toBe("1\n");
 });
 
-test("a base that moves once is merged again on top; nothing of the mover's is lost", async () => {
+test("if the base moves once, the merge is repeated on top, and loses none of its commits", async () => {
   let moved = 0;
   const { remote, merge, get } = await setUp(false, (step, remote) => {
     if (step === "intent-recorded" && moved++ === 0) remote.commit("main", { c: "by another\n" });
@@ -113,7 +113,7 @@ test("a base that moves into a conflict is a conflict", async () => {
   expect((await get()).status).toBe("open");
 });
 
-test("a base that moves at every try is 409 base_moved, and the change request stays usable", async () => {
+test("a base that moves at every attempt is 409 base_moved, and the change request stays usable", async () => {
   let hold = false;
   let n = 0;
   const { merge, get, path } = await setUp(true, (step, remote) => {
@@ -132,13 +132,13 @@ test.each([
   [0, 0, 0],
   [1, 40, 120],
   [4, 160, 480],
-])("before try %d after the first it waits for %d to %d ms", (attempt, least, most) => {
+])("retry %d waits for %d to %d ms", (attempt, least, most) => {
   const random = spyOn(Math, "random").mockReturnValueOnce(0).mockReturnValueOnce(1);
   expect([backoffBefore(attempt), backoffBefore(attempt)]).toEqual([least, most]);
   random.mockRestore();
 });
 
-test("a head that moves during the merge: what was captured is what was merged", async () => {
+test("if the head moves during the merge, the recorded head is the merged one", async () => {
   let late = "";
   const { remote, merge, get } = await setUp(true, (step, remote) => {
     if (step === "commit-written") late = remote.commit("work", { late: "x\n" });
@@ -149,7 +149,7 @@ test("a head that moves during the merge: what was captured is what was merged",
   expect(remote.git("branch", "--contains", late, "--format=%(refname:short)").trim()).toBe("work");
 });
 
-test("closing while a merge is under way waits for its outcome", async () => {
+test("closing during a merge waits for its outcome", async () => {
   const closes: Promise<Answer>[] = [];
   let close = (): Promise<Answer> => Promise.reject(new Error("not yet"));
   const { path, merge, get } = await setUp(true, (step) => {
@@ -163,7 +163,7 @@ test("closing while a merge is under way waits for its outcome", async () => {
   expect((await get()).status).toBe("merged");
 });
 
-test("two requests that make the very same merge commit: one has merged, the other came too late", async () => {
+test("of two requests that create the same merge commit, one merges, and the other is 409", async () => {
   // Both write the same commit in the same second, and the second push finds it there already.
   let second: Promise<Answer> | null = null;
   let begin = (): Promise<Answer> => Promise.reject(new Error("not yet"));
@@ -197,7 +197,7 @@ test("two requests that make the very same merge commit: one has merged, the oth
   }
 });
 
-test("a lock that another git holds in the host's repository is base_moved, not a lost merge", async () => {
+test("a lock of another git process in the host's repository is base_moved, not a lost merge", async () => {
   const { remote, merge, get } = await setUp(true);
   writeFileSync(join(remote.path, "refs/heads/main.lock"), "");
   const answer = await merge();

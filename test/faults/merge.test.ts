@@ -84,7 +84,7 @@ test.each(rows)("killed after %s (diverged: %p): rows and repository agree", asy
   ).toEqual([]);
 });
 
-test("lock files that a killed git left in the mirror are no obstacle to the next server", async () => {
+test("the next server removes lock files that a killed git left in the mirror", async () => {
   const remote = makeRemote(true);
   const dataDir = makeFolder();
   const first = await startApi({ dataDir });

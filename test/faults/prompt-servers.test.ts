@@ -29,7 +29,7 @@ test("prompts of ten clients at two servers are answered in the order of accepta
       const taken: Prompt[] = [];
       for (let turn = 0; turn < PROMPTS / CLIENTS; turn++) {
         const body = { text: `${number}.${turn}`, prompt_id: crypto.randomUUID() };
-        // every third is said twice, at both servers
+        // every third prompt is sent twice, to both servers
         const servers = turn % 3 === 0 ? [one.api, two] : [number % 2 === 0 ? one.api : two];
         const answers = await Promise.all(
           servers.map((server) => server.call("POST", path, { body, token: one.api.token })),

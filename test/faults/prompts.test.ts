@@ -32,7 +32,7 @@ test.each(sample(2, PROMPT_STEPS).map((step) => [step] as const))(
   },
 );
 
-test(`the server is killed again and again while the agent works: nothing is lost or given twice (seed ${SEED})`, async () => {
+test(`the server is killed repeatedly while the agent works: no prompt is lost or delivered twice (seed ${SEED})`, async () => {
   const draw = generator(SEED);
   const { session_id: id } = await server.create({ initial_prompt: "!slow 700 0" });
   await server.becomes(id, "running");
@@ -54,7 +54,7 @@ test.each([
   ["first", true],
   ["last", false],
 ])(
-  "the sandbox is killed before it was given a prompt, and who gives it finds out %s: that waits on, and is answered after a restart",
+  "the sandbox is killed before delivery, detected %s: the prompt waits, and is answered after a restart",
   async (_, isFoundFirst) => {
     const id = await haltedAt("prompt-marked", "one");
     await say(id, "two");
@@ -97,7 +97,7 @@ test("the runtime is killed in the middle of an answer: the prompt has the reaso
   await removes(id);
 });
 
-test(`the runtime is killed again and again: each prompt ends, none is answered twice (seed ${SEED})`, async () => {
+test(`the runtime is killed repeatedly: each prompt ends, none is answered twice (seed ${SEED})`, async () => {
   const draw = generator(SEED);
   const { session_id: id } = await server.create();
   await server.becomes(id, "running");

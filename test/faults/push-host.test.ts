@@ -75,75 +75,75 @@ async function start(kind: "file" | "http", instead: Instead = () => null): Prom
 const isPush = (request: Request) => request.method === "POST" && request.url.endsWith("/git-receive-pack");
 
 test.each(["file", "http"] as const)(
-  "%s: a host that hangs after it took the push is asked, and the push has arrived",
+  "%s: a push to a host that hangs after it accepted the push is found on the host",
   async (kind) => {
     const { remote, next, push, served } = await start(kind);
     remote.hook("post-receive", hang(remote));
-    const told = await push(`${next}:refs/heads/main`, `${next}:refs/tags/v1`);
-    expect(told).toMatchObject({ code: 0 });
+    const result = await push(`${next}:refs/heads/main`, `${next}:refs/tags/v1`);
+    expect(result).toMatchObject({ code: 0 });
     expect(await served()).toEqual({ "refs/heads/main": next, "refs/tags/v1": next });
   },
 );
 
 test.each(["file", "http"] as const)(
-  "%s: a host that hangs before it takes the push has not taken it",
+  "%s: a push to a host that hangs before it accepts the push has failed",
   async (kind) => {
     const { remote, next, push, served } = await start(kind);
     remote.hook("pre-receive", `${hang(remote)}; exit 1`);
-    const told = await push(`${next}:refs/heads/main`);
-    expect(told.code).toBe(1);
-    expect(told.err).toContain("the git host did not accept it");
+    const result = await push(`${next}:refs/heads/main`);
+    expect(result.code).toBe(1);
+    expect(result.err).toContain("the git host did not accept it");
     expect(await served()).toEqual({ "refs/heads/main": first });
   },
 );
 
 test.each(["file", "http"] as const)(
-  "%s: a refusal reaches the pusher in the host's words, without escapes and without the credential",
+  "%s: the pusher gets the host's rejection message, without escape sequences and the credential",
   async (kind) => {
     const { remote, next, push, served } = await start(kind);
     const words = `no \\033[31mred\\033[0m branches\\007 today\\nyou are ${TOKEN}, ${BASIC}, ${encodeURIComponent(TOKEN)}\\nAuthorization: Basic ${BASIC}\\nask https://x:${TOKEN}@host/why\\n`;
     remote.hook("pre-receive", `printf '${words.replaceAll("%", "%%")}' >&2; exit 1`);
-    const told = await push(`${next}:refs/heads/main`);
-    expect(told.code).toBe(1);
-    expect(told.err).toContain("remote: no red branches today");
-    expect(told.err).toContain("pre-receive hook declined");
+    const result = await push(`${next}:refs/heads/main`);
+    expect(result.code).toBe(1);
+    expect(result.err).toContain("remote: no red branches today");
+    expect(result.err).toContain("pre-receive hook declined");
     if (kind === "http") {
-      expect(told.err).toContain("ask https://host/why");
-      for (const secret of secrets()) expect(told.err).not.toContain(secret);
+      expect(result.err).toContain("ask https://host/why");
+      for (const secret of secrets()) expect(result.err).not.toContain(secret);
     }
-    expect(told.err).not.toMatch(/[\u001b\u0007]/);
+    expect(result.err).not.toMatch(/[\u001b\u0007]/);
     expect(await served()).toEqual({ "refs/heads/main": first });
   },
 );
 
-test("words that the host says to a push that it takes are passed on too", async () => {
+test("forwards the host's messages for an accepted push, too", async () => {
   const { remote, next, push } = await start("http");
   remote.hook("post-receive", `echo 'open a merge request: https://x:${TOKEN}@host/new' >&2`);
-  const told = await push(`${next}:refs/heads/work`);
-  expect(told).toMatchObject({ code: 0 });
-  expect(told.err).toContain("remote: open a merge request: https://host/new");
+  const result = await push(`${next}:refs/heads/work`);
+  expect(result).toMatchObject({ code: 0 });
+  expect(result.err).toContain("remote: open a merge request: https://host/new");
 });
 
-test("of several refs the host takes what it takes, and each is told", async () => {
+test("reports the host's result for each of several refs", async () => {
   const { remote, next, push, served } = await start("http");
   remote.hook("update", `[ "$1" != refs/heads/main ] || { echo 'main is closed' >&2; exit 1; }`);
-  const told = await push(`${next}:refs/heads/main`, `${next}:refs/heads/work`, `${next}:refs/tags/v1`);
-  expect(told.code).toBe(1);
-  expect(told.err).toMatch(/remote rejected\].* -> main \(hook declined\)/);
-  expect(told.err).toMatch(/new branch\].* -> work/);
-  expect(told.err).toMatch(/new tag\].* -> v1/);
-  expect(told.err).toContain("remote: main is closed");
+  const result = await push(`${next}:refs/heads/main`, `${next}:refs/heads/work`, `${next}:refs/tags/v1`);
+  expect(result.code).toBe(1);
+  expect(result.err).toMatch(/remote rejected\].* -> main \(hook declined\)/);
+  expect(result.err).toMatch(/new branch\].* -> work/);
+  expect(result.err).toMatch(/new tag\].* -> v1/);
+  expect(result.err).toContain("remote: main is closed");
   const expected = { "refs/heads/main": first, "refs/heads/work": next, "refs/tags/v1": next };
   expect(await refsOf(remote.path)).toEqual(expected);
   expect(await served()).toEqual(expected);
 });
 
-test("of an atomic push to a host that refuses one ref nothing arrives", async () => {
+test("an atomic push of which the host rejects one ref changes nothing", async () => {
   const { remote, next, push, served } = await start("http");
   remote.hook("update", `[ "$1" != refs/heads/main ]`);
-  const told = await push("--atomic", `${next}:refs/heads/main`, `${next}:refs/heads/work`);
-  expect(told.code).toBe(1);
-  expect(told.err.match(/remote rejected\]/g)).toHaveLength(2);
+  const result = await push("--atomic", `${next}:refs/heads/main`, `${next}:refs/heads/work`);
+  expect(result.code).toBe(1);
+  expect(result.err.match(/remote rejected\]/g)).toHaveLength(2);
   expect(await served()).toEqual({ "refs/heads/main": first });
 });
 
@@ -155,14 +155,14 @@ test.each([
   ["answers 500", () => new Response("no", { status: 500 })],
   ["answers nonsense", () => new Response("0000nonsense")],
   ["answers nothing", () => new Response("")],
-])("a host that takes the push and then %s has taken it", async (_, answer) => {
+])("a push succeeds if the host accepts it and then %s", async (_, answer) => {
   const { remote, next, push, served } = await start("http", async (request, { path }) => {
     if (!isPush(request)) return null;
     await backend(join(path, ".."), request);
     return answer();
   });
-  const told = await push(`${next}:refs/heads/main`, `${next}:refs/tags/v1`);
-  expect(told).toMatchObject({ code: 0 });
+  const result = await push(`${next}:refs/heads/main`, `${next}:refs/tags/v1`);
+  expect(result).toMatchObject({ code: 0 });
   const expected = { "refs/heads/main": next, "refs/tags/v1": next };
   expect(await refsOf(remote.path)).toEqual(expected);
   expect(await served()).toEqual(expected);
@@ -173,29 +173,29 @@ test.each([
   ["wants another credential", () => new Response("who?", { status: 401 })],
   ["has moved", () => Response.redirect("http://127.0.0.1:1/elsewhere", 301)],
   ["answers nonsense", () => new Response("001fnonsense")],
-])("a host that %s when the push comes has not taken it, and the pusher reads so", async (_, answer) => {
+])("a push fails with an error if the host %s", async (_, answer) => {
   const { next, push, served } = await start("http", (request) => (isPush(request) ? answer() : null));
-  const told = await push(`${next}:refs/heads/main`);
-  expect(told.code).toBe(1);
-  expect(told.err).toMatch(/the git host (?:did not accept it|could not be reached)/);
-  for (const secret of secrets()) expect(told.err).not.toContain(secret);
+  const result = await push(`${next}:refs/heads/main`);
+  expect(result.code).toBe(1);
+  expect(result.err).toMatch(/the git host (?:did not accept it|could not be reached)/);
+  for (const secret of secrets()) expect(result.err).not.toContain(secret);
   expect(await served()).toEqual({ "refs/heads/main": first });
 });
 
-test("a branch that moved on its host in between is to be fetched first", async () => {
+test("rejects a push if the branch has moved on its host, with the advice to fetch", async () => {
   let moved = "";
   const { remote, next, push, served } = await start("http", (request, host) => {
     if (isPush(request)) moved ||= host.commit("main", { g: "by another\n" });
     return null;
   });
-  const told = await push(`${next}:refs/heads/main`);
-  expect(told.code).toBe(1);
-  expect(told.err).toContain("fetch first");
+  const result = await push(`${next}:refs/heads/main`);
+  expect(result.code).toBe(1);
+  expect(result.err).toContain("fetch first");
   expect(remote.sha("main")).toBe(moved);
   expect(await served()).toEqual({ "refs/heads/main": moved });
 });
 
-test("a mirror that is lost while the host takes the push is made anew", async () => {
+test("re-creates a mirror that is lost while the host accepts the push", async () => {
   const mirrors = join(bench.api.dataDir, "mirrors");
   const { next, push, served } = await start("http", (request) => {
     if (isPush(request))
@@ -217,7 +217,7 @@ function secrets(): string[] {
 }
 
 test.each(["file", "http"] as const)(
-  "%s: what another push did a moment before is done, and what it did otherwise is not overwritten",
+  "%s: accepts a change that another push has already made, and does not overwrite a different one",
   async (kind) => {
     const place = await start(kind);
     const { remote, next } = place;

@@ -213,7 +213,7 @@ const PACKS: Record<string, { to?: string; pack: Uint8Array; says: RegExp }> = {
   })(),
 };
 
-describe("a pack is refused with its reason", () => {
+describe("rejects a pack with the reason", () => {
   test.each(Object.entries(PACKS))("%s", async (_, { to = good.to, pack, says }) => {
     const { status, text } = await postGit(bench, "git-receive-pack", pushOf(to, pack));
     expect(status).toBe(200);
@@ -225,7 +225,7 @@ describe("a pack is refused with its reason", () => {
   });
 });
 
-test("what git says of an object comes once, and without escapes", async () => {
+test("reports git's error about an object once, without escape sequences", async () => {
   const evil = gitmodules('[submodule "a"]\n\tpath = sub\n\turl = "--evil\u001b[31m"\n');
   const body = pushOf(evil.to, evil.pack, "report-status side-band-64k");
   const { text } = await postGit(bench, "git-receive-pack", body);
@@ -233,7 +233,7 @@ test("what git says of an object comes once, and without escapes", async () => {
   expect(text).not.toContain("\u001b");
 });
 
-test("a pack made by hand is taken when nothing is wrong with it", async () => {
+test("accepts a valid handmade pack", async () => {
   const { to, pack } = withTree([file("g")]);
   const { text } = await postGit(bench, "git-receive-pack", pushOf(to, pack));
   expect(text).toContain("unpack ok");

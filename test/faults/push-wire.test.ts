@@ -92,7 +92,7 @@ const NONSENSE: Record<string, Uint8Array> = {
   "another version's command": Buffer.concat([line("command=push\n"), Buffer.from("0001"), FLUSH]),
 };
 
-describe("nonsense is answered with 4xx, or as git answers it, at once", () => {
+describe("invalid bodies get 4xx or git's error at once", () => {
   test.each(
     Object.entries(NONSENSE).flatMap(([name, body]) =>
       SERVICES.flatMap((service) =>
@@ -127,7 +127,7 @@ test.each([
   "refs/heads/x\u0007",
   `refs/heads/${"x".repeat(300)}`,
   "refs/heads/x@{1}",
-])("a ref called %p is refused by name", async (ref) => {
+])("rejects a ref named %p with its name", async (ref) => {
   const body = Buffer.concat([create(ref, id), FLUSH, pack]);
   const { status, text } = await postGit(bench, "git-receive-pack", body);
   expect(status).toBe(200);
@@ -179,8 +179,8 @@ describe("svc's own refs are hidden", () => {
   });
 });
 
-describe("what a body claims to be", () => {
-  test.each(SERVICES)("%s: content of another type is nothing that svc speaks", async (service) => {
+describe("the type and encoding of a body", () => {
+  test.each(SERVICES)("%s: rejects other content types", async (service) => {
     for (const type of [
       "text/plain",
       "",
@@ -194,7 +194,7 @@ describe("what a body claims to be", () => {
     }
   });
 
-  test.each(SERVICES)("%s: an encoding that git does not use, or a broken one, is 400", async (service) => {
+  test.each(SERVICES)("%s: an unknown or invalid encoding is 400", async (service) => {
     for (const encoding of ["br", "deflate", "zstd", "gzip, gzip", "chunked"]) {
       expect(await postGit(bench, service, push, { "Content-Encoding": encoding })).toMatchObject({
         status: 400,
@@ -209,7 +209,7 @@ describe("what a body claims to be", () => {
     }
   });
 
-  test("a gzip bomb of 256 MiB ends at the limit, in bounded memory", async () => {
+  test("a gzip bomb of 256 MiB stops at the limit, in limited memory", async () => {
     const gzip = { "Content-Encoding": "gzip" };
     const head = Buffer.concat([create("refs/heads/new", id), FLUSH]);
     const zeros = Buffer.alloc(256 * MIB);
@@ -239,7 +239,7 @@ describe("on the wire", () => {
       "\r\n",
     ].join("\r\n");
 
-  test("chunks of any size, after Expect: 100-continue", async () => {
+  test("accepts chunks of any size after Expect: 100-continue", async () => {
     const wire = await openWire(bench);
     wire.write(start(["Transfer-Encoding: chunked", "Expect: 100-continue"]));
     await until("100 Continue came", () => wire.text().startsWith("HTTP/1.1 100 Continue\r\n\r\n"));
@@ -260,7 +260,7 @@ describe("on the wire", () => {
     ["in its commands", 30],
     ["before its pack", push.length - pack.length],
     ["in its pack", push.length - 25],
-  ])("a client that falls silent %s gets an end", async (_, at) => {
+  ])("disconnects a client that stops sending %s", async (_, at) => {
     const wire = await openWire(bench);
     wire.write(start([`Content-Length: ${push.length}`]));
     wire.write(push.subarray(0, at));
@@ -268,7 +268,7 @@ describe("on the wire", () => {
     wire.close();
   });
 
-  test("a client that sends a byte now and then gets an end", async () => {
+  test("disconnects a client that sends too slowly", async () => {
     const wire = await openWire(bench);
     wire.write(start([`Content-Length: ${push.length}`]));
     let ended = false;
@@ -283,7 +283,7 @@ describe("on the wire", () => {
     wire.close();
   });
 
-  test("a client that is gone in the middle leaves nothing", async () => {
+  test("leaves nothing of a client that disconnects during a push", async () => {
     const wire = await openWire(bench);
     wire.write(start([`Content-Length: ${push.length}`]));
     wire.write(push.subarray(0, -25));
@@ -293,7 +293,7 @@ describe("on the wire", () => {
     await until("the quarantine is gone", () => readdirSync(temporary).length === 0);
   });
 
-  test("a push that is larger than allowed is told so when it was heard out, and is cut off past that", async () => {
+  test("reports a push over the size limit, and disconnects one far over it", async () => {
     const large = (bytes: number) => {
       const data = crypto.getRandomValues(new Uint8Array(65_536));
       const blobs = Array.from({ length: Math.ceil(bytes / 65_536) }, (_, n) => ({

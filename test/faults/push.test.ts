@@ -94,7 +94,7 @@ const DYING = [
   ["http", "index-pack", "full", "File too large"],
   ["http", "remote-http", "before", "could not be reached"],
   ["http", "push", "before", "the git host did not accept it"],
-  // what was done is told to be done, whoever did not live to say so
+  // a completed push is reported as completed, whichever process was killed
   ["http", "push", "after", null],
   ["http", "update-ref", "before", null],
   ["http", "update-ref", "after", null],
@@ -110,7 +110,7 @@ const HOW = {
 } as const;
 
 test.each(sample(6, DYING).map(([kind, verb, how, says]) => [kind, verb, HOW[how], says, how] as const))(
-  "%s repository: git %s is %s, which the client hears as %p, and all agree",
+  "%s repository: git %s is %s, the client gets %p, and all agree",
   async (kind, verb, _, says, how) => {
     const place = bench.places[kind];
     const push = await prepare(place, how === "full" || how === "half");
@@ -124,7 +124,7 @@ test.each(sample(6, DYING).map(([kind, verb, how, says]) => [kind, verb, HOW[how
   },
 );
 
-test("a push to a host that hangs ends when its git is killed, also when git's own children live on", async () => {
+test("a push to a host that hangs ends when its git is killed, even if git's children survive", async () => {
   const place = bench.places.http;
   const push = await prepare(place, false);
   const pushing = await pushUntil(place, HOST_TOOK, push.args);
@@ -138,7 +138,7 @@ test("a push to a host that hangs ends when its git is killed, also when git's o
 });
 
 test(
-  "killed at any moment, whoever it is, all agree",
+  "host, mirror and client agree after any of the processes is killed at any moment",
   async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -81,7 +81,7 @@ async function makeProject(call: Api["call"], remote: Remote): Promise<string> {
 }
 
 describe("two API processes on one Postgres", () => {
-  test("200 creates at once get the numbers 1 to 200", async () => {
+  test("200 concurrent creations get the numbers 1 to 200", async () => {
     const { call } = await twoServers();
     const remote = makeRemote();
     remote.commit("work", { a: "2\n" }, { from: "main" });
@@ -96,7 +96,7 @@ describe("two API processes on one Postgres", () => {
     expect(numbers).toEqual(Array.from({ length: 200 }, (_, n) => n + 1));
   });
 
-  test("50 merges into one base at once are all merged or cleanly refused, and none is lost", async () => {
+  test("50 concurrent merges into one base all succeed or are rejected, and none is lost", async () => {
     const { call } = await twoServers();
     const remote = makeRemote();
     for (let n = 0; n < 50; n++) remote.commit(`w${n}`, { [`f${n}`]: `${n}\n` }, { from: "main" });
@@ -126,7 +126,7 @@ describe("two API processes on one Postgres", () => {
     expect(open.body.change_requests).toHaveLength(50 - merged.length);
   });
 
-  test("20 merges of one change request: one is done, the others are 409", async () => {
+  test("of 20 merges of one change request one succeeds, the others are 409", async () => {
     const { call } = await twoServers();
     const remote = makeRemote();
     remote.commit("work", { b: "2\n" }, { from: "main" });
@@ -139,7 +139,7 @@ describe("two API processes on one Postgres", () => {
     expect(remote.git("rev-list", "--merges", "--count", "main").trim()).toBe("1");
   });
 
-  test("merge against close: one of them wins, and the repository agrees", async () => {
+  test("of a concurrent merge and close one wins, and the repository agrees", async () => {
     const { call } = await twoServers();
     for (let round = 0; round < 8; round++) {
       const remote = makeRemote();
@@ -171,7 +171,7 @@ test("processes that start together on an empty database all start", async () =>
 const rows = MERGE_STEPS.flatMap((step) => [[step, false] as const, [step, true] as const]);
 
 test.each(sample(4, rows))(
-  "the database goes away after %s (diverged: %p): rows and repository agree afterwards",
+  "the database disconnects after %s (diverged: %p): rows and repository agree afterwards",
   async (step, diverged) => {
     const remote = makeRemote();
     remote.commit("work", { b: "2\n" }, { from: "main" });

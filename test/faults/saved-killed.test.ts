@@ -14,7 +14,7 @@ const AT_ONCE = 4;
 /** Between two writes of the work. */
 const WRITE_MS = 15;
 
-test(`a sandbox that is killed at any moment: what is saved is whole and recent, and no more than that is saved (seed ${SEED})`, async () => {
+test(`a sandbox killed at any moment leaves saved work that is complete and recent (seed ${SEED})`, async () => {
   const draw = generator(SEED);
   for (let kills = 0; kills < KILLS; kills += AT_ONCE)
     await Promise.all(Array.from({ length: AT_ONCE }, () => killedAfter(draw(1_500))));

@@ -42,7 +42,7 @@ test("a stop saves the work, and a restart with --restore restores it", async ()
   expect(readFileSync(inWorkspace(id, "new.txt"), "utf8")).toBe("work\n");
   // at once, and not only when the sandbox has saved it as its own
   expect(await savedOf(id)).toMatchObject({ commit: stopped.saved?.commit ?? "", live: true });
-  // one that is restarted while it runs saves too, and the next has it only if it is told to
+  // a restart of a running session saves, too, and restores only on request
   await server.call("POST", `/${id}/restart`);
   await server.becomes(id, "running");
   expect([existsSync(inWorkspace(id, "new.txt")), (await savedOf(id))?.live]).toEqual([false, false]);

@@ -30,7 +30,7 @@ afterEach(async () => {
   for (const step of undo.splice(0).reverse()) await step();
 });
 
-onLinux("a host's token is nowhere but in the environment of git, which nobody else can read", async () => {
+onLinux("a host's token is only in git's environment, which no other user can read", async () => {
   const token = `gh+p/${randomBytes(18).toString("base64url")}=`;
   const wrong = `wrong/${randomBytes(18).toString("base64url")}`;
   const basic = (secret: string) => Buffer.from(`x-access-token:${secret}`).toString("base64");
@@ -38,7 +38,7 @@ onLinux("a host's token is nowhere but in the environment of git, which nobody e
   const place = await start([token, basic(token), base64, encodeURIComponent(token)], [wrong, basic(wrong)]);
   let host = "up";
   using server = serveGit(dirname(place.remote.path), async (request) => {
-    // long enough for the process that asks to be seen
+    // long enough to observe the requesting process
     await Bun.sleep(20);
     const header = request.headers.get("authorization");
     if (host === "down") return new Response("no", { status: 503 });
@@ -57,7 +57,7 @@ onLinux("a host's token is nowhere but in the environment of git, which nobody e
   host = "up";
   expect(place.said.join("\n")).toContain("remote: you are ***");
   await branchFrom(place, url, { username: "x-access-token", token });
-  // `false` is what git asks for a password
+  // git gets its password from `false`
   const others = [...place.watch.holders].filter(
     (name) => !/(?:^|\/)(?:git|git-remote-http|false)$/.test(name),
   );
@@ -66,32 +66,29 @@ onLinux("a host's token is nowhere but in the environment of git, which nobody e
   await findNothing(place);
 });
 
-withSsh(
-  "an ssh key is nowhere but in a file of git's that nobody else can read, and goes with it",
-  async () => {
-    const folder = scratch();
-    undo.push(() => folder[Symbol.dispose]());
-    await using server = await startSshServer(folder.path);
-    const key = readFileSync(server.key, "utf8");
-    const lines = key.split("\n").filter((line) => line.length > 20 && !line.startsWith("---"));
-    const place = await start(lines);
-    const url = `${server.origin}${place.remote.path}`;
-    await place.open(url, key);
-    await place.useAll();
-    // killed while the key's file is there
-    await place.hang(async () => {
-      expect(await filesWith(place.dataDir, lines)).toHaveLength(1);
-      await place.restart();
-      expect(await filesWith(place.dataDir, lines)).toEqual([]);
-    });
-    await server.stop();
-    await place.tryAll();
-    await server.listen();
-    await branchFrom(place, url, { username: "git", token: key });
-    expect([...place.watch.holders]).toEqual([]);
-    await findNothing(place);
-  },
-);
+withSsh("an ssh key is only in a private file of git, which is removed afterwards", async () => {
+  const folder = scratch();
+  undo.push(() => folder[Symbol.dispose]());
+  await using server = await startSshServer(folder.path);
+  const key = readFileSync(server.key, "utf8");
+  const lines = key.split("\n").filter((line) => line.length > 20 && !line.startsWith("---"));
+  const place = await start(lines);
+  const url = `${server.origin}${place.remote.path}`;
+  await place.open(url, key);
+  await place.useAll();
+  // killed while the key's file is there
+  await place.hang(async () => {
+    expect(await filesWith(place.dataDir, lines)).toHaveLength(1);
+    await place.restart();
+    expect(await filesWith(place.dataDir, lines)).toEqual([]);
+  });
+  await server.stop();
+  await place.tryAll();
+  await server.listen();
+  await branchFrom(place, url, { username: "git", token: key });
+  expect([...place.watch.holders]).toEqual([]);
+  await findNothing(place);
+});
 
 interface Place {
   database: TestDatabase;
@@ -106,7 +103,7 @@ interface Place {
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   /** Makes the project. */
   open(url: string, token: string | undefined): Promise<void>;
-  /** Everything that asks the host, and works. */
+  /** All successful operations that contact the host. */
   useAll(): Promise<void>;
   /** The same, however it ends. */
   tryAll(): Promise<void>;
@@ -268,7 +265,7 @@ async function start(credential: string[], others: string[] = []): Promise<Place
   }
 }
 
-/** What a session's start asks for: a branch, over git's own protocol. */
+/** A session's start creates a branch, over git's protocol. */
 async function branchFrom({ folder, said }: Place, url: string, credential: Credential): Promise<void> {
   const dataDir = join(folder, "engine");
   const write = (fields: object, message: string) => void said.push(JSON.stringify(fields), message);

@@ -30,7 +30,7 @@ test("a session that was stopped on one server can be started on another, and is
     await one.becomes(id, "running");
     expect(provider.sandboxes.has(id)).toBe(true);
     expect((await visit(two)).status).toBe(200);
-    // whichever server is asked, the one that has the sandbox ends it
+    // any server accepts the request; the one with the sandbox ends it
     await one.call("POST", `/${id}/stop`);
     await one.becomes(id, "stopped");
     expect(provider.sandboxes.has(id)).toBe(false);

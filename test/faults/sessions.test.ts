@@ -42,7 +42,7 @@ test.each(
       .filter((verb) => verb !== "restart" || step !== "end-recorded")
       .map((verb) => [step, verb] as const),
   ),
-)("the server is killed at %s of a %s: it is done all the same", async (step, verb) => {
+)("the server is killed at %s of a %s: the next server completes it", async (step, verb) => {
   const { session_id: id } = await server.create();
   await server.becomes(id, "running");
   // a restart has no step of its own between the old sandbox and the new keys

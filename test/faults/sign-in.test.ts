@@ -36,7 +36,7 @@ test("a browser that signed in at one server is signed in at the other, and sign
   expect((await browser.call("GET", "/v1/accounts/me")).status).toBe(401);
 });
 
-test("a device's token is given out once, whichever server is asked", async () => {
+test("a device's token is returned once, by either server", async () => {
   const browser = await signedIn(at(0));
   for (let round = 0; round < 5; round++) {
     const asked = await at(round).call("POST", "/v1/auth/device", { token: null, body: { label: "x" } });
@@ -62,7 +62,7 @@ test("a device's token is given out once, whichever server is asked", async () =
   }
 });
 
-test("wrong passwords count together", async () => {
+test("wrong passwords count across servers", async () => {
   const email = "guessed@example.com";
   await signedIn(at(0), email);
   const guess = (turn: number, password: string) =>

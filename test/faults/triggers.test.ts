@@ -51,12 +51,12 @@ interface Row {
   session_id: string | null;
 }
 
-test(`of a year with three servers that are killed at random, each due time was fired once or is told as missed`, async () => {
+test(`over a year with three servers killed at random, each due time fires once or is reported as missed`, async () => {
   const database = await createDatabase();
   const db = postgres(database.url, { max: 1, onnotice() {} });
   const remote = new Remote();
   let now = START;
-  const tell = async () => {
+  const setClock = async () => {
     await db`update test_clock set at = ${new Date(now)}`;
     await db`select pg_notify('svc_events', '{"type":"trigger"}')`;
   };
@@ -106,7 +106,7 @@ test(`of a year with three servers that are killed at random, each due time was 
     expect(made.status).toBe(201);
     const known = async () => (await db`select from triggers`).length === entries.length;
     await until("the triggers are known", known);
-    // sessions end at once, and nobody looks at the manifest again
+    // sessions end at once, and the manifest is not read again
     renameSync(remote.path, `${remote.path}.away`);
     await db`update project_manifests set next_look_at = '2100-01-01'`;
 
@@ -118,7 +118,7 @@ test(`of a year with three servers that are killed at random, each due time was 
       for (const row of found) rows.set(row.seq, row);
     };
     const settled = async () => {
-      await tell();
+      await setClock();
       const [left] = await db`
         select (select count(*) from triggers where next_fire_at <= ${new Date(now)})::int
           + (select count(*) from trigger_firings where state = 'waiting')::int as count`;
@@ -127,7 +127,7 @@ test(`of a year with three servers that are killed at random, each due time was 
     while (now < END) {
       const jump = JUMPS[random(JUMPS.length)] ?? MINUTE;
       now = Math.min(now + jump, STOPS.find((stop) => stop > now) ?? END);
-      await tell();
+      await setClock();
       if (STOPS.includes(now) || random(KILLED_OF) === 0) servers[random(SERVERS)]?.child.kill("SIGKILL");
       await until("what is due is over", settled);
       await look();

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench?.stop());
 
-test("pushes and clones go on while the repository is repacked, whole and in part", async () => {
+test("pushes and clones succeed while the repository is repacked, fully and incrementally", async () => {
   const { hosted, api } = bench;
   const url = bench.url(hosted, api.token);
   using work = scratch();
@@ -36,7 +36,7 @@ test("pushes and clones go on while the repository is repacked, whole and in par
     for (let push = 0; push < PUSHES_EACH; push++) {
       await git(folder, "commit", "--quiet", "--allow-empty", "-m", `${writer} ${push}`);
       await git(folder, "push", "--quiet", "origin", `HEAD:refs/heads/w${writer}`);
-      // what is left behind becomes unreachable
+      // the old commits become unreachable
       await git(folder, "push", "--quiet", "--force", "origin", `HEAD~1:refs/heads/old${writer}`);
     }
     expected.set(`refs/heads/w${writer}`, await git(folder, "rev-parse", "HEAD"));

@@ -35,34 +35,34 @@ async function pusherOf(authorization: string | null, name = "p") {
 }
 const basic = (text: string) => Buffer.from(text).toString("base64");
 
-describe("where the credential may stand", () => {
+describe("positions of the credential", () => {
   const NO_HEADER = "must be HTTP basic";
   const NO_TOKEN = "must be an svc token";
   const NO_PREFIX = "begins with svc_pat_";
   test.each<[what: string, header: (token: string) => string | null, says: string | null]>([
     ["the password", (t) => `Basic ${basic(`git:${t}`)}`, null],
-    ["the password of nobody", (t) => `Basic ${basic(`:${t}`)}`, null],
+    ["the password, without a user name", (t) => `Basic ${basic(`:${t}`)}`, null],
     ["the user name, without a password", (t) => `Basic ${basic(`${t}:`)}`, null],
-    ["the user name, beside an old habit", (t) => `Basic ${basic(`${t}:x-oauth-basic`)}`, null],
+    ["the user name, with x-oauth-basic as password", (t) => `Basic ${basic(`${t}:x-oauth-basic`)}`, null],
     ["a bearer token", (t) => `Bearer ${t}`, null],
-    ["in capitals, and with blanks", (t) => `BASIC   ${basic(`git:${t}`)}  `, null],
-    ["a bearer token in small letters, and with blanks", (t) => `bearer   ${t}  `, null],
+    ["in capitals, and with spaces", (t) => `BASIC   ${basic(`git:${t}`)}  `, null],
+    ["a bearer token in lower case, and with spaces", (t) => `bearer   ${t}  `, null],
     ["nowhere", () => null, "Authentication is required"],
     ["an empty header", () => "", NO_HEADER],
     ["a user name alone, without a colon", (t) => `Basic ${basic(t)}`, NO_TOKEN],
-    ["a password in which a colon is", (t) => `Basic ${basic(`git:x:${t}`)}`, NO_PREFIX],
-    ["nothing at all", () => `Basic ${basic(":")}`, NO_TOKEN],
-    ["another's habit", (t) => `Basic ${basic(`${t}:x-other`)}`, NO_PREFIX],
-    ["a password with a blank before it", (t) => `Basic ${basic(`git: ${t}`)}`, NO_TOKEN],
+    ["a password with a colon", (t) => `Basic ${basic(`git:x:${t}`)}`, NO_PREFIX],
+    ["no user name and password", () => `Basic ${basic(":")}`, NO_TOKEN],
+    ["the user name, with another password", (t) => `Basic ${basic(`${t}:x-other`)}`, NO_PREFIX],
+    ["a password with a leading space", (t) => `Basic ${basic(`git: ${t}`)}`, NO_TOKEN],
     ["a password with a line end", (t) => `Basic ${basic(`git:${t}\n`)}`, NO_TOKEN],
-    ["without a blank", (t) => `Basic${basic(`git:${t}`)}`, NO_HEADER],
-    ["a bearer token without a blank", (t) => `Bearer${t}`, NO_HEADER],
+    ["without a space", (t) => `Basic${basic(`git:${t}`)}`, NO_HEADER],
+    ["a bearer token without a space", (t) => `Bearer${t}`, NO_HEADER],
     ["more before it", (t) => `x Basic ${basic(`git:${t}`)}`, NO_HEADER],
     ["more before a bearer token", (t) => `x Bearer ${t}`, NO_HEADER],
-    ["more behind it", (t) => `Basic ${basic(`git:${t}`)} x`, NO_HEADER],
-    ["more behind a bearer token", (t) => `Bearer ${t} x`, NO_HEADER],
-    ["what is no base64", (t) => `Basic !${basic(`git:${t}`)}`, NO_HEADER],
-    ["what begins as a clone credential does not", (t) => `Bearer ${t}svc_git_`, "unknown or revoked"],
+    ["more after it", (t) => `Basic ${basic(`git:${t}`)} x`, NO_HEADER],
+    ["more after a bearer token", (t) => `Bearer ${t} x`, NO_HEADER],
+    ["invalid base64", (t) => `Basic !${basic(`git:${t}`)}`, NO_HEADER],
+    ["a clone credential's prefix at the wrong place", (t) => `Bearer ${t}svc_git_`, "unknown or revoked"],
   ])("%s", async (_, header, says) => {
     const found = await pusherOf(header(token));
     if (says === null) expect(found).toEqual({ kind: "user", id: userId, role: "admin" });
@@ -70,7 +70,7 @@ describe("where the credential may stand", () => {
     if (says !== null) expect(found).toStartWith("unauthorized");
   });
 
-  test("every letter of base64", async () => {
+  test("accepts all base64 characters", async () => {
     // `>>>` and `???` are + and / of it
     for (const user of ["Zz9>>>???", "Zz9>>>???".repeat(3), "~~~\u00ff\u00bf"]) {
       const header = basic(`${user}:${token}`);
@@ -89,7 +89,7 @@ describe("where the credential may stand", () => {
   });
 });
 
-test("a project's token is a script's, unless a session that lives has it", async () => {
+test("a project token identifies a script, unless it is a live session's", async () => {
   const script = await rows.token({ userId, projectId });
   expect(await pusherOf(`Bearer ${script}`)).toEqual({ kind: "project", id: expect.any(String) });
   const { sessionId, branch } = await rows.session({ projectId, accountId, userId });
@@ -123,7 +123,7 @@ describe("a clone credential", () => {
         .values({ runId: id, state: "active", serviceKeyHash: `key of ${id}`, serviceKey: "sealed" });
   });
 
-  test("is the session's, the one that saves its work, or an app's", async () => {
+  test("identifies a session, its saved work, or an app", async () => {
     const id = sessionId;
     expect(await pusherOf(`Bearer ${credential()}`)).toEqual({ kind: "session", id, branch });
     expect(await pusherOf(`Basic ${basic(`x:${credential()}`)}`)).toEqual({ kind: "session", id, branch });
@@ -137,7 +137,7 @@ describe("a clone credential", () => {
     expect(await pusherOf(`Bearer ${ofApp}`)).toEqual({ kind: "reader", id: app.sessionId });
   });
 
-  test("opens its own project, by id and by slug, and no other", async () => {
+  test("is for its own project only, by id or slug", async () => {
     for (const name of [projectId, projectId.toUpperCase(), "p"])
       expect([name, await pusherOf(`Bearer ${credential()}`, name)]).toEqual([
         name,
@@ -156,7 +156,7 @@ test.each<[status: SessionStatus, isLive: boolean]>([
   ["running", true],
   ["stopped", false],
   ["failed", false],
-])("a session that is %s has a branch that lives: %p", async (status, isLive) => {
+])("the branch of a session that is %s is live: %p", async (status, isLive) => {
   const { sessionId, branch } = await rows.session({ projectId, accountId, userId }, { status });
   expect(await liveBranch(rows.deps, projectId, sessionId)).toBe(isLive ? branch : null);
   expect(await liveBranch(rows.deps, otherId, sessionId)).toBeNull();

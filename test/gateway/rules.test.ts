@@ -78,7 +78,7 @@ async function verdictsOf(who: Who, ref: string, directPush: boolean) {
 }
 const reasonsOf = (verdicts: Verdicts) => KINDS.map((_, at) => VERDICTS[verdicts[at] ?? verdicts[0]]);
 
-describe.each([true, false])("where people may push protected branches: %p", (directPush) => {
+describe.each([true, false])("with direct pushes allowed: %p", (directPush) => {
   /** What a person may where `direct_push` is said, and else only what `else` says. */
   const push = directPush ? "yes" : "closed";
   test.each<[who: readonly Who[], ref: string, verdicts: Verdicts]>([
@@ -162,6 +162,6 @@ test.each<[who: Who, ref: string, kind: UpdateKind, advice: string]>([
   ["owner", "refs/heads/refs/refs/tags/x/refs/y", "create", "Push to refs/heads/x/refs/y instead."],
   ["owner", "refs/tags/refs/heads/x", "create", "Push to refs/tags/x instead."],
   ["owner", "refs/tags/refs/", "create", "Push to refs/tags/<name> instead."],
-])("a refused push says what to do: %s, %s, %s: %s", async (who, ref, kind, advice) => {
+])("a rejected push has the next step: %s, %s, %s: %s", async (who, ref, kind, advice) => {
   expect((await judge(who, ref, kind, false))?.advice).toContain(advice);
 });

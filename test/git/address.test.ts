@@ -54,12 +54,12 @@ test.each([
   "4000::1",
   "",
   "example.com",
-])("%s is not", (address) => {
+])("%s is not public", (address) => {
   expect(isPublic(address)).toBe(false);
 });
 
 test.each(CLOSED_IPV4.map((range) => [range] as const))(
-  "%s, which sandboxes do not reach, is not",
+  "%s, which is closed to sandboxes, is not public",
   (range) => {
     const [address, bits] = ipaddr.IPv4.parseCIDR(range);
     expect(isPublic(address.toString())).toBe(false);
@@ -67,7 +67,7 @@ test.each(CLOSED_IPV4.map((range) => [range] as const))(
   },
 );
 
-test("one private address among many refuses the host", async () => {
+test("rejects a host if one of its addresses is private", async () => {
   const answers = async () => ["1.1.1.1", "2606:4700::1", "10.0.0.1"];
   expect(publicAddresses("a.example", answers, 1000)).rejects.toMatchObject({ code: "repo_not_allowed" });
 });
@@ -80,7 +80,7 @@ test("IPv4 comes first, and a literal address is not looked up", async () => {
   expect(publicAddresses("169.254.169.254", never, 1000)).rejects.toMatchObject({ code: "repo_not_allowed" });
 });
 
-test("a resolver that fails, says nothing or takes too long", async () => {
+test("reports a resolver that fails, returns nothing or takes too long", async () => {
   const unreachable = { code: "repo_unreachable" };
   expect(publicAddresses("a.example", () => Promise.reject(new Error("no")), 1000)).rejects.toMatchObject(
     unreachable,

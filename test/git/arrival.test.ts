@@ -24,7 +24,7 @@ afterAll(async () => {
   await folder[Symbol.asyncDispose]();
 });
 
-test("how commits of random histories got into a branch matches git's own walks", async () => {
+test("how commits of random histories reached a branch matches git's own traversal", async () => {
   const pick = generator(SEED);
   for (let round = 0; round < share(6, 200); round++) {
     const { upstream, repo, ids } = await history(pick);

@@ -5,7 +5,7 @@ import { bytesOf, type Mirrored, mirrored } from "../helpers/mirrored.ts";
 const LINE = `${"y".repeat(99)}\n`;
 
 test.each([0, 1, 1024 * 1024, 1024 * 1024 + 1, 5_000_000])(
-  "a file of %p bytes comes whole and in order",
+  "a file of %p bytes is returned completely and in order",
   async (size) => {
     await using place = await mirrored();
     const content = Buffer.alloc(
@@ -19,7 +19,7 @@ test.each([0, 1, 1024 * 1024, 1024 * 1024 + 1, 5_000_000])(
   },
 );
 
-test("a slow reader holds git back, in little memory", async () => {
+test("a slow reader applies backpressure to git, in little memory", async () => {
   await using place = await mirrored();
   const { tip = "" } = await place.write([
     { name: "tip", branch: "main", files: { f: LINE.repeat(1_000_000) } },
@@ -42,7 +42,7 @@ test("a slow reader holds git back, in little memory", async () => {
   expect(peak - before).toBeLessThan(30_000_000);
 });
 
-test("a reader that has enough, or goes away, ends git", async () => {
+test("a reader that stops or disconnects ends git", async () => {
   await using place = await mirrored();
   const { tip = "" } = await place.write([
     { name: "tip", branch: "main", files: { f: LINE.repeat(100_000) } },
@@ -65,7 +65,7 @@ test("a reader that has enough, or goes away, ends git", async () => {
   expect(processesWith(await place.upstream.git("rev-parse", `${tip}:f`))).toEqual([]);
 });
 
-test("a slow reader of a large file holds up neither small files nor histories", async () => {
+test("a slow reader of a large file blocks neither small files nor histories", async () => {
   await using place = await mirrored({ git: { limits: { heavyPerRepository: 1 } } });
   const files = { f: LINE.repeat(100_000), small: "1\n" };
   const { tip = "" } = await place.write([{ name: "tip", branch: "main", files }]);

@@ -4,7 +4,7 @@ import { readListing } from "../../src/git/remote/branches.ts";
 import { serveGit } from "../helpers/git-http.ts";
 import { createRepository, createTestGit, runGit, temporary } from "../helpers/git-repo.ts";
 
-test("the listing is that of git ls-remote, over file and http, in two requests and without other refs", async () => {
+test("the listing matches git ls-remote, over file and http, in two requests and without other refs", async () => {
   await using directory = await temporary();
   const upstream = await createRepository(join(directory.path, "a b%.git"));
   const { one = "" } = await upstream.write([{ name: "one", branch: "main", files: { f: "1" } }]);
@@ -40,12 +40,12 @@ test("the listing is that of git ls-remote, over file and http, in two requests 
   }
 });
 
-test("a host that speaks an older protocol is listed too", async () => {
+test("lists a host with an older protocol", async () => {
   await using directory = await temporary();
   const upstream = await createRepository(join(directory.path, "up"));
   const { one = "" } = await upstream.write([{ name: "one", branch: "main", files: { f: "1" } }]);
   await using engine = await createTestGit({ dataDir: join(directory.path, "data") });
-  // the header that asks for version 2 gets lost, as behind an old proxy
+  // the header for version 2 is dropped, as by an old proxy
   using server = serveGit(directory.path, (request) => {
     request.headers.delete("git-protocol");
     return null;

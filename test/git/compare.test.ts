@@ -42,7 +42,7 @@ test.each(TOPOLOGY_ROWS)("%s", async (_name, base, head, expected) => {
   expect(await git.isAncestor(repo, id(base), id(head))).toBe(relation.canFastForward || base === head);
 });
 
-test("asking does not make the mirror grow", async () => {
+test("a comparison does not write to the mirror", async () => {
   const before = await sizes();
   await git.compare(repo, id("distant lines: base"), id("distant lines: head"));
   expect(await sizes()).toEqual(before);

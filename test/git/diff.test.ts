@@ -43,7 +43,7 @@ const TO: Files = {
   long: `${"x".repeat(400_000)}\n`,
 };
 
-test("statuses, counts and a patch that applies", async () => {
+test("returns statuses, counts and a patch that applies", async () => {
   await using place = await start(FROM, TO);
   const { summary, patch } = await place.diff();
   const rows = summary.files.map(({ path, ...rest }) => [
@@ -72,7 +72,7 @@ test("statuses, counts and a patch that applies", async () => {
   await place.applies(patch);
 });
 
-test("each file comes whole with its own entry, counted", async () => {
+test("returns each file complete with its entry and counts", async () => {
   await using place = await start(FROM, TO);
   const seen: string[] = [];
   const summary = await place.git.diff(place.repo, {
@@ -97,7 +97,7 @@ const NAMES = [
 ];
 
 test.each([0, 1, 2])(
-  "without white space each file that is left has its own patch and counts (%p)",
+  "ignoring white space, each remaining file has its own patch and counts (%p)",
   async (turn) => {
     const isOnlySpace = (index: number) => index % 3 === turn;
     const files = (content: (index: number) => string) =>
@@ -145,7 +145,7 @@ test.each([0, 1, 2])(
   },
 );
 
-test("a reader that has enough gets no more, and all files are still counted", async () => {
+test("a reader that stops gets no more, and all files are still counted", async () => {
   await using place = await start(FROM, TO);
   let calls = 0;
   const whole = await place.diff();
@@ -154,7 +154,7 @@ test("a reader that has enough gets no more, and all files are still counted", a
   expect(summary).toEqual(whole.summary);
 });
 
-test("a patch longer than the limit comes in pieces, whole together, in little memory", async () => {
+test("a patch over the limit is returned in complete pieces, in little memory", async () => {
   const line = `${"y".repeat(99)}\n`;
   await using place = await start({ a: "" }, { a: "", big: line.repeat(300_000), z: "1\n" });
   const before = process.memoryUsage().rss;
@@ -177,7 +177,7 @@ test("a patch longer than the limit comes in pieces, whole together, in little m
   expect(peak - before).toBeLessThan(150_000_000);
 });
 
-test("past the number of files git is stopped", async () => {
+test("git is stopped at the limit of files", async () => {
   const files = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`f${index}`, `${index}\n`]));
   await using place = await start({}, files);
   const summary = await place.git.diff(place.repo, { ...place.request, maxFiles: 20, onPatch: () => true });
@@ -187,7 +187,7 @@ test("past the number of files git is stopped", async () => {
   expect(exact.truncated).toBe(false);
 });
 
-test("head's attributes hide nothing, the base's count", async () => {
+test("applies the base's attributes, not the head's", async () => {
   const hide = { ".gitattributes": "* -diff\n", "d/.gitattributes": "* binary\n" };
   await using hidden = await start({ "d/f": "1\n", g: "1\n" }, { "d/f": "2\n", g: "2\n", ...hide });
   const open = await hidden.diff();
@@ -199,7 +199,7 @@ test("head's attributes hide nothing, the base's count", async () => {
   await marked.applies(patch);
 });
 
-test("a merge base, or the empty tree, may be what it starts from", async () => {
+test("can start from a merge base or the empty tree", async () => {
   await using place = await start({ a: "1\n" }, { a: "2\n" });
   const from = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
   const summary = await place.git.diff(place.repo, { ...place.request, from, onPatch: () => true });
@@ -212,7 +212,7 @@ test("a merge base, or the empty tree, may be what it starts from", async () => 
   expect(none).toEqual({ files: [], truncated: false });
 });
 
-test("a reader that goes away stops git", async () => {
+test("a reader that disconnects stops git", async () => {
   const files = Object.fromEntries(
     Array.from({ length: 3000 }, (_, index) => [`f${index}`, `${index}\n`.repeat(200)]),
   );

@@ -3,7 +3,7 @@ import { createGate } from "../../src/lib/gate.ts";
 
 const LIMITS = { total: 3, perKey: 2, queue: 5, queuePerKey: 3, waitMs: 1000 };
 
-test("no more run than may, of one key and in all, in the order they came", async () => {
+test("runs at most as many as allowed, per key and in total, in order", async () => {
   const gate = createGate(LIMITS);
   const inside: string[] = [];
   const order: string[] = [];

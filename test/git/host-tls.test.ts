@@ -8,7 +8,7 @@ import { needs } from "../helpers/needs.ts";
 const test = needs("openssl", Bun.which("openssl") !== null);
 const SHA = "0123456789".repeat(4);
 
-test("a call goes to the address that was checked, and the certificate must be the name's", async () => {
+test("a request goes to the checked address, and the certificate must match the name", async () => {
   await using server = await serveTls("git.example");
   const call = (name: string, address: string) =>
     server.run(`
@@ -24,7 +24,7 @@ test("a call goes to the address that was checked, and the certificate must be t
   expect(server.paths).toEqual(["/x%2Fy"]);
 });
 
-test("the API of a host that the operator named is called on a private address, too", async () => {
+test("the API of a configured host can have a private address", async () => {
   await using server = await serveTls("127.0.0.1");
   const make = (hosts: object[]) =>
     server.run(`

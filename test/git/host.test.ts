@@ -69,14 +69,14 @@ test.each([
   expect(findHost(OWN, address, CREDENTIAL)).toBeNull();
 });
 
-test("only what the operator named is trusted with private addresses", () => {
+test("only configured hosts can have private addresses", () => {
   const trusted = (own: GitHost[]) => findHost(own, "https://github.com/o/n", CREDENTIAL)?.trusted;
   expect(trusted(OWN)).toBe(false);
   expect(trusted([{ origin: "https://github.com", kind: "github" }])).toBe(true);
 });
 
 test.each([["10.0.0.1"], ["127.0.0.1"], ["93.184.216.34", "169.254.169.254"], ["fd00::1"], []])(
-  "a host's API at %p is not asked, as its repositories are not",
+  "does not call a host's API at %p, like its repositories",
   async (...addresses) => {
     await using directory = await temporary();
     const asked: string[] = [];

@@ -16,7 +16,7 @@ import {
 /** So many ordinary merges are answered while something goes on that takes much longer than one: they do not wait for it. */
 const ANSWERED = 3;
 
-test("10^6 files in a few objects: the diff is cut, the verdict comes", async () => {
+test("10^6 files in a few objects: the diff is truncated, and the merge preview works", async () => {
   await using place = await start();
   const { base, head } = await bomb(place.upstream, 6);
   await place.git.ensureCommits(place.repo, [base, head]);
@@ -52,7 +52,7 @@ test("10^9 files in a few objects end at a limit", async () => {
   if (verdict instanceof Error) expect(verdict).toMatchObject({ code: "merge_engine_failed" });
 });
 
-test("a storm of renames and a huge text end at a limit, and never as a verdict", async () => {
+test("many renames and a huge text fail at a limit, and never return a result", async () => {
   await using place = await start({ mergeMs: 2_000, mergeMemory: 150 * 1024 * 1024 });
   const renames = await storm(place.upstream, 3_000);
   const texts = await hugeText(place.upstream);

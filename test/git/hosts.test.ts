@@ -12,7 +12,7 @@ import { allCommandLines, filesWith } from "../helpers/secrets.ts";
 
 const TOKEN = "glpat-S3cr3t_t0ken-value";
 const BASIC = Buffer.from(`someone:${TOKEN}`).toString("base64");
-/** What a host that says nothing is given; every other test gives it what svc gives it. */
+/** The timeout for an unresponsive host; all other tests use svc's. */
 const HASTY_MS = 1_500;
 /** The last has no API that svc knows: there the branch is pushed. */
 const KINDS = ["github", "gitlab", "gitea", "push"] as const;
@@ -38,7 +38,7 @@ describe.each(KINDS)("%s", (kind) => {
     'semi;colon,"(paren)!$@',
     "<script>",
     "heads/main",
-  ])("makes %s at the tip, through the API where there is one", async (branch) => {
+  ])("creates %s at the tip, through the API if there is one", async (branch) => {
     const { git, repo, host, upstream } = place;
     const tip = await upstream.git("rev-parse", "refs/heads/main");
     expect(await git.createBranch(repo, { branch, base: "main" })).toBe(tip);
@@ -58,7 +58,7 @@ describe.each(KINDS)("%s", (kind) => {
     expect(await git.createBranch(repo, { branch: fresh(), base: "main" })).toBe(moved);
   });
 
-  test("is at the commit that it returns, also when the base moves in between", async () => {
+  test("creates the branch at the returned commit, also if the base moves in between", async () => {
     const { git, repo, host, upstream } = place;
     const before = await upstream.git("rev-parse", "refs/heads/main");
     let moved = "";
@@ -74,7 +74,7 @@ describe.each(KINDS)("%s", (kind) => {
     expect(moved).not.toBe("");
   });
 
-  test("made again is made; elsewhere or in the way is branch_exists", async () => {
+  test("creating an existing branch at the same commit succeeds; elsewhere or in conflict is branch_exists", async () => {
     const { git, repo, upstream, root } = place;
     const branch = `${fresh()}/part`;
     const first = await git.createBranch(repo, { branch, base: "main" });
@@ -95,7 +95,7 @@ describe.each(KINDS)("%s", (kind) => {
     expect(new Set(await Promise.all(asked))).toEqual(new Set([tip]));
   });
 
-  test("without its base is ref_not_found, and names that git would not take are invalid_ref", async () => {
+  test("a missing base is ref_not_found, and invalid names are invalid_ref", async () => {
     const { git, repo, host } = place;
     expect(await failure(git, repo, fresh(), "no/such")).toMatchObject({
       code: "ref_not_found",
@@ -122,7 +122,7 @@ describe.each(KINDS)("%s", (kind) => {
     expect(host.calls).toEqual([]);
   });
 
-  test("refused by the host's rules is push_rejected in the host's own words", async () => {
+  test("a rejection by the host's rules is push_rejected with the host's message", async () => {
     const { git, repo, host, upstream } = place;
     const branch = fresh();
     host.faults.create = () => Response.json({ message: "Not by the API" }, { status: 403 });
@@ -136,7 +136,7 @@ describe.each(KINDS)("%s", (kind) => {
     expect(await git.createBranch(repo, { branch, base: "main" })).toMatch(/^[0-9a-f]{40}$/);
   });
 
-  test("a host that is gone is repo_unreachable, one that asks for another credential too", async () => {
+  test("an unreachable host and a rejected credential are repo_unreachable", async () => {
     const { git, repo, host } = place;
     const gone = { ...repo, url: "http://127.0.0.1:1/owner/name.git" };
     expect(await failure(git, gone, fresh())).toMatchObject({ code: "repo_unreachable" });
@@ -145,7 +145,7 @@ describe.each(KINDS)("%s", (kind) => {
     expect(host.calls.map(({ step }) => step)).toEqual(byApi ? ["read"] : []);
   });
 
-  test("the credential is in no error, no log, no command line and no file", async () => {
+  test("the credential is in no error, log, command line or file", async () => {
     const { git, repo, host } = place;
     const seen: string[] = [];
     const look = async (answer: Response | null) => {
@@ -223,7 +223,7 @@ describe.each(KINDS)("%s", (kind) => {
       });
 
     test.each(rows)(
-      "%s to %s (done all the same: %p): the branch is made once",
+      "%s to %s (done anyway: %p): the branch is created once",
       async (name, step, done, fault) => {
         const { repo, host, upstream } = place;
         const isSlow = name.startsWith(SILENCE);
@@ -243,7 +243,7 @@ describe.each(KINDS)("%s", (kind) => {
       },
     );
 
-    test("a lost answer is found out, also when the base has moved on since", async () => {
+    test("a lost response is recovered, also if the base has moved since", async () => {
       const { git, repo, host, upstream } = place;
       const before = await upstream.git("rev-parse", "refs/heads/main");
       host.faults.create = async (perform) => {
@@ -256,7 +256,7 @@ describe.each(KINDS)("%s", (kind) => {
       expect(await upstream.git("rev-parse", `refs/heads/${branch}`)).toBe(before);
     });
 
-    test("an API that does it after all, later than anybody waited, changes nothing", async () => {
+    test("an API that creates the branch after the timeout changes nothing", async () => {
       const { hasty: git, repo, host, upstream } = place;
       const late = Promise.withResolvers<Response>();
       host.faults.create = async (perform) => {
@@ -271,7 +271,7 @@ describe.each(KINDS)("%s", (kind) => {
       expect(await upstream.git("rev-parse", `refs/heads/${branch}`)).toBe(made);
     });
 
-    test("an ssh key, no credential, or none that can stand in a header is not for an API", async () => {
+    test("does not use the API with an ssh key, without a credential, or with one that is invalid in a header", async () => {
       const { git, repo, host } = place;
       const key = "-----BEGIN OPENSSH PRIVATE KEY-----\nabc\n-----END OPENSSH PRIVATE KEY-----";
       for (const token of [key, "", "a b", "x\r\nX-Evil: 1", "tökén"])
@@ -282,7 +282,7 @@ describe.each(KINDS)("%s", (kind) => {
   }
 
   if (!byApi) {
-    test("a push whose answer was lost is found out; one that never arrived is repo_unreachable", async () => {
+    test("a push whose response was lost is recovered; one that never arrived is repo_unreachable", async () => {
       const { git, repo, host, upstream, directory } = place;
       const tip = await upstream.git("rev-parse", "refs/heads/main");
       const lose =
@@ -302,7 +302,7 @@ describe.each(KINDS)("%s", (kind) => {
       expect(await failure(git, repo, fresh())).toMatchObject({ code: "repo_unreachable" });
     });
 
-    test("a branch that appears meanwhile is found, elsewhere it is branch_exists", async () => {
+    test("a branch that appears meanwhile is used if it is at the same commit, else branch_exists", async () => {
       const { git, repo, host, upstream, root } = place;
       const tip = await upstream.git("rev-parse", "refs/heads/main");
       for (const [at, expected] of [
@@ -322,7 +322,7 @@ describe.each(KINDS)("%s", (kind) => {
       }
     });
 
-    test("a branch that comes and goes is given up with when to come back", async () => {
+    test("a branch that appears and disappears is an error with Retry-After", async () => {
       const { git, repo, host, upstream, root } = place;
       const branch = fresh();
       host.onGit = async (request) => {
@@ -336,7 +336,7 @@ describe.each(KINDS)("%s", (kind) => {
       });
     });
 
-    test("a base that is rewritten between the listing and the fetch is looked up again", async () => {
+    test("a base that is rewritten between the listing and the fetch is resolved again", async () => {
       const { git, repo, host, upstream, root } = place;
       await upstream.git("update-ref", "refs/heads/rewritten", await place.commit("lost", root));
       const kept = await place.commit("kept", root);
@@ -351,7 +351,7 @@ describe.each(KINDS)("%s", (kind) => {
   }
 });
 
-test("a repository that svc hosts gets its branches on the spot, by the same rules", async () => {
+test("a repository that svc hosts creates branches directly, by the same rules", async () => {
   await using directory = await temporary();
   await using engine = await createTestGit({ dataDir: directory.path });
   const { git } = engine;
@@ -475,7 +475,7 @@ function isPush(request: Request): boolean {
   return request.method === "POST" && request.url.endsWith("/git-receive-pack");
 }
 
-/** How git begins a push: it asks where the branches are. */
+/** The first request of a git push: a listing of the branches. */
 function isPushGreeting(request: Request): boolean {
   return request.url.endsWith("?service=git-receive-pack");
 }

@@ -8,7 +8,7 @@ import { fc } from "../helpers/property.ts";
 const NONE = new Uint8Array();
 const TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
-test("pages are git's own list, cut, on random histories", async () => {
+test("the pages match git log on random histories", async () => {
   await using place = await mirrored();
   const shape = fc.array(
     fc.record({
@@ -44,7 +44,7 @@ test("pages are git's own list, cut, on random histories", async () => {
   );
 });
 
-test("a path is a path, whatever git could read in it", async () => {
+test("a path is never read as an option, pattern or revision", async () => {
   await using place = await mirrored();
   const names = [
     ":(glob)**",
@@ -80,7 +80,7 @@ test("a path is a path, whatever git could read in it", async () => {
   expect(log(place, tip, bytesOf(`${BYTES}\xff\n`))).rejects.toMatchObject({ code: "validation_failed" });
 });
 
-test("commits are read as git reads them", async () => {
+test("parses commits like git", async () => {
   await using place = await mirrored();
   const rows: [name: string, head: string, message: string, encoding?: string][] = [
     ["plain", "A <a@b> 1700000000 +0000", "Subject\n\nBody\n\nmore  \n"],
@@ -126,7 +126,7 @@ test("commits are read as git reads them", async () => {
   }
 });
 
-test("a date that is none is null, and no commit hides another", async () => {
+test("an invalid date is null, and no commit hides another", async () => {
   await using place = await mirrored();
   const tip = await place.writeRaw(
     "main",
@@ -138,7 +138,7 @@ test("a date that is none is null, and no commit hides another", async () => {
   ]);
 });
 
-test("a huge message is cut at a character, in little memory and time", async () => {
+test("a huge message is truncated between characters, in little memory and time", async () => {
   await using place = await mirrored();
   const head = `tree ${TREE}\nauthor A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000\n\n`;
   const text = `Subject\n\n${"é".repeat(20_000_000)}`;
@@ -171,7 +171,7 @@ test.each([66, 1_500])("an octopus of %p parents", async (arms) => {
   const page = await log(place, tip, NONE, { limit: 1 });
   const [commit] = page.commits;
   expect(page.more).toBe(true);
-  // of a commit over 64 KiB the beginning is told, and that it is only that
+  // a commit over 64 KiB is truncated, and marked as truncated
   const isWhole = object.length <= 64 * 1024;
   expect(commit?.truncated).toBe(!isWhole);
   expect(commit?.subject).toBe(isWhole ? "All" : "");
@@ -181,7 +181,7 @@ test.each([66, 1_500])("an octopus of %p parents", async (arms) => {
   expect((await pages(place, tip, NONE, 200)).map(({ id }) => id)).toEqual(await revList(place, tip, ""));
 });
 
-test("in a repository of 64-digit ids", async () => {
+test("works in a SHA-256 repository", async () => {
   await using place = await mirrored({ format: "sha256" });
   const { two = "", one = "" } = await place.write([
     { name: "one", branch: "main", files: { f: "1" } },

@@ -33,7 +33,7 @@ afterAll(async () => {
   await place[Symbol.asyncDispose]();
 });
 
-test("many pushes leave few packs, and nothing is lost", async () => {
+test("many pushes leave few packs, and lose nothing", async () => {
   const counts: number[] = [];
   for (let push = 0; push < 60; push++) {
     await commit(`refs/heads/b${push % 7}`, push);
@@ -45,7 +45,7 @@ test("many pushes leave few packs, and nothing is lost", async () => {
   await fsck();
 });
 
-test("a repack that finds the disk full leaves nothing of its packs", async () => {
+test("a repack on a full disk leaves no files", async () => {
   for (let push = 0; push <= PACKS_MAX; push++) await commit("refs/heads/main", push);
   const programs = join(place.path, "programs");
   await mkdir(programs);
@@ -100,7 +100,7 @@ test("a day later everything is repacked: objects reachable from any ref stay; o
   expect(await readdir(join(mirror.directory, "objects/pack"))).toEqual(expect.arrayContaining(before));
 });
 
-test("an empty repository is no trouble, and two at once are one", async () => {
+test("an empty repository works, and concurrent runs are one", async () => {
   await becomeDue();
   await Promise.all([maintain(engine, mirror), maintain(engine, mirror)]);
   expect(Date.now() - (await stat(markFile())).mtimeMs).toBeLessThan(60_000);

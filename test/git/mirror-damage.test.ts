@@ -31,7 +31,7 @@ const WORDS = [
   "missing blob 1111111111111111111111111111111111111111",
 ];
 
-test.each(WORDS)("a host that says %p does not cost merged change requests their commits", async (words) => {
+test.each(WORDS)("merged change requests keep their commits when the host returns %p", async (words) => {
   let refuses = false;
   await using place = await start({ before: () => (refuses ? refusal(words) : null) });
   const { head } = await place.mergeAndDelete();
@@ -49,7 +49,7 @@ test.each(WORDS)("a host that says %p does not cost merged change requests their
   expect(place.said("rebuilt")).toEqual([]);
 });
 
-test("a dropped connection does not cost merged change requests their commits", async () => {
+test("merged change requests keep their commits when the connection drops", async () => {
   await using place = await start({ file: true });
   const { head } = await place.mergeAndDelete();
   await rename(place.upstream.directory, `${place.upstream.directory}-away`);
@@ -133,7 +133,7 @@ test("complete refs of a damaged mirror are kept, and lost ones are logged", asy
   expect(place.said("lost")).toEqual([expect.objectContaining({ lost: ["refs/cr/2/head"] })]);
 });
 
-test("a damaged mirror whose host is away stays as it is, and is rebuilt when the host is back", async () => {
+test("a damaged mirror whose host is unreachable stays as it is, and is rebuilt when the host is back", async () => {
   let away = false;
   await using place = await start({ before: () => (away ? new Response(null, { status: 503 }) : null) });
   const { base, head } = await place.mergeAndDelete();
@@ -154,7 +154,7 @@ test("a damaged mirror whose host is away stays as it is, and is rebuilt when th
 test.each([
   ["between the two moves", async (mirror: string) => rename(mirror, `${mirror}.old`)],
   ["after them", async (mirror: string) => cp(mirror, `${mirror}.old`, { recursive: true })],
-])("a replacement that was cut off %s leaves one mirror, with all that it held", async (_, cut) => {
+])("a replacement that was interrupted %s leaves one complete mirror", async (_, cut) => {
   await using place = await start();
   const { head } = await place.mergeAndDelete();
   await place.restart(() => cut(place.mirror()));
@@ -163,7 +163,7 @@ test.each([
   expect(await readdir(join(place.directory, "data", "mirrors"))).toEqual([`${place.repo.id}.git`]);
 });
 
-test("an object missing at the source is reported and logged, and not fetched at each request", async () => {
+test("an object missing at the source is reported and logged, and not fetched for each request", async () => {
   await using place = await start();
   const lost = await place.upstream.git("rev-parse", `${place.base}:f`);
   await rm(join(place.upstream.directory, "objects", lost.slice(0, 2), lost.slice(2)));
@@ -183,14 +183,14 @@ test("an object missing at the source is reported and logged, and not fetched at
   expect(Number(last?.headers["Retry-After"])).toBeGreaterThan(0);
   expect(last?.message).toContain("Try again in");
   const fetches = place.host.requests.filter(({ path }) => path.endsWith("git-upload-pack")).length;
-  // each fetch asks for the refs and for the pack
+  // each fetch requests the refs and the pack
   expect(fetches).toBeLessThanOrEqual(2 * 5);
   const said = place.said("could not be fetched");
   expect(said.length).toBeLessThanOrEqual(5);
   expect(said[0]).toMatchObject({ reason: expect.stringContaining(reason), failures: 1 });
 });
 
-test("who asks while a fetch that has failed before is retried gets the reason, and does not wait for it", async () => {
+test("a request during the retry of a failed fetch gets the reason without waiting", async () => {
   let answers: "badly" | "never" | "well" = "badly";
   const { promise: held, resolve: release } = Promise.withResolvers<null>();
   await using place = await start({
@@ -212,7 +212,7 @@ test("who asks while a fetch that has failed before is retried gets the reason, 
   expect(await ask()).toBe(true);
 });
 
-test("another credential is tried at once after failures", async () => {
+test("a new credential is tried at once after failures", async () => {
   await using place = await start({
     before: (request) =>
       request.headers.get("authorization") === `Basic ${btoa("x:good")}`
@@ -241,32 +241,29 @@ test.each([
 test.each([
   ["of branches", (place: Place) => place.git.ensureCommits(place.repo, [UNKNOWN])],
   ["of saved work", (place: Place) => place.git.ensureOwn(place.repo, "refs/svc/saved/x", UNKNOWN)],
-])(
-  "a fetch %s that is under way when its project is deleted ends, and leaves no folder",
-  async (_, fetch) => {
-    const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
-    let hangs = false;
-    await using place = await start({
-      before(request) {
-        if (!hangs || request.method !== "POST") return null;
-        reach();
-        return new Promise<Response>(() => {});
-      },
-    });
-    expect(await place.git.ensureCommits(place.repo, [place.base])).toBe(true);
-    hangs = true;
-    const fetching = fetch(place).then(
-      () => "done",
-      (error) => error.code,
-    );
-    await reached;
-    await place.git.forget(place.repo.id);
-    expect(await fetching).toBe("not_found");
-    expect(await readdir(join(place.directory, "data", "mirrors"))).toEqual([]);
-  },
-);
+])("deleting a project ends its fetch %s, which leaves no folder", async (_, fetch) => {
+  const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
+  let hangs = false;
+  await using place = await start({
+    before(request) {
+      if (!hangs || request.method !== "POST") return null;
+      reach();
+      return new Promise<Response>(() => {});
+    },
+  });
+  expect(await place.git.ensureCommits(place.repo, [place.base])).toBe(true);
+  hangs = true;
+  const fetching = fetch(place).then(
+    () => "done",
+    (error) => error.code,
+  );
+  await reached;
+  await place.git.forget(place.repo.id);
+  expect(await fetching).toBe("not_found");
+  expect(await readdir(join(place.directory, "data", "mirrors"))).toEqual([]);
+});
 
-test("a first fetch that is under way when its project is deleted ends, and leaves no folder", async () => {
+test("deleting a project ends its first fetch, which leaves no folder", async () => {
   const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
   await using place = await start({
     before(request) {

@@ -51,7 +51,7 @@ test("an empty repository has no branches; a missing one is unreachable", async 
 
 const asRoot = needs("root, to make a repository of another user", process.getuid?.() === 0);
 
-asRoot("a repository of another user is refused with what to do", async () => {
+asRoot("rejects a repository of another user with the next step", async () => {
   await using place = await start();
   await place.upstream.write([{ name: "root", branch: "main", files: { f: "1" } }]);
   Bun.spawnSync(["chown", "-R", "65534:65534", place.upstream.directory]);
@@ -77,7 +77,7 @@ test("a shallow repository is refused, not read as unrelated histories", async (
   });
 });
 
-test("branches that change places with directories, move back and disappear", async () => {
+test("follows branches that replace directories, move back and disappear", async () => {
   await using place = await start();
   const { one = "", two = "" } = await place.upstream.write([
     { name: "one", branch: "a", files: { f: "1" } },
@@ -96,7 +96,7 @@ test("branches that change places with directories, move back and disappear", as
   expect(await place.git.ensureCommits(place.repo, [one, two])).toBe(true);
 });
 
-test("a branch whose name no disk can hold does not keep the others from coming", async () => {
+test("a branch whose name is too long for the disk does not block the others", async () => {
   await using place = await start();
   const { one = "" } = await place.upstream.write([{ name: "one", branch: "main", files: { f: "1" } }]);
   await writeFile(join(place.upstream.directory, "packed-refs"), `${one} refs/heads/${"x".repeat(300)}\n`);
@@ -143,7 +143,7 @@ test("kept commits outlive their branches", async () => {
   expect(place.git.keep(place.repo, 0, commits)).rejects.toThrow(TypeError);
 });
 
-test("many small fetches stay few packs", async () => {
+test("many small fetches leave few packs", async () => {
   await using place = await start();
   let parents: string[] = [];
   for (let round = 0; round < 20; round++) {
@@ -170,7 +170,7 @@ test("a mirror of another URL is not used", async () => {
 });
 
 test.each(["this", "an earlier"])(
-  "a mirror of %s version outlives another spelling of its URL, with the refs that only it has",
+  "a mirror of %s version survives another spelling of its URL, with the refs that only it has",
   async (version) => {
     await using place = await start();
     const { one = "" } = await place.upstream.write([{ name: "one", branch: "main", files: { f: "1" } }]);
@@ -189,7 +189,7 @@ test.each(["this", "an earlier"])(
   },
 );
 
-test("an id that is no UUID names no mirror", async () => {
+test("rejects an id that is not a UUID", async () => {
   await using place = await start();
   expect(place.git.ensureCommits({ ...place.repo, id: "../../x" }, ["1".repeat(40)])).rejects.toThrow(
     TypeError,
@@ -235,7 +235,7 @@ test("files of a killed process are removed", async () => {
   expect(await readdir(join(place.directory, "data", "git", "temporary"))).toEqual([]);
 });
 
-test("half-written packs are removed at the start, before anybody uses the repository", async () => {
+test("incomplete packs are removed at the start, before the repository is used", async () => {
   await using folder = await temporary();
   const at = (name: string) => join(folder.path, "data", name);
   const half = ["tmp_pack_x1", "tmp_idx_x1", ".tmp-7-pack-1.pack"].map((name) => `pack/${name}`);
@@ -325,7 +325,7 @@ test.each(Object.keys(DAMAGES))("damage is repaired from the remote: %s", async 
   expect(await again.git.compare(place.repo, base, head)).toEqual(verdict);
 });
 
-test("damage that cannot be repaired is the engine's failure, not a verdict", async () => {
+test("damage that cannot be repaired is merge_engine_failed, not a result", async () => {
   await using place = await start();
   const { base = "", head = "" } = await place.upstream.write([
     { name: "root", files: { f: "1\n", k: "1\n" } },
@@ -339,7 +339,7 @@ test("damage that cannot be repaired is the engine's failure, not a verdict", as
   expect(error).toMatchObject({ code: "merge_engine_failed" });
 });
 
-test("a repository that is forgotten stays deleted when it is requested again", async () => {
+test("a deleted repository stays deleted when it is requested again", async () => {
   await using place = await start();
   const { one = "" } = await place.upstream.write([{ name: "one", branch: "main", files: { f: "1" } }]);
   await place.git.ensureCommits(place.repo, [one]);
@@ -355,7 +355,7 @@ test("a repository that is forgotten stays deleted when it is requested again", 
   expect(await readdir(join(place.directory, "data", "mirrors"))).toEqual([]);
 });
 
-test("a listing that begins after the question is shared, an earlier one is not", async () => {
+test("shares a listing that begins after the request, not an earlier one", async () => {
   await using place = await start();
   const { one = "" } = await place.upstream.write([{ name: "one", branch: "main", files: { f: "1" } }]);
   let listings = 0;
@@ -375,7 +375,7 @@ test("a listing that begins after the question is shared, an earlier one is not"
   expect(listings).toBeLessThanOrEqual(3);
 });
 
-test("a push that ended before the question is always seen, under load", async () => {
+test("a request always sees earlier pushes, under load", async () => {
   await using place = await start();
   let parents: string[] = [];
   let stop = false;
@@ -393,7 +393,7 @@ test("a push that ended before the question is always seen, under load", async (
   await load;
 });
 
-test("a file of a commit, and only a regular one", async () => {
+test("reads a file of a commit if it is a regular file", async () => {
   await using place = await start();
   const { one = "" } = await place.upstream.write([
     {

@@ -18,14 +18,14 @@ const of = (home: string) => allProcesses().filter(({ environment }) => environm
 test.each([
   ["waits", "exec sleep 1000"],
   ["does not heed SIGTERM", "trap '' TERM; while :; do sleep 0.05; done"],
-  ["starts another when it is asked to end", `trap '"$0" & exit' TERM; while :; do sleep 0.05; done`],
-  // for two minutes at most, so that a run that was killed leaves no chain behind for ever
+  ["starts another on SIGTERM", `trap '"$0" & exit' TERM; while :; do sleep 0.05; done`],
+  // for two minutes at most, so that a killed test run does not leave processes behind
   [
     "hands its work on to a child, time and again",
     `trap '' TERM; sleep 0.3; n=\${1:-0}; [ $n -gt 400 ] || "$0" $((n + 1)) & exit`,
   ],
   ["has ended but for its child", `"$0" child & exit`],
-])("a process of a server that was killed is ended when it %s, and no other's is", async (name, script) => {
+])("a killed server's process that %s is ended, and no other", async (name, script) => {
   const [home, other] = [join(folder, name, "home"), join(folder, name, "home-2")];
   const program = join(folder, `${name.replaceAll(" ", "-").replaceAll(",", "")}.sh`);
   writeFileSync(program, `#!/bin/sh\n[ "$1" = child ] && exec sleep 1000\n${script}\n`, { mode: 0o755 });

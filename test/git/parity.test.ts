@@ -86,7 +86,7 @@ const history = fc.record({
 });
 
 test(
-  `merges and diffs of ${RUNS} random histories are git's own`,
+  `merges and diffs of ${RUNS} random histories match git`,
   async () => {
     await using directory = await temporary();
     await using engine = await createTestGit({ dataDir: `${directory.path}/data` });

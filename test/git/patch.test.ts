@@ -56,7 +56,7 @@ const block = (path: string, ...lines: string[]) =>
 const hunks = (path: string, ...lines: string[]) => block(path, `--- a/${path}`, `+++ b/${path}`, ...lines);
 const NO_NEWLINE = "\\ No newline at end of file";
 
-/** A file of each sort, and what is counted of it. */
+/** A file of each kind, and its counts. */
 const SORTS: readonly (readonly [path: string, patch: string, counts: string])[] = [
   ["one", hunks("one", "@@ -1 +1 @@", "-a", "+b"), "+1 -1"],
   ["around", hunks("around", "@@ -1,3 +1,4 @@ f()", " a", "-b", "+c", "+d", " e"), "+2 -1"],
@@ -97,17 +97,17 @@ const PATCH = SORTS.map(([, patch]) => patch).join("");
 const COUNTS = SORTS.map(([path, , counts]) => `${path} ${counts}`);
 const PIECES = SORTS.map(([path, patch]): [string, string] => [path, patch]);
 
-describe("each sort of file has its counts and its own part", () => {
+describe("each kind of file has its counts and its part", () => {
   test.each(SORTS)("%s", async (path, patch, counts) => {
     expect(await read([path], patch)).toEqual({ counts: [`${path} ${counts}`], pieces: [[path, patch]] });
   });
 
-  test("all together, wherever the patch is cut", async () => {
+  test("all kinds together, with any splits of the patch", async () => {
     for (let piece = 1; piece < 400; piece++)
       expect(await read(PATHS, PATCH, { piece })).toEqual({ counts: COUNTS, pieces: PIECES });
   });
 
-  test("all together, with files left out", async () => {
+  test("all kinds together, with files omitted", async () => {
     for (const piece of [1, 7, 100, PATCH.length]) {
       for (const [left] of SORTS.entries()) {
         const some = PIECES.filter((_, index) => index !== left && index !== left + 1);
@@ -124,7 +124,7 @@ describe("each sort of file has its counts and its own part", () => {
   });
 });
 
-test("a file whose kind changes has two parts, which are one", async () => {
+test("a file whose kind changes has two parts, joined to one", async () => {
   const link = block("b", "deleted file mode 120000", "@@ -1 +0,0 @@", "-a", NO_NEWLINE);
   const file = block("b", "new file mode 100644", "@@ -0,0 +1 @@", "+text");
   const [a, c] = [hunks("a", "@@ -0,0 +1 @@", "+"), hunks("c", "@@ -1 +0,0 @@", "-")];
@@ -140,7 +140,7 @@ test("a file whose kind changes has two parts, which are one", async () => {
   }
 });
 
-test("a patch without its last newline is read to its end", async () => {
+test("parses a patch without its last newline", async () => {
   for (const last of ["+b", `+${"b".repeat(300)}`, "+", "+b\nBinary files a/f and b/f differ"]) {
     for (const piece of [1, 1000]) {
       const patch = hunks("f", "@@ -1 +1 @@", "-a", last).slice(0, -1);
@@ -150,12 +150,12 @@ test("a patch without its last newline is read to its end", async () => {
   }
 });
 
-test("an empty patch is that of no files, or of files without a part", async () => {
+test("an empty patch has no files, or files without a part", async () => {
   expect(await read([], "")).toEqual({ counts: [], pieces: [] });
   expect(await read(["a"], "", { gaps: true })).toEqual({ counts: ["a +0 -0"], pieces: [] });
 });
 
-describe("a patch that does not match its list of files is refused", () => {
+describe("rejects a patch that does not match its list of files", () => {
   const one = hunks("f", "@@ -1 +1 @@", "-a", "+b");
   test.each([
     ["a file without a part", ["f", "g"], one, ""],
@@ -165,8 +165,8 @@ describe("a patch that does not match its list of files is refused", () => {
     ["a half of a change of kind, and another file", ["f", "g"], one + one, "TM"],
     ["a third half", ["f"], one + one + one, "T"],
     ["no patch", ["f"], "", ""],
-    ["what precedes the first part", ["f"], `@@ -1 +1 @@\n-a\n+b\n${one}`, ""],
-    ["only what is gathered before any part", [], "@@ -0,0 +0,0 @@\n", ""],
+    ["text before the first part", ["f"], `@@ -1 +1 @@\n-a\n+b\n${one}`, ""],
+    ["only text before any part", [], "@@ -0,0 +0,0 @@\n", ""],
     ["a missing old line", ["f"], hunks("f", "@@ -1,2 +1 @@", "-a", "+b"), ""],
     ["a missing new line", ["f"], hunks("f", "@@ -1 +1,2 @@", "-a", "+b"), ""],
     ["a missing old line, and no newline", ["f"], hunks("f", "@@ -1,2 +1 @@", "-a", "+b").slice(0, -1), ""],
@@ -184,7 +184,7 @@ describe("a patch that does not match its list of files is refused", () => {
     }
   });
 
-  test("a part of another file, where files may have none", async () => {
+  test("a part of another file, if files may have none", async () => {
     for (const paths of [["g"], ["g", "h"]])
       await expect(read(paths, one, { gaps: true })).rejects.toMatchObject({ code: "merge_engine_failed" });
     const twice = read(["f", "g"], one + one, { gaps: true });
@@ -192,7 +192,7 @@ describe("a patch that does not match its list of files is refused", () => {
   });
 });
 
-test("a line that only resembles a header is none", async () => {
+test("a line that resembles a header is not a header", async () => {
   const lines = [
     "x@@ -1 +1 @@",
     "@@ -1 +1",
@@ -215,7 +215,7 @@ test("a line that only resembles a header is none", async () => {
   expect(await read(["f"], sized)).toEqual({ counts: ["f +0 -1"], pieces: [["f", sized]] });
 });
 
-test("who wants no more gets no more, and all is still counted", async () => {
+test("a reader that stops gets no more, and everything is still counted", async () => {
   for (const wanted of [1, 2, 5]) {
     for (const piece of [1, 333, PATCH.length]) {
       const seen = await read(PATHS, PATCH, { piece, wanted });
@@ -224,7 +224,7 @@ test("who wants no more gets no more, and all is still counted", async () => {
   }
 });
 
-test("a part of exactly the limit is one piece, a longer one several pieces of at most the limit and one chunk", async () => {
+test("a part at the limit is one piece, a longer one several pieces of at most the limit and one chunk", async () => {
   const piece = 64 * 1024;
   const part = (bytes: number) => {
     const bare = hunks("big", "@@ -0,0 +1 @@", "+");
@@ -255,7 +255,7 @@ test.each([
   ["\\", String.raw`"a/\\" "b/\\"`],
   ["\x07\b\t\n\v\f\r", String.raw`"a/\a\b\t\n\v\f\r" "b/\a\b\t\n\v\f\r"`],
   ["\x00\x06\x0e\x1f\x7f", String.raw`"a/\000\006\016\037\177" "b/\000\006\016\037\177"`],
-])("%j is named in a header as git does", async (path, names) => {
+])("quotes %j in a header like git", async (path, names) => {
   const header = `diff --git ${names}\n`;
   expect(blockHeader(Buffer.from(path, "latin1")).toString("latin1")).toBe(header);
   const patch = `${header}@@ -0,0 +1 @@\n+a\n`;
@@ -266,7 +266,7 @@ test.each([
     });
 });
 
-test("the longest path there is, each byte of it quoted, is known by its header", async () => {
+test("recognizes the longest path, with each byte quoted, in its header", async () => {
   const path = "\x01".repeat(PATH_MAX_BYTES);
   const patch = `${blockHeader(Buffer.from(path))}@@ -0,0 +1 @@\n+a\n`;
   for (const piece of [1000, 100_000])

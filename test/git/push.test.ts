@@ -6,7 +6,7 @@ import type { Git } from "../../src/git/git.ts";
 import { serveGit } from "../helpers/git-http.ts";
 import { createRepository, createTestGit, type TestRepository, temporary } from "../helpers/git-repo.ts";
 
-test("a push moves the branch, and pushing it again is moved", async () => {
+test("a push moves the branch, and repeating it succeeds", async () => {
   await using place = await start();
   const { base, head, git, repo } = place;
   const push = { branch: "main", from: base, to: head };
@@ -15,7 +15,7 @@ test("a push moves the branch, and pushing it again is moved", async () => {
   expect(await place.upstream.git("rev-parse", "refs/heads/main")).toBe(head);
 });
 
-test("a branch that is elsewhere, went back, or is gone is stale, and nothing changes", async () => {
+test("a branch that moved, was reset or was deleted is stale, and nothing changes", async () => {
   await using place = await start();
   const { base, head, other, root, git, repo } = place;
   await place.upstream.git("update-ref", "refs/heads/main", other);
@@ -27,7 +27,7 @@ test("a branch that is elsewhere, went back, or is gone is stale, and nothing ch
   expect(await place.upstream.git("for-each-ref", "refs/heads/main")).toBe("");
 });
 
-test("a branch moves by its own name alone, also where another name ends in it", async () => {
+test("moves only the branch with the exact name, also if another name ends with it", async () => {
   await using place = await start();
   const { base, head, other, git, repo } = place;
   await place.upstream.git("update-ref", "refs/heads/refs/heads/main", other);
@@ -37,7 +37,7 @@ test("a branch moves by its own name alone, also where another name ends in it",
   expect(await Promise.all(["refs/heads/main", "refs/heads/refs/heads/main"].map(at))).toEqual([head, other]);
 });
 
-test("of twelve racers one wins, the others are stale", async () => {
+test("of twelve concurrent pushes one succeeds, the others are stale", async () => {
   await using place = await start();
   const { base, git, repo } = place;
   const merges = await Promise.all(
@@ -61,7 +61,7 @@ test("of twelve racers one wins, the others are stale", async () => {
 });
 
 test.each(["pre-receive", "update"])(
-  "a %s hook's refusal comes in its own words, clean and short",
+  "returns the rejection message of a %s hook, sanitized and truncated",
   async (hook) => {
     await using place = await start();
     const says = `printf 'Branch is \\033[31mprotected\\033[0m: ask https://u:pw@host/x\\n' >&2; head -c 9000 /dev/zero | tr '\\0' z >&2; exit 1`;
@@ -77,7 +77,7 @@ test.each(["pre-receive", "update"])(
   },
 );
 
-test("a host that answers 403 has refused; 401, 404 and silence before anything was sent are unreachable", async () => {
+test("403 is a rejection; 401, 404 and no response before anything was sent are unreachable", async () => {
   await using place = await start();
   let status = 403;
   using server = serveGit(place.directory, () => new Response("no", { status }));
@@ -105,7 +105,7 @@ test("a host that answers 403 has refused; 401, 404 and silence before anything 
   });
 });
 
-test("a lost answer is unknown, and asking again settles it", async () => {
+test("a lost response is unknown, and a retry settles it", async () => {
   await using place = await start();
   let lose = true;
   await using ready = await overHttp(place, async (request) => {
@@ -129,7 +129,7 @@ test("a push past its deadline is unknown", async () => {
   expect(outcome).toMatchObject({ outcome: "unknown" });
 });
 
-test("odd branch names are pushed as they are", async () => {
+test("pushes odd branch names unchanged", async () => {
   await using place = await start();
   for (const branch of ["$(id)", "`x`", '"', "ünï", "@", "heads/main", "%2e", "a;b"]) {
     await place.upstream.git("update-ref", `refs/heads/${branch}`, place.base);

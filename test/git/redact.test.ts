@@ -14,6 +14,6 @@ test.each([
   expect(redact(text, ["s3cret", "", "a"], ["/data/mirrors"])).toBe(clean);
 });
 
-test("it is cut at a whole character", () => {
+test("truncates between characters", () => {
   expect(redact("ü".repeat(100), [], [], 9)).toBe("üüüü…");
 });

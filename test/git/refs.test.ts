@@ -109,7 +109,7 @@ test.each([
   ["refs/heads/", "it is empty"],
   ["refs/heads/a\nb", "it holds a control character"],
   ["refs/tags/HEAD", "“HEAD” is reserved"],
-])("of the full name %j is wrong: %p", (ref, fault) => {
+])("the fault of the full name %j: %p", (ref, fault) => {
   expect(refFault(ref)).toBe(fault);
 });
 

@@ -34,7 +34,7 @@ test.each([
 ])("%s is %s", (text, url) => {
   const remote = readRemoteUrl(text, false);
   expect(remote.url).toBe(url);
-  // what is stored is read again at each use
+  // a stored URL is parsed again at each use
   expect(readRemoteUrl(remote.url, false).url).toBe(url);
 });
 
@@ -44,7 +44,7 @@ test.each([
   ["https://:token@example.com/a", { username: "", token: "token" }],
   ["https://example.com/a", null],
   ["ssh://git@example.com/a", null],
-])("credentials are taken out of %s", (text, credential) => {
+])("removes credentials from %s", (text, credential) => {
   const remote = readRemoteUrl(text, false);
   expect(remote.credential).toEqual(credential);
   if (!text.startsWith("ssh")) expect(remote.url).toBe("https://example.com/a");
@@ -104,7 +104,7 @@ test.each([
   "just-a-word",
   "C:\\repo",
   `https://example.com/${"a".repeat(2048)}`,
-])("%j is no repository URL", (text) => {
+])("%j is not a repository URL", (text) => {
   for (const allowPrivate of [false, true]) {
     expect(() => readRemoteUrl(text, allowPrivate)).toThrow(refused("invalid_repo_url"));
   }
@@ -122,11 +122,11 @@ test.each([
   ["-x", "it begins with “-”"],
   ["[]:a", "it is neither a URL nor user@host:path"],
   [":a", "it is neither a URL nor user@host:path"],
-])("%s is refused and told why: %s", (text, why) => {
+])("rejects %s with the reason: %s", (text, why) => {
   expect(() => readRemoteUrl(text, true)).toThrow(refused("invalid_repo_url", why));
 });
 
-describe("at a limit it passes, one past it is refused", () => {
+describe("accepts a value at the limit, and rejects one past it", () => {
   test("the length of a URL", () => {
     const url = "https://example.com/".padEnd(REPO_URL_MAX, "a");
     expect(readRemoteUrl(url, false).url).toBe(url);
@@ -165,7 +165,7 @@ test.each([
   ["git@example.com:2222/a", "ssh", "example.com", 22],
   ["git://example.com/a", "git", "example.com", 9418],
   ["FILE:///srv/a", "file", "", 0],
-])("%s is reached by %s at %j, port %d", (text, scheme, host, port) => {
+])("%s uses %s, host %j, port %d", (text, scheme, host, port) => {
   const remote = readRemoteUrl(text, true);
   expect<unknown[]>([remote.scheme, remote.host, remote.port]).toEqual([scheme, host, port]);
 });
@@ -176,7 +176,7 @@ test.each([
   ["git@example.com:a", "git@192.0.2.1:a", "git@[2001:db8::1]:a"],
   ["example.com:a", "192.0.2.1:a", "[2001:db8::1]:a"],
   ["/srv/a", "file:///srv/a", "file:///srv/a"],
-])("%s with an address in place of its host", (text, four, six) => {
+])("replaces the host of %s with an address", (text, four, six) => {
   const { withHost } = readRemoteUrl(text, true);
   expect([withHost("192.0.2.1"), withHost("2001:db8::1")]).toEqual([four, six]);
 });
@@ -184,7 +184,7 @@ test.each([
 const CODES = Array.from({ length: 256 }, (_, code) => code);
 const isControl = (code: number) => code < 0x20 || code === 0x7f;
 
-test("no character that is not seen stands in a URL, as it is or encoded", () => {
+test("rejects invisible characters in a URL, plain or encoded", () => {
   const accepts = (text: string) => {
     try {
       return readRemoteUrl(text, false).url !== "";
@@ -215,22 +215,22 @@ const ENDS = ["a", "z", "0", "9", "_"];
 /** What stands beside those ranges. */
 const BESIDE = ["/", ":", "@", "[", "`", "{", "!", "~", "=", "%24", "é"];
 
-describe("names of users and hosts are made of letters, digits and few others", () => {
-  test.each([...ENDS, "A", "Z"])("%s stands anywhere in a user's name", (character) => {
+describe("user and host names consist of letters, digits and few other characters", () => {
+  test.each([...ENDS, "A", "Z"])("%s is allowed anywhere in a user name", (character) => {
     for (const user of [character, `x${character}`, `${character}${character}y`]) {
       expect(readRemoteUrl(`ssh://${user}@example.com/a`, false).url).toBe(`ssh://${user}@example.com/a`);
       expect(readRemoteUrl(`${user}@example.com:a`, false).url).toBe(`${user}@example.com:a`);
     }
   });
 
-  test.each(["-", ".", "+"])("%s stands in a user's name, but not first", (character) => {
+  test.each(["-", ".", "+"])("%s is allowed in a user name, but not first", (character) => {
     expect(readRemoteUrl(`x${character}@example.com:a`, false).url).toBe(`x${character}@example.com:a`);
     for (const url of [`${character}x@example.com:a`, `ssh://${character}x@example.com/a`])
       expect(() => readRemoteUrl(url, false)).toThrow(refused("invalid_repo_url"));
   });
 
   test.each(BESIDE.filter((character) => !":/".includes(character)))(
-    "%s stands nowhere in a user's name",
+    "%s is not allowed in a user name",
     (character) => {
       for (const user of [`${character}x`, `x${character}`, `x${character}x`])
         for (const url of [`${user}@example.com:a`, `ssh://${user}@example.com/a`])
@@ -238,7 +238,7 @@ describe("names of users and hosts are made of letters, digits and few others", 
     },
   );
 
-  test.each(ENDS)("%s stands anywhere in a host's name", (character) => {
+  test.each(ENDS)("%s is allowed anywhere in a host name", (character) => {
     const labels = [character, `${character}x`, `x${character}`, `x${character}x`, `x-${character}-x`];
     // a name that ends in a number is an address
     for (const label of labels)
@@ -247,7 +247,7 @@ describe("names of users and hosts are made of letters, digits and few others", 
   });
 
   test.each(["-a", "a-", "-", "", "a.-b", "a.b-", "a..b", ".a", "a.b..", "a.-"])(
-    "%j is no host's name",
+    "%j is not a host name",
     (host) => {
       for (const url of [`https://${host}/a`, `ssh://git@${host}/a`, `git@${host}:a`, `${host}:a`])
         expect(() => readRemoteUrl(url, true)).toThrow(refused("invalid_repo_url"));
@@ -262,7 +262,7 @@ test.each([
   ["file://localhost/srv/a.git", "file:///srv/a.git"],
   ["/srv/a.git", "file:///srv/a.git"],
   ["/srv/50%#?.git", "file:///srv/50%25%23%3F.git"],
-])("%s only where the operator allows it", (text, url) => {
+])("%s is accepted only if the operator allows it", (text, url) => {
   expect(() => readRemoteUrl(text, false)).toThrow(refused("repo_not_allowed"));
   expect(readRemoteUrl(text, true).url).toBe(url);
 });
@@ -278,7 +278,7 @@ test.each([
   "file:///srv/%zz",
   "/",
   "/-a",
-])("%s is no path, also where the operator allows it", (text) => {
+])("%s is not a valid path, even if the operator allows paths", (text) => {
   expect(() => readRemoteUrl(text, true)).toThrow(refused("invalid_repo_url"));
 });
 

@@ -12,7 +12,7 @@ import { until } from "../helpers/until.ts";
 const TOKEN = "s3cr3t-t0ken-value";
 const BASIC = Buffer.from(`x-access-token:${TOKEN}`).toString("base64");
 
-test("a credential opens http, as a header of that origin, and is in no command line and in no file", async () => {
+test("a credential is sent as a header to its origin, and is in no command line or file", async () => {
   await using directory = await temporary();
   const upstream = await createRepository(`${directory.path}/up.git`);
   const { main } = await upstream.write([{ name: "main", branch: "main", files: { f: "1" } }]);
@@ -42,7 +42,7 @@ test("a credential opens http, as a header of that origin, and is in no command 
   expect(error).toMatchObject({ code: "repo_unreachable", message: expect.stringContaining("credential") });
 });
 
-test("a redirect is refused with what to do, and the header goes nowhere else", async () => {
+test("rejects a redirect with the next step, and does not send it the header", async () => {
   await using directory = await temporary();
   await using engine = await createTestGit({ dataDir: `${directory.path}/data` });
   using elsewhere = serveGit(directory.path);
@@ -73,7 +73,7 @@ test.each([
   expect(error).toMatchObject({ code: "repo_unreachable", message: expect.stringContaining(reason) });
 });
 
-test("a host that hangs is given up in time, and its git ends", async () => {
+test("a host that hangs times out, and its git ends", async () => {
   await using directory = await temporary();
   await using engine = await createTestGit({
     dataDir: `${directory.path}/data`,
@@ -101,7 +101,7 @@ test("garbage instead of git's protocol is unreachable", async () => {
   expect(String(error)).not.toContain("\u001b");
 });
 
-test("private addresses are refused, also when a name changes its answer after it was checked", async () => {
+test("rejects private addresses, also if a name resolves differently after the check", async () => {
   await using directory = await temporary();
   const answers = [["93.184.216.34"], ["127.0.0.1"]];
   await using engine = await createTestGit({
@@ -137,7 +137,7 @@ test("the checked address is the one that is used", async () => {
   expect(daemon.url).toBe("git://93.184.216.34/a");
 });
 
-test("ssh gets the checked address, only the stored key, and no trace of it stays", async () => {
+test("ssh gets the checked address and only the stored key, which is deleted afterwards", async () => {
   await using directory = await temporary();
   const context = contextIn(directory.path);
   const key = "-----BEGIN OPENSSH PRIVATE KEY-----\nabc\n-----END OPENSSH PRIVATE KEY-----";
@@ -168,7 +168,7 @@ test("ssh gets the checked address, only the stored key, and no trace of it stay
   expect(await readdir(directory.path)).toEqual([]);
 });
 
-test("words that reach a caller are clean", async () => {
+test("error messages for callers are sanitized", async () => {
   await using directory = await temporary();
   await using engine = await createTestGit({ dataDir: `${directory.path}/data` });
   const error = await engine.git

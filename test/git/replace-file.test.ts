@@ -15,7 +15,7 @@ const CHANGE = {
   date: new Date("2026-01-01T00:00:00.500Z"),
 };
 
-test.each(["sha1", "sha256"] as const)("one file is another, and nothing else is (%p)", async (format) => {
+test.each(["sha1", "sha256"] as const)("replaces a file, and nothing else (%p)", async (format) => {
   await using place = await mirrored({ format });
   const { tip = "" } = await place.write([{ name: "tip", branch: "main", files: FILES }]);
   for (const path of ["svc.toml", "a/b/run"]) {
@@ -42,7 +42,7 @@ test.each(["sha1", "sha256"] as const)("one file is another, and nothing else is
 });
 
 test.each(["none", "a", "a/b", "link", "svc.toml/x", "a/none/run", "link/x"])(
-  "what is no file is refused: %s",
+  "rejects what is not a file: %s",
   async (path) => {
     await using place = await mirrored();
     const { tip = "" } = await place.write([{ name: "tip", branch: "main", files: FILES }]);

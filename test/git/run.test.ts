@@ -24,21 +24,21 @@ afterAll(async () => {
   await directory[Symbol.asyncDispose]();
 });
 
-test("exit status, output and errors as they are, bytes and all", async () => {
+test("returns exit status, output and errors unchanged", async () => {
   const result = await run("printf 'a\\377b'; echo bad >&2; exit 7");
   expect(result).toMatchObject({ code: 7, signal: null, stopped: null, stderr: "bad\n" });
   expect([...result.stdout]).toEqual([97, 255, 98]);
 });
 
 test.each([10, 2_000_000])(
-  "a git that dies before it has read what it is given (%p bytes) is told of, and no more",
+  "reports a git that exits before it has read its input (%p bytes)",
   async (bytes) => {
     const written: boolean[] = [];
     const result = await runner.run({
       args: ["kill -9 $$"],
       environment: GIT_ENVIRONMENT,
       async feed(write) {
-        // it is dead by then, and nobody here has been told yet
+        // it has exited by then, but its exit is not reported yet
         Bun.sleepSync(100);
         written.push(await write(new Uint8Array(bytes)));
         written.push(await write(new Uint8Array(bytes)));
@@ -56,7 +56,7 @@ test.each([10, 2_000_000])(
   },
 );
 
-test("standard input arrives whole", async () => {
+test("standard input arrives completely", async () => {
   const text = "x".repeat(300_000);
   const result = await runner.run({
     args: ["wc -c"],
@@ -68,11 +68,11 @@ test("standard input arrives whole", async () => {
   expect(Buffer.from(result.stdout).toString().trim()).toBe("300000");
 });
 
-test("a signal is no exit status", async () => {
+test("a signal is not an exit status", async () => {
   expect(await run("kill -ABRT $$")).toMatchObject({ code: null, signal: "SIGABRT", stopped: null });
 });
 
-test("past its deadline it is stopped with all its children", async () => {
+test("is stopped with all its children at its deadline", async () => {
   const result = await run(`sleep 60 & echo $! > ${directory.path}/child; sleep 60`, { deadlineMs: 2_000 });
   expect(result).toMatchObject({ code: null, signal: "SIGKILL", stopped: "deadline" });
   expect(await isGone(Number(await Bun.file(`${directory.path}/child`).text()))).toBe(true);
@@ -83,17 +83,17 @@ test("a child that outlives git is stopped too", async () => {
   expect(await isGone(Number(await Bun.file(`${directory.path}/child2`).text()))).toBe(true);
 });
 
-test("too much output stops it", async () => {
+test("is stopped at the output limit", async () => {
   expect(await run("yes", { outputBytes: 100_000 })).toMatchObject({ stopped: "output" });
 });
 
-test("endless errors are read, and only their beginning is kept", async () => {
+test("keeps only the beginning of endless stderr", async () => {
   const result = await run("head -c 5000000 /dev/zero | tr '\\0' e >&2; exit 3");
   expect(result.code).toBe(3);
   expect(result.stderr.length).toBe(10 * 1024);
 });
 
-test("the caller can stop it, before and while it runs", async () => {
+test("the caller can cancel it, before and while it runs", async () => {
   const early = new AbortController();
   early.abort();
   expect(await run("sleep 60", { signal: early.signal })).toMatchObject({ stopped: "caller" });
@@ -106,7 +106,7 @@ test("the caller can stop it, before and while it runs", async () => {
   expect(taken.length).toBe(3);
 });
 
-test("a slow reader does not use up the deadline, but the wall clock", async () => {
+test("a slow reader does not use up the deadline, only the total time limit", async () => {
   const slow = { onStdout: () => Bun.sleep(4_000).then(() => true) };
   expect(await run("echo 1", { deadlineMs: 3_000, ...slow })).toMatchObject({ code: 0, stopped: null });
   expect(
@@ -135,7 +135,7 @@ test.skipIf(process.platform !== "linux")("memory of a child past the limit stop
   });
 });
 
-test("a full disk stops it", async () => {
+test("is stopped by a full disk", async () => {
   expect(await run("sleep 60", { diskFull: async () => true })).toMatchObject({ stopped: "disk" });
 });
 
@@ -164,7 +164,7 @@ test("a buffer written to standard input is freed at once, unless it is part of 
 });
 
 describe("a stream", () => {
-  test("waits for its reader, and arrives whole", async () => {
+  test("waits for its reader, and arrives completely", async () => {
     const progress = `${directory.path}/progress`;
     const script = `i=0; while [ $i -lt 400 ]; do head -c 250000 /dev/zero; i=$((i+1)); echo $i >${progress}; done`;
     const { stdout, ended } = stream(script);
@@ -183,14 +183,14 @@ describe("a stream", () => {
     expect(await ended).toMatchObject({ code: 0, stopped: null });
   });
 
-  test("ends when it is not read, and when its reader is cancelled", async () => {
+  test("ends if it is not read, or its reader is cancelled", async () => {
     expect(await stream("yes", { stallMs: 200 }).ended).toMatchObject({ code: null, stopped: "caller" });
     const { stdout, ended } = stream("yes");
     await stdout.cancel();
     expect(await ended).toMatchObject({ code: null, stopped: "caller" });
   });
 
-  test("that is cut short fails at its reader", async () => {
+  test("that is truncated fails at its reader", async () => {
     const { stdout } = stream("echo some; kill -KILL $$");
     await expect(new Response(stdout).text()).rejects.toThrow("git was stopped");
   });

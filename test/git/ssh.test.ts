@@ -8,7 +8,7 @@ import { SSH_SERVER, startSshServer } from "../helpers/ssh-server.ts";
 const withServer = needs("an ssh server (sshd)", SSH_SERVER);
 
 withServer(
-  "a stored key opens an ssh remote: list, fetch, push; another key, or a changed host key, does not",
+  "lists, fetches and pushes with a stored ssh key; rejects another key and a changed host key",
   async () => {
     await using directory = await temporary();
     await using server = await startSshServer(directory.path);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { mirrored } from "../helpers/mirrored.ts";
 
-test("a tag leads to its commit, by its exact name", async () => {
+test("a tag resolves to its commit, by its exact name", async () => {
   await using place = await mirrored();
   const { upstream, git, repo } = place;
   const { one = "", two = "" } = await place.write([
@@ -21,12 +21,12 @@ test("a tag leads to its commit, by its exact name", async () => {
     ["nested", one],
     ["below/here", two],
   ]);
-  // neither a folder of tags, nor a branch that is called like one, nor anything that is no commit
+  // neither a folder of tags, nor a branch of the same name, nor a tag of another object than a commit
   for (const name of ["below", "shadow", "of-tree", "of-blob", "main", "none", "lig"])
     expect(await found(name)).toEqual([name, null]);
 });
 
-test("a tag that was made or moved just now is seen, and one that is gone is not", async () => {
+test("sees new and moved tags at once, and not deleted ones", async () => {
   await using place = await mirrored();
   const { upstream, git, repo } = place;
   const { one = "", two = "" } = await place.write([
@@ -42,7 +42,7 @@ test("a tag that was made or moved just now is seen, and one that is gone is not
   expect(await git.findTag(repo, "v1")).toBeNull();
 });
 
-test("whether a commit is here is known without the host", async () => {
+test("checks for a commit without contacting the host", async () => {
   await using place = await mirrored();
   const { upstream, git, repo } = place;
   const { one = "" } = await upstream.write([{ name: "one", branch: "main", files: { f: "1" } }]);

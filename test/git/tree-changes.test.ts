@@ -59,7 +59,7 @@ function plain(files: Files): Files {
   return Object.fromEntries(Object.entries(files).filter(([path]) => !isBelowFile(path)));
 }
 
-test("as many paths change as differ between the two lists of files", () =>
+test("the count matches the differences of the two lists of files", () =>
   fc.assert(
     fc.asyncProperty(FILES.map(plain), FILES.map(plain), async (before, after) => {
       const { objects, add } = store();
@@ -85,7 +85,7 @@ test("a tree of 10^11 paths is counted by reading each of its directories once",
   await expect(bounded).rejects.toMatchObject({ code: "payload_too_large" });
 });
 
-test("directories are nested as deep as may be, also where they were counted before", async () => {
+test("limits the depth of directories, also of those counted before", async () => {
   const { objects, add } = store();
   const count = createChangeCounter(objects, { ...GIT_LIMITS, treeDepth: 10 }, 1_000);
   let id = add([{ mode: "100644", name: "f", id: "1".repeat(40) }]);
@@ -97,7 +97,7 @@ test("directories are nested as deep as may be, also where they were counted bef
   await expect(count(null, deeper)).rejects.toMatchObject({ code: "payload_too_large" });
 });
 
-test("more directories than may be read end the count, and a missing one counts as empty", async () => {
+test("stops at the limit of directories, and counts a missing one as empty", async () => {
   const { objects, add } = store();
   const leaf = (n: number) => add([{ mode: "100644", name: `${n}`, id: "1".repeat(40) }]);
   const wide = add(Array.from({ length: 20 }, (_, n) => ({ mode: "40000", name: `${n}`, id: leaf(n) })));

@@ -33,39 +33,36 @@ const HOSTILE: Files = {
   [`${BYTES}\xe9/\xe9`]: "below\n",
 };
 
-test.each(["sha1", "sha256"] as const)(
-  "a directory is what git ls-tree says, page by page (%p)",
-  async (format) => {
-    await using place = await mirrored({ format });
-    const files = { ...HOSTILE, sub: { submodule: "1".repeat(format === "sha1" ? 40 : 64) } };
-    const { tip = "" } = await place.write([{ name: "tip", branch: "main", files }]);
-    for (const path of ["", "d", "d/e", "ü", `${BYTES}\xe9`]) {
-      for (const limit of [1, 2, 7, 200]) {
-        const found = await entries(place, tip, path, limit);
-        expect(found.map(lineOf)).toEqual(await lsTree(place, tip, path));
-      }
+test.each(["sha1", "sha256"] as const)("a directory matches git ls-tree, in pages (%p)", async (format) => {
+  await using place = await mirrored({ format });
+  const files = { ...HOSTILE, sub: { submodule: "1".repeat(format === "sha1" ? 40 : 64) } };
+  const { tip = "" } = await place.write([{ name: "tip", branch: "main", files }]);
+  for (const path of ["", "d", "d/e", "ü", `${BYTES}\xe9`]) {
+    for (const limit of [1, 2, 7, 200]) {
+      const found = await entries(place, tip, path, limit);
+      expect(found.map(lineOf)).toEqual(await lsTree(place, tip, path));
     }
-    for (const path of [
-      "none",
-      "plain",
-      "plain/x",
-      "link",
-      "link/x",
-      "sub",
-      "sub/x",
-      "d/f",
-      "d//e",
-      "/d",
-      "d/",
-      ".",
-    ]) {
-      const page = { commit: tip, path: bytesOf(path), skip: 0, limit: 9 };
-      expect([path, await place.git.listDirectory(place.repo, page)]).toEqual([path, null]);
-    }
-  },
-);
+  }
+  for (const path of [
+    "none",
+    "plain",
+    "plain/x",
+    "link",
+    "link/x",
+    "sub",
+    "sub/x",
+    "d/f",
+    "d//e",
+    "/d",
+    "d/",
+    ".",
+  ]) {
+    const page = { commit: tip, path: bytesOf(path), skip: 0, limit: 9 };
+    expect([path, await place.git.listDirectory(place.repo, page)]).toEqual([path, null]);
+  }
+});
 
-test("each entry is found by its path", async () => {
+test("finds each entry by its path", async () => {
   await using place = await mirrored();
   const { tip = "" } = await place.write([{ name: "tip", branch: "main", files: HOSTILE }]);
   const find = (path: string) => place.git.findEntry(place.repo, tip, bytesOf(path));
@@ -106,7 +103,7 @@ test("each entry is found by its path", async () => {
     expect([path, await find(path)]).toEqual([path, null]);
 });
 
-test("a name that git would take for a commit is a name", async () => {
+test("a name that resembles a commit is a name", async () => {
   await using place = await mirrored();
   const { secret = "" } = await place.write([{ name: "secret", branch: "other", files: { f: "other\n" } }]);
   const short = secret.slice(0, 10);
@@ -124,7 +121,7 @@ test("a name that git would take for a commit is a name", async () => {
   expect(await place.git.findEntry(place.repo, tip, bytesOf(`y-g${short}`))).toBeNull();
 });
 
-test("50,000 entries come page by page, and one of them is found", async () => {
+test("lists 50,000 entries in pages, and finds one of them", async () => {
   await using place = await mirrored();
   const blob = await place.upstream.git("hash-object", "-w", "--stdin");
   const names = Array.from({ length: 50_000 }, (_, at) => `file-${String(at).padStart(5, "0")}`);
@@ -154,7 +151,7 @@ test("50,000 entries come page by page, and one of them is found", async () => {
   });
 });
 
-test("a directory past the limit is refused, and so are its entries", async () => {
+test("rejects a directory over the limit, and its entries", async () => {
   await using place = await mirrored({ git: { limits: { treeBytes: 100 } } });
   const files = Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`d/f${at}`, "x"]));
   const { tip = "" } = await place.write([{ name: "tip", branch: "main", files }]);

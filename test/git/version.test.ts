@@ -18,7 +18,7 @@ test.each([
   ["git version 2.37.9", "2.37.9"],
   ["git version 1.8.3.1", "1.8.3.1"],
   ["", "none was found"],
-])("%j is refused in one line", (answer, words) => {
+])("rejects %j with one line", (answer, words) => {
   const log = { info() {} };
   expect(() => readVersion(answer, log)).toThrow(words);
   expect(() => readVersion(answer, log)).toThrow(/^[^\n]+$/);

@@ -62,7 +62,7 @@ export async function openAccountRows() {
   };
 }
 
-/** What an insert returns. */
+/** The result of an insert. */
 export function there<Row>(row: Row | undefined): Row {
   if (row === undefined) throw new Error("no row was returned");
   return row;

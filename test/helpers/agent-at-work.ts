@@ -6,7 +6,7 @@ import type { Remote } from "./remote.ts";
 import { MODEL } from "./runtime.ts";
 import { until } from "./until.ts";
 
-/** A project in which agents work, as those see it who talk to them. */
+/** A project in which agents work, from the view of its users. */
 export interface Workplace {
   /** Starts a session with a first prompt, and waits until it runs. */
   begin(prompt: string): Promise<Session>;
@@ -91,7 +91,7 @@ export async function changeThroughAgent({ begin, call, open, prompt, outcome }:
   return id;
 }
 
-/** Reads a child's stream until it has said this. @returns what it said so far, and what it says from then on */
+/** Reads a child's stream until this text. @returns the output so far, and the later output */
 export async function readUntil(
   stream: ReadableStream<Uint8Array>,
   words: string,

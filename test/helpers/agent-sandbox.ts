@@ -4,7 +4,7 @@ import { runtimeEnvironment } from "./runtime.ts";
 import { type Sandbox, type SandboxOptions, startSandbox } from "./sandbox.ts";
 import { until } from "./until.ts";
 
-/** The daemon with the real agent runtime, which works, and a model that does what its prompts say. */
+/** The daemon with the real agent runtime, ready, and the scripted model. */
 export interface AgentSandbox extends AsyncDisposable {
   model: ScriptedModel;
   sandbox: Sandbox;
@@ -27,14 +27,14 @@ export async function startAgentSandbox({
   };
 }
 
-/** Gives the daemon a prompt, as the server does. @returns its id, once it is taken */
+/** Delivers a prompt to the daemon, like the server. @returns its id, once it is accepted */
 export async function beginPrompt(sandbox: Sandbox, text: string): Promise<string> {
   const id = crypto.randomUUID();
   await until("it is taken", async () => (await give(sandbox, id, text, false)) !== null);
   return id;
 }
 
-/** What became of a prompt, which is given unless it was. */
+/** The outcome of a prompt, which is delivered first if necessary. */
 export async function outcomeOf(
   sandbox: Sandbox,
   text: string,

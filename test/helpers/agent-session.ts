@@ -17,7 +17,7 @@ export interface AgentSession extends AsyncDisposable {
   id: string;
   /** Waits until the session runs. */
   runs(): Promise<Session>;
-  /** Asks the sandbox something. */
+  /** Sends the sandbox a request. */
   runtime(method: string, path: string, body?: unknown): Promise<Answer["body"]>;
 }
 
@@ -25,7 +25,7 @@ export interface AgentSession extends AsyncDisposable {
 export interface AgentServer extends AsyncDisposable {
   api: Api;
   model: ScriptedModel;
-  /** What the server was started with. */
+  /** The server's options. */
   env: Record<string, string>;
 }
 

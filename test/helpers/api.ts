@@ -30,7 +30,7 @@ export interface Api {
   firstUserLink: string | null;
   /** A user token of the first user. */
   token: string;
-  /** Sends a request as the first user, or as `token` says (null: nobody). */
+  /** Sends a request as the first user, or with `token` (null: without a credential). */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   /** Creates a user token, like an operator. */
   mint(email: string): Promise<string>;
@@ -41,13 +41,13 @@ export interface Api {
 
 interface StartOptions {
   env?: Record<string, string>;
-  /** Only in the source tree: what a test sets instead of the real part. */
+  /** Only in the source tree: replacements of real parts. */
   deps?: Parameters<typeof serve>[1];
-  /** One whose server was stopped with `keepData` has its database too. */
+  /** A data folder of a server that was stopped with `keepData` has its database, too. */
   dataDir?: string;
 }
 
-/** Where sandboxes cannot be isolated and need not be; root's must be. */
+/** For machines where sandboxes cannot be isolated; for root they must be. */
 const canBeOpen = !BUBBLEWRAP[1] && process.getuid?.() !== 0;
 
 /** The Postgres databases that stand for the embedded ones of data folders. */
@@ -64,7 +64,7 @@ export async function startApi({ env = {}, deps, dataDir = makeFolder() }: Start
     SVC_DATA_DIR: dataDir,
     SVC_ALLOW_PRIVATE_REPOS: "1",
     SVC_LOG_LEVEL: "silent",
-    // wherever an engine answers
+    // if an engine responds
     SVC_SANDBOX_PROVIDER: "local",
     ...(AGAINST_BINARIES && canBeOpen && { SVC_SANDBOX_ISOLATION: "none" }),
     ...env,
@@ -117,7 +117,7 @@ export function makeFolder(): string {
   return mkdtempSync(join(tmpdir(), "svc-data-"));
 }
 
-/** Sends requests to a server as the holder of a token. */
+/** Sends requests to a server with a token. */
 export function caller(url: string, token: string): Api["call"] {
   return async (method, path, { token: other = token, body, raw, headers = {}, signal } = {}) => {
     const response = await fetch(url + path, {

@@ -6,14 +6,14 @@ import { type RawAnswer, rawRequest, sendRaw } from "./raw-http.ts";
 import type { Change, Remote } from "./remote.ts";
 import { until } from "./until.ts";
 
-/** Whether a sandbox's walls have node inside: it runs the apps of the tests. */
+/** Whether an isolated sandbox has node, which runs the tests' apps. */
 export const NODE_INSIDE = process.platform === "linux" && isInside(Bun.which("node"));
 
 function isInside(path: string | null): boolean {
   return path !== null && existsSync(path) && realpathSync(path).startsWith("/usr/");
 }
 
-/** A server that answers with what it was given, and does what its path says. */
+/** A server that echoes its environment and requests, and acts according to its path. */
 export const APP_PROGRAM = `
 const http = require("node:http");
 const said = process.env.SAYS ?? require("node:fs").readFileSync("says.txt", "utf8").trim();
@@ -58,7 +58,7 @@ export function entryOf(change: Partial<ManifestApp> = {}): ManifestApp {
   };
 }
 
-/** What the tests of apps do with a server, wherever it runs. */
+/** Operations of the apps' tests on a server. */
 export interface AppBench {
   remote: Remote;
   call(method: string, path: string, body?: unknown): Promise<Answer>;
@@ -73,9 +73,9 @@ export interface AppBench {
     isSo: (app: App, deployments: Deployment[]) => boolean,
     options?: { slug?: string },
   ): Promise<{ app: App; deployments: Deployment[] }>;
-  /** Signs in to an app. @returns the line of the head that does, and its host */
+  /** Signs in to an app. @returns the Cookie line, and the app's host */
   signIn(slug?: string): Promise<{ host: string; cookie: string }>;
-  /** Asks an app something as somebody who is signed in. */
+  /** Sends an app a request as a signed-in user. */
   visit(
     path: string,
     signedIn: { host: string; cookie: string },
@@ -107,7 +107,7 @@ export function benchApps(server: {
     async merge(files, entries, more = "") {
       const toml = `svc_version = 1\n${entries.map(tomlOf).join("")}${more}`;
       const commit = remote.commit("main", { ...files, "svc.toml": toml });
-      // nobody tells svc of what is pushed to a git host: an edit has it look
+      // svc is not notified of a push to a git host: an edit triggers a check
       const edited = await server.call("PATCH", `/v1/projects/${projectId}`, { default_branch: "main" });
       if (edited.status !== 200) throw new Error(`not edited: ${edited.text}`);
       return commit;

@@ -24,7 +24,7 @@ export interface Served {
   /** Medians of the time that an answer took, in milliseconds. */
   idleMs: number;
   attackedMs: number;
-  /** What the attack added to the server's resident memory at most. */
+  /** The maximum growth of the server's resident memory. */
   grownMegabytes: number;
 }
 
@@ -82,7 +82,7 @@ export async function startAttacked(settings: Record<string, string> = {}): Prom
   };
 }
 
-/** Others are served: as fast as before but for noise, and in memory that stays. */
+/** Expects that others are served as fast as before, except for noise, in constant memory. */
 export function expectServed({ idleMs, attackedMs, grownMegabytes }: Served): void {
   expect(attackedMs).toBeLessThan(Math.max(3 * idleMs, NOISE_MS));
   expect(grownMegabytes).toBeLessThan(GROWN_MAX_MEGABYTES);

@@ -3,9 +3,9 @@ import http from "node:http";
 import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 
-/** What the origin has seen; asked for at `/seen`. */
+/** What the origin has received; served at `/seen`. */
 export interface Seen {
-  /** Paths whose client went away before the answer was over. */
+  /** Paths whose client disconnected before the end of the response. */
   gone: string[];
   /** Bytes that it could write to `/endless` so far. */
   written: number;
@@ -49,7 +49,7 @@ type Handler = (request: http.IncomingMessage, response: http.ServerResponse, ur
 
 const ANSWERS: Readonly<Record<string, Handler>> = {
   "/": (_, response) => void response.end("ok"),
-  // by these the daemon knows the agent runtime
+  // the daemon identifies the agent runtime by these
   "/global/health": (_, response) => sendJson(response, { healthy: true }),
   "/config": (_, response) => sendJson(response, {}),
   "/echo": (request, response) => {
@@ -108,7 +108,7 @@ const ANSWERS: Readonly<Record<string, Handler>> = {
     });
     request.on("end", () => response.end(JSON.stringify({ bytes, sha256: hash.digest("hex") })));
   },
-  /** Answers each chunk at once with its length on a line. */
+  /** Responds to each chunk at once with its length on a line. */
   "/chunks": (request, response) => {
     response.writeHead(200);
     response.flushHeaders();
@@ -160,7 +160,7 @@ function pour(response: http.ServerResponse, bytes: number, onWritten: (bytes: n
   go();
 }
 
-/** WebSocket by hand (RFC 6455), frame by frame, so that nothing is put right on the way. */
+/** A handmade WebSocket (RFC 6455), frame by frame, so that no library corrects anything. */
 function upgrade(request: http.IncomingMessage, stream: unknown, rest: Buffer): void {
   const socket = stream as Socket;
   socket.on("error", () => {});
@@ -223,7 +223,7 @@ function frame(opcode: number, payload: Buffer): Buffer {
   return Buffer.concat([head, payload]);
 }
 
-/** A masked frame of at most 64 KiB; null while it is not whole. */
+/** A masked frame of at most 64 KiB; null while it is incomplete. */
 function unframe(bytes: Buffer): { opcode: number; payload: Buffer; rest: Buffer } | null {
   if (bytes.length < 6) return null;
   const short = (bytes[1] ?? 0) & 127;

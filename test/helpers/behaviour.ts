@@ -10,23 +10,23 @@ import { openWebSocket } from "./websocket.ts";
 
 /** A way through one or more proxies to the suite's origin. */
 export interface Way extends AsyncDisposable {
-  /** `http://127.0.0.1:<port><prefix>`, without a slash at the end: what is put behind it is asked of the origin. */
+  /** `http://127.0.0.1:<port><prefix>`, without a slash at the end: the rest is the origin's path. */
   base: string;
-  /** Header fields that let a request in; made anew for each request, since they may expire. */
+  /** Headers that authorize a request; created for each request, since they may expire. */
   headers(method: string, target: string): Record<string, string>;
-  /** Processes of the proxies, whose memory has to stay flat; none where they run in the test's own. */
+  /** Processes of the proxies, whose memory must stay constant; none if they run in the test's process. */
   processes: number[];
-  /** What is answered while the origin is down; 502 unless given. */
+  /** The status while the origin is down; 502 by default. */
   down?: number;
 }
 
 const MIB = 1024 * 1024;
-/** What a proxy may need more for a gigabyte than for nothing: buffers of sockets, and garbage not yet collected. */
+/** Allowed growth of a proxy's memory for a gigabyte: socket buffers, and uncollected garbage. */
 const FLAT_BYTES = 96 * MIB;
 /** Longer than the idle limits that servers commonly have (10 s in Bun). */
 const QUIET_MS = 11_000;
 const BRIEF_QUIET_MS = 500;
-/** What has not grown for so long waits. */
+/** A transfer that has not grown for this time is blocked. */
 const STEADY_MS = 500;
 /** `SVC_TEST_BODY_MIB=1024` for the whole gigabyte. */
 const LARGE_MIB = Number(process.env["SVC_TEST_BODY_MIB"] ?? 1024);
@@ -71,7 +71,7 @@ export function testProxyBehaviour(
   const get = (path: string, lines: string[] = []) => ask("GET", path, ["Connection: close", ...lines]);
   const seen = async (): Promise<Seen> => JSON.parse(bodyOf(await (await get("/seen")).ended));
 
-  /** Sends a request's head and what follows, as it stands. */
+  /** Sends a request's head and what follows, unchanged. */
   async function ask(method: string, path: string, lines: string[] = [], rest = ""): Promise<Wire> {
     const { hostname, port, host, pathname } = new URL(way.base);
     const wire = await connect(hostname, Number(port));
@@ -90,7 +90,7 @@ export function testProxyBehaviour(
     wire.destroy();
   });
 
-  test("what is quiet for long is not cut off: streams with rare events, answers that take their time", async () => {
+  test("keeps idle connections: streams with rare events, slow responses", async () => {
     // at once: quiet before the first event, quiet after one, quiet before the answer
     const before = await ask("GET", `/heartbeat?ms=${quietMs}`);
     const after = await ask("GET", `/heartbeat?ms=${quietMs}&first=1`);
@@ -103,13 +103,13 @@ export function testProxyBehaviour(
     after.destroy();
   });
 
-  test("a compressed answer stays as it is", async () => {
+  test("forwards a compressed response unchanged", async () => {
     const text = await (await get("/gzip", ["Accept-Encoding: gzip"])).ended;
     expect(text.toLowerCase()).toContain("content-encoding: gzip");
     expect(gunzipSync(Buffer.from(bodyOf(text), "latin1")).toString()).toBe(TEXT);
   });
 
-  test("answers without a body, and their lengths", async () => {
+  test("forwards responses without a body, and their lengths", async () => {
     const whole = await (await get("/length")).ended;
     expect(whole).toMatch(new RegExp(`content-length: ${TEXT.length}\r\n`, "i"));
     expect(bodyOf(whole)).toBe(TEXT);
@@ -132,7 +132,7 @@ export function testProxyBehaviour(
     }
   });
 
-  test("a redirect is the client's to follow, and its two cookies stay two", async () => {
+  test("forwards a redirect, with both of its cookies", async () => {
     const text = await (await get("/redirect")).ended;
     expect(text).toStartWith("HTTP/1.1 302 ");
     expect(text).toContain("Location: /elsewhere\r\n");
@@ -142,7 +142,7 @@ export function testProxyBehaviour(
     ]);
   });
 
-  test("a request's fields arrive as they were written: repeated, in order, with their case", async () => {
+  test("forwards request headers unchanged: repeated, in order, with their case", async () => {
     const text = await (await get("/headers?q=1&q=2", ["X-Mixed: 1", "x-mixed: 2", "Cookie: a=b; c=d"]))
       .ended;
     const { url, raw }: { url: string; raw: string[] } = JSON.parse(jsonIn(text));
@@ -155,7 +155,7 @@ export function testProxyBehaviour(
     ["quiet", "/sse", true],
     ["in the middle of its answer", "/endless", true],
     ["before its answer began", "/silent?ms=60000", false],
-  ])("a client that leaves is let go at the origin too: %s", async (_, path, isAnswered) => {
+  ])("closes the connection to the origin when the client disconnects: %s", async (_, path, isAnswered) => {
     const wire = await ask("GET", path);
     if (isAnswered) await until("it is answered", () => wire.text().includes("200 OK"));
     else await Bun.sleep(200);
@@ -164,7 +164,7 @@ export function testProxyBehaviour(
     await until("the origin knows", async () => (await seen()).gone.includes(place));
   });
 
-  test("who reads slowly is waited for: the origin waits too, and nothing piles up", async () => {
+  test("a slow reader applies backpressure to the origin, without buffering", async () => {
     const before = memoryOf(way.processes);
     const wire = await ask("GET", "/endless");
     await until("it is answered", () => wire.text().includes("200 OK"));
@@ -182,7 +182,7 @@ export function testProxyBehaviour(
     wire.destroy();
   });
 
-  test(`${mib} MiB pass down and up in flat memory`, async () => {
+  test(`forwards ${mib} MiB down and up in constant memory`, async () => {
     const before = memoryOf(way.processes);
     const url = `${way.base}/download?bytes=${mib * MIB}`;
     const down = await fetch(url, { headers: way.headers("GET", new URL(url).pathname) });
@@ -202,7 +202,7 @@ export function testProxyBehaviour(
     expect(memoryOf(way.processes) - before).toBeLessThan(FLAT_BYTES);
   });
 
-  test("an upload passes piece by piece, and its answer while it goes on", async () => {
+  test("forwards an upload in pieces, and its response during the upload", async () => {
     const wire = await ask("POST", "/chunks", ["Transfer-Encoding: chunked", "Connection: close"]);
     for (const piece of ["hello", "to everybody"]) {
       wire.write(`${piece.length.toString(16)}\r\n${piece}\r\n`);
@@ -212,7 +212,7 @@ export function testProxyBehaviour(
     expect(await wire.ended).toContain("end\n");
   });
 
-  test("a client that waits for leave to send its body gets it, or a refusal instead", async () => {
+  test("forwards Expect: 100-continue, and the continue or rejection", async () => {
     const lines = ["Content-Length: 5", "Expect: 100-continue", "Connection: close"];
     const wire = await ask("POST", "/echo", lines);
     await until("it may go on", () => wire.text().startsWith("HTTP/1.1 100 "));
@@ -227,7 +227,7 @@ export function testProxyBehaviour(
     expect(await (await get("/trailers")).ended).toMatch(/body\r\n0\r\nX-End: yes\r\n\r\n$/i);
   });
 
-  test("an answer that breaks off is not made whole", async () => {
+  test("does not complete a truncated response", async () => {
     const counted = await (await get("/truncated")).ended;
     expect(counted).toMatch(/content-length: 10\r\n/i);
     expect(bodyOf(counted)).toBe("12345");
@@ -236,14 +236,14 @@ export function testProxyBehaviour(
     expect(chunked).not.toMatch(/\r\n0\r\n\r\n$/);
   });
 
-  test("an answer without a length stays one", async () => {
+  test("a response without a length stays one", async () => {
     const chunked = await (await get("/chunked")).ended;
     expect(chunked).toMatch(/transfer-encoding: chunked\r\n/i);
     expect(chunked).not.toMatch(/content-length/i);
     expect(bodyOf(await (await get("/until-close")).ended)).toBe("all there is");
   });
 
-  test("requests of one connection are answered in their order", async () => {
+  test("answers the requests of one connection in order", async () => {
     const wire = await ask("GET", "/headers?n=0");
     for (let n = 1; n < 20; n++) wire.write(await headOf(`/headers?n=${n}`));
     const answered = () => [...wire.text().matchAll(/"url":"\/headers\?n=(\d+)"/g)].map(([, n]) => Number(n));
@@ -271,7 +271,7 @@ export function testProxyBehaviour(
     return { made, messages, closed };
   };
 
-  test("a WebSocket: echo, the server's word first, pings, its protocol, its close code", async () => {
+  test("a WebSocket: echo, a first message from the server, pings, its protocol, its close code", async () => {
     const first = await socket("/ws/first", ["one", "two"]);
     await until("the server's first word", () => first.messages.includes("server first"));
     expect(first.made.protocol).toBe("two");
@@ -294,7 +294,7 @@ export function testProxyBehaviour(
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
   ];
 
-  test("a WebSocket's answer is the origin's own, also a refusal", async () => {
+  test("forwards the origin's response to a WebSocket, also a rejection", async () => {
     const made = await ask("GET", "/ws", UPGRADE);
     await until("it is one", () => made.text().includes("\r\n\r\n"));
     expect(made.text()).toStartWith("HTTP/1.1 101 ");
@@ -306,7 +306,7 @@ export function testProxyBehaviour(
     expect(bodyOf(refused)).toBe("no");
   });
 
-  test("an origin that is down is told as such, and found when it is up again", async () => {
+  test("reports an origin that is down, and reconnects once it is up", async () => {
     const kept = await ask("GET", "/");
     await until("it is answered", () => kept.text().endsWith("ok"));
     stop();
@@ -315,7 +315,7 @@ export function testProxyBehaviour(
     expect(JSON.parse(jsonIn(down))).toMatchObject({ error: expect.any(String), code: expect.any(String) });
     await start(port);
     expect(bodyOf(await (await get("/")).ended)).toBe("ok");
-    // the connection to the origin that was kept is gone, and the client need not know
+    // the kept connection to the origin is closed, and the client does not notice
     if (!kept.isClosed()) {
       const before = kept.text().length;
       kept.write(await headOf("/"));
@@ -325,14 +325,14 @@ export function testProxyBehaviour(
   });
 }
 
-/** A connection of which every byte is seen. */
+/** A connection whose bytes are all recorded. */
 interface Wire {
   write(text: string): void;
-  /** Sends much; settles when more may be sent. */
+  /** Sends a large amount; settles when more may be sent. */
   send(bytes: Buffer): Promise<void>;
-  /** What came so far; each character is a byte. */
+  /** Received so far; each character is a byte. */
   text(): string;
-  /** All that came, once the connection is over. */
+  /** Everything received, once the connection is closed. */
   ended: Promise<string>;
   isClosed(): boolean;
   pause(): void;
@@ -345,7 +345,7 @@ async function connect(hostname: string, port: number): Promise<Wire> {
   let isClosed = false;
   const { promise: ended, resolve } = Promise.withResolvers<string>();
   socket.on("data", (bytes: Buffer) => {
-    // an endless answer is not kept
+    // an endless response is not stored
     if (text.length < MIB) text += bytes.toString("latin1");
   });
   socket.on("error", () => {});

@@ -11,7 +11,7 @@ const PROGRAM = PROGRAMS.map((name) => Bun.which(name)).find((path) => path !== 
 /** For `needs(...CHROMIUM)`. */
 export const CHROMIUM = ["a browser (chromium)", PROGRAM !== null] as const;
 
-/** Phones are about this wide; WCAG 2.2, 1.4.10 asks for 320. */
+/** About the width of phones; WCAG 2.2, 1.4.10 requires 320. */
 export const DESKTOP = { width: 1280, height: 800 };
 export const PHONE = { width: 375, height: 740 };
 
@@ -21,17 +21,17 @@ export async function startBrowser(): Promise<Browser> {
   if (PROGRAM === null) throw new Error("there is no browser here");
   return chromium.launch({
     executablePath: PROGRAM,
-    // as root it has no sandbox of its own, and it shows nothing but what the tests serve
+    // as root it has no sandbox, and it shows only pages of the tests
     args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking"],
   });
 }
 
 export interface Visit {
   page: Page;
-  /** What went wrong in the page so far: failing scripts, what its policy stopped, what it asked of anybody else. */
+  /** Faults of the page so far: script errors, policy violations, requests to other origins. */
   faults(): string[];
-  /** For the message of a test that fails: what the page shows, what went wrong, which requests failed and which are under way. */
-  tell(): Promise<string>;
+  /** For the message of a failing test: the page's text, its faults, and failed and pending requests. */
+  describe(): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -77,11 +77,11 @@ export async function visit(
     });
   });
   await page.goto(url);
-  const tell = async () => {
+  const describe = async () => {
     const text = await page.locator("body").textContent({ timeout: 5_000 }).catch(String);
     return [text, ...found, ...unanswered, ...[...underWay].map((url) => `under way: ${url}`)].join("\n");
   };
-  return { page, faults: () => found, tell, close: () => context.close() };
+  return { page, faults: () => found, describe, close: () => context.close() };
 }
 
 /** Cookies by server and user: comparing a password is slow on purpose. */
@@ -107,14 +107,14 @@ export async function signIn(
   await page.goto(api.url + path);
 }
 
-/** A test may have ended it, as by another password. */
+/** A test may have ended it, for example with a new password. */
 async function isSignedIn(api: Api, cookie: string): Promise<boolean> {
   if (cookie === "") return false;
   const headers = { Cookie: cookie };
   return (await openBrowser(api).call("GET", "/v1/auth/session", { headers })).body.signed_in;
 }
 
-/** Waits until there are so many of something: what a page shows beside them may come from another request. */
+/** Waits for this number of elements: other parts of the page may come from another request. */
 export async function untilCount(found: Locator, count: number): Promise<void> {
   await until(`there are ${count} of ${found}`, async () => (await found.count()) === count);
 }
@@ -137,7 +137,7 @@ export async function barriers(page: Page): Promise<string[]> {
     );
 }
 
-/** Pixels by which a page is wider than its window: its reader would have to scroll to and fro. */
+/** Pixels by which a page is wider than its window. */
 export async function overflow(page: Page): Promise<number> {
   return page.evaluate(() => {
     const { scrollWidth, clientWidth } = document.documentElement;
@@ -148,10 +148,10 @@ export async function overflow(page: Page): Promise<number> {
 /** The folder for screenshots, `docs/screenshots`, if they are requested. */
 const PICTURES = process.env["SVC_SCREENSHOTS"];
 
-/** Keeps how a page looks, at the size that its window has, if pictures are asked for. @param name without `.png` */
+/** Takes a screenshot of the window if screenshots are requested. @param name without `.png` */
 export async function picture(page: Page, name: string): Promise<void> {
   if (PICTURES === undefined) return;
-  // where the pointer is, and what has the focus, is nothing to see
+  // without the pointer and the focus
   await page.mouse.move(0, 0);
   await page.evaluate(() => document.activeElement instanceof HTMLElement && document.activeElement.blur());
   await page.screenshot({ path: `${PICTURES}/${name}.png`, animations: "disabled" });

@@ -3,7 +3,7 @@ import { type ReviewBench, startReviews } from "./reviewers.ts";
 import { untilStatus } from "./sessions.ts";
 import { StandInProvider } from "./stand-in-provider.ts";
 
-/** Who calls, from who may least to who may most. The agent's token is asked about another session, and about its own. */
+/** The callers, from fewest to most permissions. The agent's token is tested on another session and on its own. */
 export const CALLERS = [
   "stranger",
   "agent, other session",
@@ -15,18 +15,18 @@ export const CALLERS = [
 ] as const;
 export type Caller = (typeof CALLERS)[number];
 
-/** A member about whom is asked. */
+/** The member in the requests' paths. */
 const OTHER = "other@example.com";
 
-/** Tokens that open nothing at all. */
+/** Missing and invalid tokens. */
 export const REFUSED = ["none", "garbage", "revoked", "expired"] as const;
 
-/** A project, and everyone who could call. What a call destroys is made anew by `renew`. */
+/** A project and all callers. `renew` re-creates what a call destroys. */
 export interface CallersBench {
   refused: Record<(typeof REFUSED)[number], string | null>;
   /** A project with a change request and two sessions that run, and a token for each caller. */
   renew(): Promise<void>;
-  /** What this caller gets: the status alone, since what streams never ends. */
+  /** The status that this caller gets, without the body, since streams never end. */
   ask(caller: Caller, method: string, path: string, body?: unknown): Promise<number>;
   askWith(token: string | null, method: string, path: string, body?: unknown): Promise<number>;
   stop(): Promise<void>;
@@ -57,7 +57,7 @@ export async function startCallers(): Promise<CallersBench> {
     const project = await api.project(remote.url);
     const at = `/v1/projects/${project.project_id}`;
     const [own, other] = await Promise.all([makeSession(at), makeSession(at)]);
-    // what the sessions have made conflicts with it
+    // the sessions' changes conflict with it
     remote.commit("main", { a: `${project.project_id}\n` });
     const changes = { own: await propose(at, own), other: await propose(at, other) };
     const tokens: Record<Caller, string> = {

@@ -1,4 +1,4 @@
-/** Of which a method, a field's name and other tokens are made (RFC 9110, 5.6.2). */
+/** The characters of methods, field names and other tokens (RFC 9110, 5.6.2). */
 export const TOKEN = "!#$%&'*+-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ^_`abcdefghijklmnopqrstuvwxyz|~";
 
 /** All from one character to another. */

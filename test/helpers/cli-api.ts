@@ -118,20 +118,20 @@ type Answer = Response | object | undefined;
 type Route = (request: Seen) => Answer | Promise<Answer>;
 
 export interface FakeApi {
-  /** As a host is configured: ends in `/v1`. */
+  /** The URL for a host's configuration; ends in `/v1`. */
   url: string;
-  /** Environment by which a client talks to it, as in a sandbox without a session. */
+  /** Environment for a client, as in a sandbox without a session. */
   env: Record<string, string>;
   seen: Seen[];
-  /** Replaces an answer: `POST /projects/:p/change-requests/:n/merge`. */
+  /** Replaces a response: `POST /projects/:p/change-requests/:n/merge`. */
   on(route: string, answer: Route): void;
-  /** Answers all paths that begin so. */
+  /** Handles all paths with this prefix. */
   mount(prefix: string, answer: Route): void;
   reset(): void;
   stop(): void;
 }
 
-/** Stands in for the server at the edge of the client: the wire shapes of src/contract on a loopback port. */
+/** A fake server for the client: the wire shapes of src/contract on a loopback port. */
 export function fakeApi(): FakeApi {
   const seen: Seen[] = [];
   let routes = new Map<string, Route>();

@@ -46,7 +46,7 @@ export const contents: FileContents = {
 
 const NOT_UTF8 = Buffer.from("src/login\xff.ts", "latin1").toString("base64");
 
-/** What the API that stands in answers about a repository unless a test says otherwise. */
+/** The fake API's default responses about a repository. */
 export const REPOSITORY_ROUTES = {
   "GET /projects/:p/branches": () => ({
     branches: [branch("main", { is_default: true }), branch("fix-login")],

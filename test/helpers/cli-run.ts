@@ -39,7 +39,7 @@ afterAll(() => {
   for (const home of homes) rmSync(home, { recursive: true, force: true });
 });
 
-/** A home of its own with nothing in it, and a working directory beside it, until the file's tests are over. */
+/** An empty home and a working directory beside it, removed after the file's tests. */
 export function makeHome(): { home: string; cwd: string; config: string } {
   const home = mkdtempSync(join(tmpdir(), "svc-cli-"));
   homes.push(home);
@@ -55,17 +55,17 @@ export interface RunOptions {
   stdin?: string | Uint8Array;
 }
 
-/** What keeps git from going on in the background, whatever the person has set. */
+/** Settings that prevent git's background processes, whatever the user's configuration. */
 const NO_MAINTENANCE = Object.fromEntries(
   Object.entries(GIT_ENVIRONMENT).filter(([name]) => /^GIT_CONFIG_(COUNT|KEY|VALUE)/.test(name)),
 );
 
-/** Nothing of this machine's environment reaches the client but where programs are. */
+/** Of this machine's environment, the client gets only the PATH. */
 export function cliEnv(home: string, env: Record<string, string> = {}): Record<string, string> {
   return { PATH: process.env["PATH"] ?? "", HOME: home, TERM: "xterm-256color", ...NO_MAINTENANCE, ...env };
 }
 
-/** Runs a line of `svc`, away from a terminal: in this process, where the suite does not run against the binaries. */
+/** Runs `svc` without a terminal, in this process unless the suite runs against the binaries. */
 export async function svc(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
   if (AGAINST_BINARIES) return svcProcess(args, options);
   const home = options.home ?? makeHome();
@@ -92,7 +92,7 @@ export async function svc(args: readonly string[], options: RunOptions = {}): Pr
   }
 }
 
-/** A stream away from a terminal, for svc and for the programs that it starts. */
+/** A stream that is not a terminal, for svc and the programs that it starts. */
 function openStream(): { sink: Sink; text(): string } {
   const folder = mkdtempSync(join(tmpdir(), "svc-stream-"));
   const fd = openSync(join(folder, "written"), "ax+");
@@ -114,7 +114,7 @@ function openStream(): { sink: Sink; text(): string } {
   };
 }
 
-/** The pauses between two looks, fifty times as short; of a process they would put off the end. */
+/** Shortens polling intervals fifty times; `requireNone` checks that no wait is left. */
 function quickWaits(): Pick<System, "sleep"> & { requireNone(): Promise<void> } {
   let count = 0;
   return {
@@ -138,14 +138,14 @@ function stdinOf(given: RunOptions["stdin"] = ""): System["stdin"]["bytes"] {
   };
 }
 
-/** Runs `svc` as a process with pipes for streams: for what is about the process, and what needs one. */
+/** Runs `svc` as a process with pipes, for tests that need a process. */
 export async function svcProcess(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
   const child = spawnSvc(args, options);
   const [stdout, stderr] = await Promise.all([textOf(child.stdout), textOf(child.stderr), child.exited]);
   return { code: child.exitCode, signal: child.signalCode, stdout, stderr };
 }
 
-/** The process alone, for a test that does something to it while it runs. */
+/** Only the process, for a test that controls it while it runs. */
 export function spawnSvc(args: readonly string[], options: RunOptions = {}) {
   const home = options.home ?? makeHome();
   return Bun.spawn([...SVC, ...args], {
@@ -158,7 +158,7 @@ export function spawnSvc(args: readonly string[], options: RunOptions = {}) {
   });
 }
 
-/** Runs git as a person whose home this is: with their settings and credential helpers, and nobody to ask. */
+/** Runs git as the owner of this home: with their settings and credential helpers, without prompts. */
 export async function gitAtHome(home: ReturnType<typeof makeHome>, args: readonly string[]) {
   const child = Bun.spawn(["git", ...args], {
     cwd: home.cwd,
@@ -171,17 +171,17 @@ export async function gitAtHome(home: ReturnType<typeof makeHome>, args: readonl
   return { code: await child.exited, out, err };
 }
 
-/** Everything that a stream of a child says. */
+/** The full output of a child's stream. */
 export const textOf = (stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<string> =>
   new Response(stream).text();
 
 export interface TerminalRun {
-  /** Everything that was drawn so far. */
+  /** All output so far. */
   screen(): string;
   /** Waits until the terminal shows this. */
   shows(text: string | RegExp): Promise<void>;
   type(keys: string): void;
-  /** Once it has ended, and all that it drew has come. */
+  /** Resolves when it has ended, with all its output received. */
   exited: Promise<Ended>;
 }
 
@@ -235,7 +235,7 @@ export interface FakeSystem extends System {
   err(): string;
 }
 
-/** A system for `run()` in this process: streams that are collected and may claim to be terminals. */
+/** A system for `run()` in this process: streams that are collected and may pose as terminals. */
 export function fakeSystem(
   options: Partial<Pick<System, "env" | "cwd" | "fetch">> & {
     tty?: { stdin?: boolean; stdout?: boolean; stderr?: boolean };

@@ -107,7 +107,7 @@ const prompt = ({ body }: { body: unknown }): Prompt => ({
   ended_at: null,
 });
 
-/** What the API that stands in answers about sessions unless a test says otherwise. */
+/** The fake API's default responses about sessions. */
 export const SESSION_ROUTES = {
   "GET /projects/:p/sessions": () => ({ sessions: [session()] }),
   "POST /projects/:p/sessions": ({ body }: { body: unknown }) => {

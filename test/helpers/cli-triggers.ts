@@ -30,7 +30,7 @@ const missed = {
   ended_at: TIME,
 } as const;
 
-/** What a server answers about triggers. */
+/** A server's responses about triggers. */
 export const TRIGGER_ROUTES = {
   "GET /projects/:p/triggers": (): TriggerList => ({
     triggers: [trigger],

@@ -12,23 +12,23 @@ interface StoredMessage {
   parts: (Record<string, unknown> & { id: string })[];
 }
 
-/** What a test lets the agent do with a prompt, in the order in which the runtime tells it. */
+/** The agent's scripted steps for a prompt, in the order of the runtime's events. */
 export interface Run {
-  /** Works, and begins an answer. */
+  /** Starts to work, and starts an answer. */
   begin(): void;
-  /** A text of one part, said in these pieces. */
+  /** A text of one part, streamed in these pieces. */
   say(...pieces: string[]): Promise<void>;
-  /** The beginning of a text that a later `whole` ends, or nothing does. */
+  /** The beginning of a text that a later `whole` completes, or that stays incomplete. */
   part(): { more(piece: string): void; whole(): void };
   tool(tool: string, state: Record<string, unknown>): void;
-  /** Asks, and waits for the reply. */
+  /** Sends a request, and waits for the reply. */
   permission(permission: string, patterns: string[]): Promise<unknown>;
   question(questions: unknown[]): Promise<unknown>;
   retry(attempt: number, message: string): void;
   fail(name: string, message: string): void;
-  /** Ends the answer, and rests. */
+  /** Ends the answer, and is idle. */
   end(finish?: string): void;
-  /** Rests without having ended it, as one does that was started again. */
+  /** Is idle without having ended it, like a restarted runtime. */
   die(): void;
 }
 
@@ -41,13 +41,13 @@ const PIECE_MS = 5;
  */
 export class ScriptedRuntime {
   readonly conversation = "ses_conversation";
-  /** What the client asked for, but for looks: `POST /session/…/abort`. */
-  readonly asked: { method: string; path: string; body: unknown }[] = [];
-  /** Whether each event is told twice. */
+  /** The client's requests, except reads: `POST /session/…/abort`. */
+  readonly requests: { method: string; path: string; body: unknown }[] = [];
+  /** Whether each event is sent twice. */
   tellsTwice = false;
-  /** Answers nothing but this status for the time being. */
+  /** Responds only with this status for now. */
   down: number | null = null;
-  /** How often it did so. */
+  /** Number of these responses. */
   refused = 0;
   /** How far the sandbox's clock is ahead of this machine's. */
   clockMs = 0;
@@ -66,12 +66,12 @@ export class ScriptedRuntime {
     api.mount("/p/", (call) => this.#answer(call));
   }
 
-  /** What becomes of the next prompts. */
+  /** The outcomes of the next prompts. */
   onPrompt(script: (run: Run, text: string) => unknown): void {
     this.#script = script;
   }
 
-  /** What was said before the chat began. */
+  /** The messages from before the chat. */
   remember(...turns: [prompt: string, answer: string][]): void {
     for (const [prompt, answer] of turns) {
       const user = this.#message("user", null);
@@ -82,22 +82,22 @@ export class ScriptedRuntime {
     }
   }
 
-  /** Somebody else asks something. */
+  /** Another user sends a prompt. */
   prompt(text: string): void {
     this.#prompt({ messageID: `msg_${++this.#count}`, parts: [{ text }] });
   }
 
-  /** How much waits for an answer. */
+  /** Number of requests that wait for a reply. */
   get asks(): number {
     return this.#waiting.size;
   }
 
-  /** A run, of a prompt that is here already or of nobody's. */
+  /** A run of an existing prompt, or without a prompt. */
   run(promptId = "msg_other"): Run {
     return this.#run(promptId);
   }
 
-  /** Ends every stream, as a proxy does that is started again. */
+  /** Ends every stream, like a restarted proxy. */
   cut(): void {
     for (const stream of this.#streams) stream.close();
     this.#streams.clear();
@@ -118,7 +118,7 @@ export class ScriptedRuntime {
       return Response.json({ error: "It starts.", code: "unavailable" }, { status: this.down });
     }
     if (route === "/event") return this.#stream();
-    if (method === "POST") this.asked.push({ method, path: route, body });
+    if (method === "POST") this.requests.push({ method, path: route, body });
     if (route === "/session" && method === "GET") {
       return [{ id: this.conversation, time: { created: 5 } }];
     }
@@ -138,7 +138,7 @@ export class ScriptedRuntime {
     return Response.json({ name: "NotFoundError", data: { message: "none" } }, { status: 404 });
   }
 
-  /** Somebody else answers what is asked. */
+  /** Another user replies to a request. */
   answer(kind: "permission" | "question"): void {
     const asked = [...this.#waiting].find(([, waiting]) => waiting.kind === kind);
     if (asked) this.#reply(asked[0], "reply", {});
@@ -149,7 +149,7 @@ export class ScriptedRuntime {
     if (!waiting) return false;
     this.#waiting.delete(askId);
     const answered = verb === "reject" ? "question.rejected" : `${waiting.kind}.replied`;
-    this.tell(answered, { sessionID: this.conversation, requestID: askId });
+    this.emit(answered, { sessionID: this.conversation, requestID: askId });
     waiting.answer(body);
     return true;
   }
@@ -164,10 +164,10 @@ export class ScriptedRuntime {
     if (!isKnown) {
       const text = String(parts?.[0]?.text);
       const message = this.#message("user", null, messageID);
-      this.tell("message.updated", { info: message.info });
+      this.emit("message.updated", { info: message.info });
       const part = this.#textPart(message, text, true);
       message.parts.push(part);
-      this.tell("message.part.updated", { part });
+      this.emit("message.part.updated", { part });
       void this.#script(this.#run(messageID), text);
     }
     return new Response(null, { status: 204 });
@@ -188,8 +188,8 @@ export class ScriptedRuntime {
     return new Response(body, { headers: { "Content-Type": "text/event-stream" } });
   }
 
-  /** Any event, to all who listen. */
-  tell(type: string, properties: Record<string, unknown>): void {
+  /** Sends any event to all clients. */
+  emit(type: string, properties: Record<string, unknown>): void {
     const id = `evt_${++this.#count}`;
     const line = lineOf({ type, properties }, id);
     for (const stream of this.#streams) {
@@ -200,8 +200,8 @@ export class ScriptedRuntime {
 
   #setStatus(status: Record<string, unknown>): void {
     this.#status = status;
-    this.tell("session.status", { sessionID: this.conversation, status });
-    if (status["type"] === "idle") this.tell("session.idle", { sessionID: this.conversation });
+    this.emit("session.status", { sessionID: this.conversation, status });
+    if (status["type"] === "idle") this.emit("session.idle", { sessionID: this.conversation });
   }
 
   #message(role: string, parentID: string | null, id = `msg_${++this.#count}`): StoredMessage {
@@ -219,7 +219,7 @@ export class ScriptedRuntime {
 
   #run(promptId: string): Run {
     let message = { info: { id: "" }, parts: [] } as StoredMessage;
-    const updated = () => this.tell("message.updated", { info: { ...message.info } });
+    const updated = () => this.emit("message.updated", { info: { ...message.info } });
     const complete = (fields: object) => {
       Object.assign(message.info, fields, { time: { created: 1, completed: Date.now() } });
       updated();
@@ -238,15 +238,15 @@ export class ScriptedRuntime {
       },
       part: () => {
         const part = this.#textPart(message, "", false);
-        // what is said is kept only when it is whole
+        // a text is stored only when it is complete
         message.parts.push(part);
-        this.tell("message.part.updated", { part: { ...part } });
+        this.emit("message.part.updated", { part: { ...part } });
         let text = "";
         return {
           more: (delta) => {
             text += delta;
             const { id: partID } = part;
-            this.tell("message.part.delta", {
+            this.emit("message.part.delta", {
               sessionID: this.conversation,
               messageID: message.info.id,
               partID,
@@ -256,7 +256,7 @@ export class ScriptedRuntime {
           },
           whole: () => {
             Object.assign(part, { text: text.trimEnd(), time: { start: 1, end: 2 } });
-            this.tell("message.part.updated", { part: { ...part } });
+            this.emit("message.part.updated", { part: { ...part } });
           },
         };
       },
@@ -275,7 +275,7 @@ export class ScriptedRuntime {
         const part = known ?? { id: `prt_${++this.#count}`, type: "tool", tool, callID, ...base };
         if (!known) message.parts.push(part);
         part["state"] = state;
-        this.tell("message.part.updated", { part: { ...part } });
+        this.emit("message.part.updated", { part: { ...part } });
       },
       permission: (permission, patterns) =>
         this.#ask("permission", { permission, patterns, metadata: {}, always: [] }),
@@ -284,7 +284,7 @@ export class ScriptedRuntime {
         this.#setStatus({ type: "retry", attempt, message: words, next: Date.now() + 2000 }),
       fail: (name, words) => {
         const error = { name, data: { message: words } };
-        this.tell("session.error", { sessionID: this.conversation, error });
+        this.emit("session.error", { sessionID: this.conversation, error });
         rest();
         complete({ error });
         rest();
@@ -308,12 +308,12 @@ export class ScriptedRuntime {
     const id = `${kind === "permission" ? "per" : "que"}_${++this.#count}`;
     const value = { id, sessionID: this.conversation, ...fields };
     this.#waiting.set(id, { kind, value, answer: resolve });
-    this.tell(`${kind}.asked`, value);
+    this.emit(`${kind}.asked`, value);
     return promise;
   }
 }
 
-/** Says back what was said. */
+/** Echoes the prompt. */
 async function echo(run: Run, text: string): Promise<void> {
   run.begin();
   await run.say(text);
@@ -323,5 +323,5 @@ async function echo(run: Run, text: string): Promise<void> {
 const lineOf = (event: Wire, id: string): Uint8Array =>
   new TextEncoder().encode(`data: ${JSON.stringify({ id, ...event })}\n\n`);
 
-/** The session that the runtime is of, unless a test says otherwise. */
+/** The runtime's default session. */
 export const CHAT_ID = SESSION_ID.slice(0, 8);

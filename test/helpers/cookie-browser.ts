@@ -36,7 +36,7 @@ export function openBrowser(api: Pick<Api, "call">): Browser {
 /** Passwords are hashed slowly, so each is set once: servers by their data folders, and whose password is which. */
 const set = new Map<string, string>();
 
-/** Gives a user a password as an operator does, and signs a browser in by it. */
+/** Sets a user's password like an operator, and signs a browser in with it. */
 export async function signedIn(api: Api, email = "first@example.com", password = PASSWORD): Promise<Browser> {
   const key = `${api.dataDir} ${email}`;
   if (set.get(key) !== password) await sendAdminCommand(api.dataDir, { verb: "user", email, password });

@@ -4,10 +4,10 @@ import { tie } from "./tied-sockets.ts";
 /** A proxy between one server and its database, which can be cut for that server only. */
 export interface DatabaseLink {
   url: string;
-  /** From now on every connection is gone, and a new one is refused. */
+  /** Closes all connections, and refuses new ones. */
   cut(): void;
   mend(): void;
-  /** How many connections were refused so far. */
+  /** Number of refused connections. */
   refused(): number;
   close(): void;
 }

@@ -3,13 +3,13 @@ import { type DockerEngine, startDockerEngine } from "../../scripts/docker-engin
 import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
 import type { ProviderOptions } from "../../src/sandboxes/provider.ts";
 
-/** The test command's engine, or one of this process's own; null where there is none. */
+/** The test command's engine, or one of this process; null if there is none. */
 const HOST = await engineHost();
 
 /** For `needs(...DOCKER)`. */
 export const DOCKER = ["a Docker engine (as root: dockerd, and what .ci/run makes)", HOST !== null] as const;
 
-/** One call of the Engine API, past svc; an object when the answer is JSON. */
+/** One request to the Engine API, without svc; an object if the response is JSON. */
 // biome-ignore lint/suspicious/noExplicitAny: what the engine answers is looked into by the assertions of the tests
 export async function docker(method: string, path: string, body?: unknown): Promise<any> {
   const answer = await fetch(`http://docker${path}`, {
@@ -45,7 +45,7 @@ async function ownEngine(): Promise<string | null> {
   return engine.host;
 }
 
-/** This comes before the `afterAll` of whoever imports this file. */
+/** This runs before the `afterAll` of files that import this one. */
 function stopAfterTests(engine: DockerEngine): void {
   afterAll(() => engine.stop());
 }
@@ -86,7 +86,7 @@ export async function leftoversOf({ installation }: ProviderOptions, sessionId: 
   return [...names.filter(isOf), ...(Volumes ?? []).map(({ Name }: { Name: string }) => `volume ${Name}`)];
 }
 
-/** Does something while DOCKER_HOST is another. */
+/** Runs a function with another DOCKER_HOST. */
 export async function withDockerHost<T>(host: string, work: () => Promise<T>): Promise<T> {
   const before = process.env["DOCKER_HOST"];
   process.env["DOCKER_HOST"] = host;

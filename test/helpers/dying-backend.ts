@@ -16,7 +16,7 @@ const broken = sql.begin(async (transaction) => {
   } else {
     await kill();
   }
-  // Whoever waited for the connection has it by now: nothing of this transaction may reach theirs.
+  // The next waiter has the connection by now: nothing of this transaction may reach it.
   await Bun.sleep(300);
   await transaction`insert into kept values ('stray')`;
 });

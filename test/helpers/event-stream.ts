@@ -1,23 +1,23 @@
 import type { ProjectEvent, StreamEvent } from "../../src/contract/event.ts";
 import { until } from "./until.ts";
 
-/** What a stream of a project's events has sent. */
-export interface Told {
+/** An entry of a project's event stream. */
+export interface StreamEntry {
   id: string;
   event: ProjectEvent | StreamEvent;
 }
 
-/** A project's events as a client follows them, on a connection of its own. */
+/** A client of a project's event stream, with its own connection. */
 export interface EventStream {
-  told: Told[];
-  /** The events without what the stream says of itself. */
+  entries: StreamEntry[];
+  /** The events, without those about the stream itself. */
   events(): ProjectEvent[];
-  /** Comments that were sent: the stream is kept alive by them. */
+  /** Number of comments, which keep the stream alive. */
   comments(): number;
-  /** Resolves when the stream has ended, by itself or by an error. */
+  /** Resolves when the stream has ended or failed. */
   ended: Promise<void>;
-  /** Waits until something was told. */
-  hears(what: string, isIt: (event: ProjectEvent) => boolean): Promise<void>;
+  /** Waits for a matching event. */
+  waitFor(what: string, isIt: (event: ProjectEvent) => boolean): Promise<void>;
   lastId(): string;
   close(): Promise<void>;
 }
@@ -34,28 +34,28 @@ export async function followEvents(
   if (response.status !== 200 || !response.body)
     throw new Error(`no events: ${response.status} ${await response.text()}`);
   const stream = readStream(response.body);
-  await until("the stream begins", () => stream.told.length > 0);
+  await until("the stream begins", () => stream.entries.length > 0);
   return stream;
 }
 
-/** Reads `text/event-stream` as it comes. */
+/** Reads `text/event-stream` incrementally. */
 export function readStream(body: ReadableStream<Uint8Array>): EventStream {
   const reader = body.getReader();
-  const told: Told[] = [];
+  const entries: StreamEntry[] = [];
   let comments = 0;
   const ended = read().catch(() => {});
-  const events = () => told.flatMap(({ event }) => ("seq" in event ? [] : event));
+  const events = () => entries.flatMap(({ event }) => ("seq" in event ? [] : event));
   return {
-    told,
+    entries,
     events,
     comments: () => comments,
     ended,
-    hears: (what, isIt) =>
+    waitFor: (what, isIt) =>
       until(
-        () => `${what}; told: ${JSON.stringify(told.slice(-20))}`,
+        () => `${what}; received: ${JSON.stringify(entries.slice(-20))}`,
         () => events().some(isIt),
       ),
-    lastId: () => told.findLast(({ id }) => id !== "")?.id ?? "",
+    lastId: () => entries.findLast(({ id }) => id !== "")?.id ?? "",
     async close() {
       await reader.cancel().catch(() => {});
       await ended;
@@ -72,7 +72,7 @@ export function readStream(body: ReadableStream<Uint8Array>): EventStream {
         text = text.slice(end + 2);
         const data = /^data: (.*)$/m.exec(block)?.[1];
         if (data === undefined) comments++;
-        else told.push({ id: /^id: (.*)$/m.exec(block)?.[1] ?? "", event: JSON.parse(data) });
+        else entries.push({ id: /^id: (.*)$/m.exec(block)?.[1] ?? "", event: JSON.parse(data) });
       }
     }
   }

@@ -31,7 +31,7 @@ export interface GatewayBench {
   hosted: Place;
   external: Place;
   remote: Remote;
-  /** Starts a session as the product would have it in its tables. */
+  /** Inserts a session like the product. */
   session(place: Place, status?: "running" | "stopped", sandbox?: SandboxOf): Promise<SessionOf>;
   end(sessionId: string): Promise<void>;
   /** The token of one more user, who is a plain member of the project's account. */
@@ -43,7 +43,7 @@ export interface GatewayBench {
   stop(): Promise<void>;
 }
 
-/** A sandbox that runs already. */
+/** A sandbox that is already running. */
 export interface SandboxOf {
   sessionId: string;
   serviceKey: string;
@@ -87,7 +87,7 @@ export async function startGateway(
     async session({ project }, status = "running", sandbox) {
       const id = sandbox?.sessionId ?? crypto.randomUUID();
       const { project_id: projectId, account_id: accountId } = project;
-      // no look at this server's own sandboxes takes it for dead, and every server may reach it
+      // checks of this server's sandboxes ignore it, and every server can reach it
       const cluster = { provider: "kubernetes", place: "kubernetes" } as const;
       await insertSession(db, { sessionId: id, projectId, accountId, createdBy: user_id }, cluster);
       const path = `/v1/projects/${projectId}`;
@@ -134,7 +134,7 @@ export async function startGateway(
   };
 }
 
-/** Runs git as a client would, in a folder, and does not mind how it ends. */
+/** Runs git as a client in a folder, with any exit status. */
 export async function runClient(directory: string, ...args: string[]): Promise<Ran> {
   return await runClientWith({}, directory, ...args);
 }
@@ -170,7 +170,7 @@ export async function refsOf(directory: string): Promise<Record<string, string>>
   );
 }
 
-/** Makes a repository's refs exactly these. */
+/** Sets a repository's refs to exactly these. */
 export async function setRefs(directory: string, refs: Record<string, string>): Promise<void> {
   const gone = Object.keys(await refsOf(directory)).filter((ref) => !(ref in refs));
   const lines = [
@@ -186,7 +186,7 @@ export async function setRefs(directory: string, refs: Record<string, string>): 
   if ((await child.exited) !== 0) throw new Error(await new Response(child.stderr).text());
 }
 
-/** A folder that is gone when its user is done. */
+/** A folder that is removed when it is disposed. */
 export function scratch(): { path: string } & Disposable {
   const path = mkdtempSync(join(tmpdir(), "svc-client-"));
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };

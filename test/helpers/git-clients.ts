@@ -5,7 +5,7 @@ import { type GatewayBench, type Place, runClientWith, setRefs } from "./gateway
 import { createRepository } from "./git-repo.ts";
 import { Remote } from "./remote.ts";
 
-/** Versions of git's protocol that a client may ask for. */
+/** Versions of git's protocol that a client may request. */
 export const PROTOCOLS = [2, 1, 0] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
 
@@ -75,7 +75,7 @@ export function makeBed(bench: GatewayBench, place: Place, protocol: Protocol, f
   };
 }
 
-/** Makes the history that clients work with, in both repositories. */
+/** Creates the history that clients work with, in both repositories. */
 export async function makeHistory(bench: GatewayBench, folder: string): Promise<Beginning> {
   const repository = await createRepository(folder);
   const big = crypto.getRandomValues(new Uint8Array(60_000));

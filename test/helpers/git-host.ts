@@ -6,22 +6,22 @@ import { runGit } from "./git-repo.ts";
 /** The first call reads the base's tip, the second makes the branch. */
 export type Step = "read" | "create";
 
-/** What the host does instead of answering; `perform` gives the answer that it would have given. */
+/** A fault instead of the host's response; `perform` returns the normal response. */
 export type Fault = (perform: () => Promise<Response>) => Response | Promise<Response>;
 
 export interface StandIn extends Disposable {
-  /** What the operator would write into SVC_GIT_HOSTS, as git's options have it. */
+  /** The value of SVC_GIT_HOSTS, as options of the git engine. */
   entry: GitHost;
   /** The repository's address. */
   url: string;
-  /** The calls of the API, as they came over the wire. */
+  /** The received API requests. */
   calls: { step: Step; method: string; target: string }[];
   /** Whether anything was pushed, and what else was asked over git's own protocol. */
   requests: GitHttpServer["requests"];
   faults: Partial<Record<Step, Fault>>;
-  /** Answers instead of git, when it gives a response. */
+  /** Replaces git's response if it returns one. */
   onGit: (request: Request) => Response | null | Promise<Response | null>;
-  /** Runs after a call was answered, before the answer leaves. */
+  /** Runs after a request is handled, before its response is sent. */
   after: Partial<Record<Step, () => Promise<unknown>>>;
 }
 

@@ -3,9 +3,9 @@ import { GIT_ENVIRONMENT } from "../../scripts/git-environment.ts";
 export interface GitHttpServer extends Disposable {
   /** `http://127.0.0.1:<port>` */
   origin: string;
-  /** What was asked, with its Authorization header. */
+  /** The requests, with their Authorization headers. */
   requests: { method: string; path: string; authorization: string | null }[];
-  /** Requests that git is still at work for, also when whoever asked has hung up. */
+  /** Requests that git still handles, even if the client has disconnected. */
   pending(): number;
 }
 
@@ -42,7 +42,7 @@ export function serveGit(
   };
 }
 
-/** What git itself answers. */
+/** git's own response. */
 export async function backend(root: string, request: Request): Promise<Response> {
   const url = new URL(request.url);
   const encoded = request.headers.get("content-encoding");

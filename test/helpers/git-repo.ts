@@ -6,7 +6,7 @@ import { createGit } from "../../src/git/create.ts";
 import type { Git, Repository } from "../../src/git/git.ts";
 import type { GitOptions } from "../../src/git/run/options.ts";
 
-/** What stands at a path: a file's text or bytes, or something else than a plain file. */
+/** The content of a path: a file's text or bytes, or an entry that is not a regular file. */
 export type Entry =
   | string
   | Uint8Array
@@ -35,7 +35,7 @@ export interface TestRepository {
 
 export const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** A directory that is gone after the test. */
+/** A directory that is removed after the test. */
 export async function temporary(): Promise<{ path: string } & AsyncDisposable> {
   const path = await mkdtemp(join(tmpdir(), "svc-git-"));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
@@ -157,7 +157,7 @@ export function writeEntry(
 /** `latin1:` before a path says that its characters are bytes. */
 export const BYTES = "latin1:";
 
-/** A path as fast-import takes it, whatever bytes it has. */
+/** A path in fast-import's syntax, with any bytes. */
 export function quotePath(path: string): string {
   const bytes = path.startsWith(BYTES) ? Buffer.from(path.slice(BYTES.length), "latin1") : Buffer.from(path);
   return `"${[...bytes].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("")}"`;

@@ -21,7 +21,7 @@ export function startGithub(app: { id: string; secret: string }) {
   };
   const refuse = (error: string) => {
     state.refusals.push(error);
-    // GitHub says so with a 200
+    // GitHub reports this with a 200
     return Response.json({ error, error_description: "made up" });
   };
 

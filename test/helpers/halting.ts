@@ -7,13 +7,13 @@ import { spawnServer } from "./api.ts";
 export interface HaltingServer {
   url(): string;
   pid(): number;
-  /** Resolves when the server has come to this step, where it stays until `go`. */
+  /** Resolves when the server has reached this step, where it waits for `go`. */
   haltAt(step: MergeStep | PushStep | SessionStep | PromptStep | DeployStep): Promise<void>;
   go(): void;
   kill(): Promise<void>;
   /** Starts another one when this has ended. */
   start(): Promise<void>;
-  /** Stops it in good order. */
+  /** Shuts it down gracefully. */
   end(): Promise<void>;
 }
 

@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { HIDDEN_IN_TEXT } from "../../src/contract/hidden.ts";
 
-/** A text as a page has to show it: a character that would act is named. */
+/** A text as a page must show it: active characters are named. */
 export function named(text: string): string {
   return text.replace(
     HIDDEN_IN_TEXT,
@@ -10,7 +10,7 @@ export function named(text: string): string {
   );
 }
 
-/** Each text stands in an element of its own, which keeps its direction to itself. */
+/** Each text is in a separate element that isolates its direction. */
 export async function shows(page: Page, texts: readonly string[]): Promise<void> {
   const shown = new Set(await page.locator("bdi").allTextContents());
   expect(texts.map(named).filter((text) => !shown.has(text))).toEqual([]);

@@ -1,4 +1,4 @@
-/** What runs in a page that takes a text for markup, a script, an address or a template. */
+/** Texts that run code in a page that treats them as markup, a script, a URL or a template. */
 const SCRIPTS: readonly string[] = [
   "<script>alert(1)</script>",
   "<ScRiPt src=//evil.example/x.js></sCrIpT>",
@@ -88,7 +88,7 @@ const SCRIPTS: readonly string[] = [
   "../../../../login?next=//evil.example",
 ];
 
-/** What a reader sees otherwise than it is: direction, invisible marks, letters that look like others. */
+/** Texts that look different from what they are: direction, invisible characters, lookalike letters. */
 const DISGUISES: readonly string[] = [
   "pay\u202egpj.exe",
   "\u202dleft to right\u202c",
@@ -108,5 +108,5 @@ const DISGUISES: readonly string[] = [
   "Arabic \u0627\u0644 123 \u202eadmin",
 ];
 
-/** Texts that nobody would call a thing, but for harm: a hundred of them. */
+/** A hundred hostile names. */
 export const HOSTILE_TEXTS: readonly string[] = [...SCRIPTS, ...DISGUISES];

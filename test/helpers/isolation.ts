@@ -1,9 +1,9 @@
 import { type Config, readConfig } from "../../src/config.ts";
 
-/** A user that this machine knows nothing about. */
+/** A user that does not exist on this machine. */
 export const STRANGER = 54_321;
 
-/** Whether bubblewrap works here: in the tests' own words for `needs`. */
+/** Whether bubblewrap works here, for `needs`. */
 export const BUBBLEWRAP = ["bubblewrap (bwrap)", works()] as const;
 
 /** Whether a server can start local sandboxes here, as its binary: one of root never does without bubblewrap. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Kind, KubernetesObject } from "./kubernetes-api.ts";
 import { allProcesses } from "./processes.ts";
 
-/** Runs the pods of the stand-in for an API server as processes of this machine, and tells of them as a kubelet does. */
+/** Runs the pods of the stand-in for an API server as processes of this machine, and reports their status like a kubelet. */
 export interface Kubelet {
   run(pod: KubernetesObject): void;
   /** SIGTERM, then SIGKILL for all that is left. */
@@ -15,7 +15,7 @@ export interface Kubelet {
   stop(): Promise<void>;
 }
 
-/** Images by which a test chooses what becomes of a pod. */
+/** Images that determine the outcome of a pod. */
 export const IMAGES = {
   fine: "registry.example/svc/sandbox:1",
   missing: "registry.example/svc/missing:1",

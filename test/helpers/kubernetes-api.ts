@@ -9,7 +9,7 @@ import { type Kubelet, startKubelet } from "./kubelet.ts";
 // biome-ignore lint/suspicious/noExplicitAny: JSON of another project's API, which the assertions look into
 export type KubernetesObject = any;
 
-/** What goes wrong with one request: a status, a connection that breaks, or time that passes first. */
+/** A fault of one request: a status, a broken connection, or a delay. */
 export type Fault = { status: number } | "drop" | { delayMs: number } | null;
 
 /**
@@ -21,7 +21,7 @@ export interface KubernetesApi {
   kubeconfig: string;
   objects(kind: Kind): KubernetesObject[];
   requests: string[];
-  /** Asked at each request. */
+  /** Called for each request. */
   fault: (method: string, path: string) => Fault;
   kubelet: Kubelet;
   stop(): Promise<void>;
@@ -203,7 +203,7 @@ function configuration(port: number, ca: string): unknown {
   };
 }
 
-/** An authority and what it has signed for 127.0.0.1. */
+/** A certificate authority and its certificate for 127.0.0.1. */
 async function certificates(folder: string): Promise<{ ca: string; cert: string; key: string }> {
   const at = (name: string) => join(folder, name);
   writeFileSync(at("extensions"), "subjectAltName=IP:127.0.0.1\n");

@@ -2,10 +2,10 @@ import { connect, type Socket } from "node:net";
 
 /** Many clients of one event stream, each with its own connection; `fetch` is limited to 256. */
 export interface ManyStreams {
-  /** How many have been told of this id. */
-  toldOf(id: string): number;
-  /** How many have begun. */
-  begun(): number;
+  /** Number of clients that received this id. */
+  receiversOf(id: string): number;
+  /** Number of clients whose stream has started. */
+  started(): number;
   close(): void;
 }
 
@@ -23,8 +23,8 @@ export function openStreams(url: string, token: string, projectId: string, count
   });
   const having = (what: string) => clients.filter(({ text }) => text.includes(what)).length;
   return {
-    toldOf: (id) => having(`"id":"${id}"`),
-    begun: () => having("event: ready"),
+    receiversOf: (id) => having(`"id":"${id}"`),
+    started: () => having("event: ready"),
     close: () => {
       for (const { socket } of clients) socket?.destroy();
     },

@@ -16,7 +16,7 @@ export interface Mirrored extends AsyncDisposable {
   repo: Repository;
   /** Writes commits upstream and brings them into the mirror. */
   write(commits: readonly Commit[]): Promise<Record<string, string>>;
-  /** Writes a commit object as it stands, without a look at it, as a branch upstream, and brings it into the mirror. */
+  /** Writes a raw commit object without checks as a branch upstream, and fetches it into the mirror. */
   writeRaw(branch: string, object: Uint8Array): Promise<string>;
 }
 

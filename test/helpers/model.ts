@@ -7,17 +7,17 @@ import { until } from "./until.ts";
  * …/chat/completions`, streamed or whole, and `GET …/models`. Requests without tools are the title's.
  */
 export interface ScriptedModel extends AsyncDisposable {
-  /** Ends in `/v1`: what SVC_LLM_BASE_URL is set to. */
+  /** The value of SVC_LLM_BASE_URL; ends in `/v1`. */
   url: string;
   port: number;
   counts: { requests: number; aborts: number; open: number };
-  /** What was asked, oldest first, the titles too. */
-  asked: Asked[];
-  /** Lets what waits (`!wait`) go on, once it does. */
+  /** The requests, oldest first, including those for titles. */
+  requests: ModelRequest[];
+  /** Continues a waiting response (`!wait`), once it waits. */
   go(): Promise<void>;
 }
 
-export interface Asked {
+export interface ModelRequest {
   path: string;
   headers: IncomingMessage["headers"];
   // biome-ignore lint/suspicious/noExplicitAny: a request's JSON is looked into by the assertions of the tests
@@ -27,7 +27,7 @@ export interface Asked {
 /** @param hostname where it listens; a sandbox in Docker reaches it only by an address of its network */
 export async function startModel({ hostname = "127.0.0.1", port: wanted = 0 } = {}): Promise<ScriptedModel> {
   const counts = { requests: 0, aborts: 0, open: 0 };
-  const asked: Asked[] = [];
+  const requests: ModelRequest[] = [];
   /** How often a step has failed on purpose, by the conversation that it belongs to. */
   const failures = new Map<string, number>();
 
@@ -44,13 +44,13 @@ export async function startModel({ hostname = "127.0.0.1", port: wanted = 0 } = 
       return sendJson(response, 200, { object: "list", data: [{ id: "scripted", object: "model" }] });
     const body = await readJson(request);
     counts.requests++;
-    asked.push({ path, headers: request.headers, body });
+    requests.push({ path, headers: request.headers, body });
     if (!path.endsWith("/chat/completions"))
       return sendJson(response, 404, { error: { message: "The scripted model has no such route." } });
     await answer(response, body);
   });
 
-  async function answer(response: ServerResponse, body: Asked["body"]): Promise<void> {
+  async function answer(response: ServerResponse, body: ModelRequest["body"]): Promise<void> {
     const script: Script = Array.isArray(body.tools)
       ? scriptOf(body.messages ?? [])
       : { steps: [{ do: "say", text: "A title" }], key: "title" };
@@ -76,7 +76,7 @@ export async function startModel({ hostname = "127.0.0.1", port: wanted = 0 } = 
     reply.end("stop");
   }
 
-  /** Whether the answer has gone wrong, as it was told to. */
+  /** Whether the response has failed, as scripted. */
   async function failed(response: ServerResponse, reply: Reply, step: Step, key: string): Promise<boolean> {
     if (step.do === "hang") return true;
     if (step.do !== "fail" && step.do !== "drop") return false;
@@ -107,7 +107,7 @@ export async function startModel({ hostname = "127.0.0.1", port: wanted = 0 } = 
     url: `http://${hostname}:${port}/v1`,
     port,
     counts,
-    asked,
+    requests,
     async go() {
       await until("the model waits", () => waiting.length > 0);
       for (const goOn of waiting.splice(0)) goOn();
@@ -119,14 +119,14 @@ export async function startModel({ hostname = "127.0.0.1", port: wanted = 0 } = 
   };
 }
 
-/** One answer, in pieces or whole, as was asked. */
+/** One response, streamed or complete, as requested. */
 interface Reply {
   text(text: string): void;
   call(call: ToolCall): void;
   end(reason: "stop" | "content_filter", text?: string): void;
 }
 
-function replyTo(response: ServerResponse, body: Asked["body"]): Reply {
+function replyTo(response: ServerResponse, body: ModelRequest["body"]): Reply {
   const isStream = body.stream === true;
   const head = {
     id: `chatcmpl-${crypto.randomUUID()}`,
@@ -185,7 +185,7 @@ function sendJson(response: ServerResponse, status: number, body: unknown): void
   response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));
 }
 
-async function readJson(request: IncomingMessage): Promise<Asked["body"]> {
+async function readJson(request: IncomingMessage): Promise<ModelRequest["body"]> {
   const parts: Buffer[] = [];
   for await (const part of request) parts.push(part);
   try {

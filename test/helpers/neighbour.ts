@@ -51,7 +51,7 @@ export async function makeNeighbour(address: string, command = SILENT): Promise<
   };
 }
 
-/** Removes the neighbour of a run that was killed: packets would go to whoever has had the address first. */
+/** Removes the neighbour of a killed run: packets would go to the first owner of the address. */
 function removeLeft(ours: string): void {
   for (const line of ip("-o", "-4", "addr", "show").split("\n")) {
     const name = line.includes(` ${ours}/31 `) ? /^\d+: (svct[0-9a-f]{8})\b/.exec(line)?.[1] : undefined;

@@ -8,7 +8,7 @@ import { startModel } from "./model.ts";
 import { runtimeEnvironment } from "./runtime.ts";
 import { startSandbox } from "./sandbox.ts";
 
-/** What it prints. */
+/** Its output. */
 export interface OfflineReport {
   answer: string;
   toolsSaid: string;
@@ -50,9 +50,9 @@ const answered = await sandbox.call("POST", `/session/${id}/message`, "user", {
   parts: [{ type: "text", text }],
 });
 const { parts } = await answered.json();
-// what is tried in the background is tried soon
+// background requests start soon
 await Bun.sleep(5_000);
-const messages = model.asked.findLast(({ body }) => Array.isArray(body.tools))?.body.messages ?? [];
+const messages = model.requests.findLast(({ body }) => Array.isArray(body.tools))?.body.messages ?? [];
 const report: OfflineReport = {
   answer: parts.map(({ text = "" }) => text).join(""),
   toolsSaid: JSON.stringify(messages.filter(({ role }: { role: string }) => role === "tool")),

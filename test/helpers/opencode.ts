@@ -9,30 +9,30 @@ import { createConversations } from "./opencode-conversations.ts";
 
 /** How it is to behave: JSON in the file that STANDIN names, or else in its home, read at its start and at each request. */
 export interface Behaviour {
-  /** Ends before it listens. */
+  /** Exits before it listens. */
   crash?: boolean;
-  /** Prints its line, and answers nothing. */
+  /** Prints its line, and never responds. */
   hang?: boolean;
   /** Never prints its line. */
   mute?: boolean;
-  /** Its configuration cannot be used: `/config` answers 400. */
+  /** Its configuration is invalid: `/config` returns 400. */
   brokenConfig?: boolean;
-  /** Milliseconds after its line in which connections are taken and never answered. */
+  /** Milliseconds after its line in which it accepts connections and never responds. */
   deafMs?: number;
   ignoreSigterm?: boolean;
   /** Starts children of its own: in its group, in another session, and orphaned. */
   children?: boolean;
-  /** Milliseconds that a run takes; it begins to show after `coldMs`. */
+  /** Duration of a run in milliseconds; it is visible after `coldMs`. */
   runMs?: number;
   coldMs?: number;
   /** How often a run has to be aborted. */
   aborts?: number;
   agents?: string[];
-  /** Takes prompts, and the answer to them is lost. */
+  /** Accepts prompts, and loses the response. */
   lostAnswer?: boolean;
-  /** What it says that it is. */
+  /** The version that it reports. */
   version?: string;
-  /** Answers nothing from now on, as a wedged one does. */
+  /** Never responds from now on, like a runtime that hangs. */
   wedged?: boolean;
 }
 
@@ -50,7 +50,7 @@ process.on("SIGTERM", () => {
 if (started.children) {
   Bun.spawn(["sleep", "4242"]);
   Bun.spawn(["sleep", "4243"], { detached: true });
-  // its parent ends at once
+  // its parent exits at once
   Bun.spawn(["sh", "-c", "setsid sleep 4244 & exit 0"], { detached: true });
 }
 if (started.crash) {

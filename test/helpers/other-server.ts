@@ -9,10 +9,10 @@ import { StandInProvider } from "./stand-in-provider.ts";
 export interface OtherServer {
   api: Api;
   provider: StandInProvider;
-  /** Asks below the project's sessions. */
+  /** Sends a request below the project's sessions. */
   call(method: string, path: string): ReturnType<Api["call"]>;
   becomes(id: string, status: "running" | "failed"): ReturnType<typeof untilStatus>;
-  /** Makes it look at the sessions now. */
+  /** Makes it check the sessions now. */
   look(): void;
   stop(): Promise<void>;
 }

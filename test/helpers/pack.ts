@@ -3,11 +3,11 @@ import { deflateSync } from "node:zlib";
 
 const TYPES = { commit: 1, tree: 2, blob: 3, tag: 4, "ofs-delta": 6, "ref-delta": 7 } as const;
 
-/** An entry of a pack, made by hand: nothing of it needs to be true. */
+/** A handmade entry of a pack, which may be invalid. */
 export interface PackEntry {
   type: keyof typeof TYPES;
   data: Uint8Array;
-  /** The size that the entry says, instead of its data's. */
+  /** The declared size, if not that of the data. */
   size?: bigint;
   /** What a delta is made from: an object's id, or how many bytes before this entry it begins. */
   base?: string | number;

@@ -11,7 +11,7 @@ import { until } from "./until.ts";
 
 export interface TestDatabase {
   url: string;
-  /** Ends whoever is connected and removes the database. */
+  /** Closes all connections and removes the database. */
   drop(): Promise<void>;
 }
 
@@ -33,12 +33,12 @@ export async function createDatabase(): Promise<TestDatabase> {
   return await create(`template ${await template} strategy file_copy`);
 }
 
-/** A database without any tables, for what makes them. */
+/** A database without tables, for tests of the migrations. */
 export async function createEmptyDatabase(): Promise<TestDatabase> {
   return await create("");
 }
 
-/** An open database for what is asked of the tables alone: a real Postgres, or the embedded one where there is none. */
+/** An open database for tests of the tables only: a real Postgres, or else the embedded one. */
 export async function openDatabase(): Promise<Database> {
   if (!POSTGRES) return await openEmbedded();
   const { url, drop } = await createDatabase();
@@ -127,7 +127,7 @@ async function serverUrl(): Promise<string | null> {
   if (given !== undefined) return given || null;
   const server = await startPostgres();
   if ("missing" in server) return null;
-  // This comes before the `afterAll` of whoever imports this file; the databases go with the server.
+  // This runs before the `afterAll` of files that import this one; the databases are removed with the server.
   afterAll(() => {
     stopped = true;
     server.stop();

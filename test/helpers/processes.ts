@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { until } from "./until.ts";
 
-/** A process of this machine, as /proc tells; its command line and its environment are read when they are asked for. */
+/** A process of this machine, from /proc; its command line and environment are read on access. */
 export interface ProcessOf {
   pid: number;
   parent: number;
@@ -29,7 +29,7 @@ export function allProcesses(): ProcessOf[] {
   });
 }
 
-/** One whose first thread has ended holds its files and locks until the last one has. */
+/** A process whose first thread has ended keeps its files and locks until the last thread ends. */
 function threadsOf(pid: number): number {
   try {
     return readdirSync(`/proc/${pid}/task`).length;
@@ -58,7 +58,7 @@ export function statusOf(pid: number): string {
   return read(`/proc/${pid}/status`);
 }
 
-/** Everything that a process has started, directly or not. */
+/** All descendants of a process. */
 export function descendantsOf(pid: number): ProcessOf[] {
   const all = allProcesses();
   const found = [pid];
@@ -75,7 +75,7 @@ function read(path: string): string {
   }
 }
 
-/** Kills processes that a test has found, of which some may end with others. @throws when there is none */
+/** Kills processes that a test has found, some of which may end with others. @throws if there are none */
 export function killAll(found: readonly { pid: number }[]): void {
   if (found.length === 0) throw new Error("there is no process to kill");
   for (const { pid } of found) killIfThere(pid);
@@ -100,7 +100,7 @@ export function killIfThere(pid: number): void {
   }
 }
 
-/** Kills a process that a test has found. @throws when there is none: 0 would be everybody of this process's group */
+/** Kills a process that a test has found. @throws if there is none: 0 would kill this process's group */
 export function killFound(pid: number | null | undefined, signal: NodeJS.Signals): void {
   if (!pid) throw new Error("there is no process to kill");
   process.kill(pid, signal);

@@ -9,7 +9,7 @@ export interface Proxied {
   bench: GatewayBench;
   sandbox: Sandbox;
   session: SessionOf;
-  /** Where the app listens: an origin that tells what it was asked. */
+  /** The app's port: an origin that returns the requests that it received. */
   port: number;
   stop(): Promise<void>;
 }

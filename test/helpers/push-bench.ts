@@ -26,7 +26,7 @@ export interface PushPlace {
   remote: Remote | null;
 }
 
-/** A push under way, in a process group of its own. */
+/** A running push in a separate process group. */
 export interface Pushing {
   ended: Promise<Ran>;
   kill(): void;
@@ -37,7 +37,7 @@ export interface PushBench extends Pick<HaltingServer, "pid" | "haltAt" | "go" |
   dataDir: string;
   token: string;
   places: Record<Kind, PushPlace>;
-  /** What clients push from. */
+  /** The clients' repository. */
   work: TestRepository;
   origin(): string;
   url(place: PushPlace): string;
@@ -46,7 +46,7 @@ export interface PushBench extends Pick<HaltingServer, "pid" | "haltAt" | "go" |
   /** A `git cat-file` that is to die does so until this is called. */
   failNoMore(): void;
   push(place: PushPlace, ...args: string[]): Pushing;
-  /** Waits until neither the server nor a host of the test's is at work for anybody. */
+  /** Waits until the server and the test's host are idle. */
   quiet(): Promise<void>;
   /** Processes that a server on this data folder has started and that are not the living one's. */
   orphans(): string[];
@@ -90,7 +90,7 @@ export async function startPushBench(limits: Record<string, number> = {}): Promi
     url,
     failNext(verb, how) {
       writeFileSync(order, `${verb} ${how}\n`);
-      // one that looks objects up lives on for the next who asks
+      // a cat-file process stays for the next request
       if (verb !== "cat-file") return;
       for (const { pid, command } of descendantsOf(server.pid()))
         if (command.includes("cat-file")) killIfThere(pid);
@@ -125,7 +125,7 @@ export async function startPushBench(limits: Record<string, number> = {}): Promi
     });
     if (made.status !== 201) throw new Error(`no project: ${made.text}`);
     const projectId = made.body.project_id;
-    // the first one who asks makes the mirror
+    // the first request creates the mirror
     const listed = await startClient(work.directory, ["ls-remote", url({ projectId })]).ended;
     if (listed.code !== 0) throw new Error(listed.err);
     const copy = join(folder, readdirSync(folder).find((name) => !known.has(name)) ?? "");
@@ -152,7 +152,7 @@ export async function startPushBench(limits: Record<string, number> = {}): Promi
   }
 }
 
-/** What no push may leave behind; what git calls a temporary file, and what svc does. */
+/** Temporary files of git and svc that no push may leave behind. */
 const LEFTOVER = /\.lock$|(?:^|\/)(?:tmp_|incoming-|\.tmp-|gone-|mirror-|ssh-)[^/]*$|packed-refs\.new$/;
 
 /** All paths below a folder. */
@@ -160,7 +160,7 @@ export function files(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" });
 }
 
-/** A `git` that kills itself when a file says so, and is the real one otherwise. */
+/** A `git` that kills itself if a file says so, and otherwise runs the real one. */
 function installDyingGit(folder: string): string {
   const order = join(folder, "die");
   mkdirSync(folder, { recursive: true });

@@ -30,7 +30,7 @@ export function sample<Row>(usual: number, rows: readonly Row[]): Row[] {
   return pick(share(usual, rows.length), rows, generator(SEED));
 }
 
-/** So many of these rows, in their order; all of them, where there are no more. */
+/** This number of rows in their order, or all if there are fewer. */
 export function pick<Row>(count: number, rows: readonly Row[], random: Random): Row[] {
   let wanted = Math.min(count, rows.length);
   return rows.filter((_, index) => {

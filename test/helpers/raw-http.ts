@@ -2,13 +2,13 @@ import net from "node:net";
 import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
 
 export interface RawAnswer {
-  /** 0 when there was no answer. */
+  /** 0 without a response. */
   status: number;
-  /** All that came, each character a byte. */
+  /** Everything received; each character is a byte. */
   text: string;
 }
 
-/** Sends bytes as they stand, and reads until the other end has nothing more to say. */
+/** Sends bytes unchanged, and reads until the other end closes. */
 export function sendRaw(url: string, text: string): Promise<RawAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<RawAnswer>();
   const { hostname, port } = new URL(url);

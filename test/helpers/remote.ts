@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { GIT_ENVIRONMENT } from "../../scripts/git-environment.ts";
 import { type Entry, quotePath, writeEntry } from "./git-repo.ts";
 
-/** What a commit does to one path; null deletes it. */
+/** A commit's change of one path; null deletes it. */
 export type Change = Entry | null;
 
 interface CommitOptions {
@@ -15,7 +15,7 @@ interface CommitOptions {
   message?: string;
 }
 
-/** A real bare repository on disk that stands for a git host's; commits are written without a work tree. */
+/** A real bare repository on disk in place of a git host's; commits are written without a work tree. */
 export class Remote {
   readonly path: string;
   private clock = 1_700_000_000;
@@ -107,7 +107,7 @@ export class Remote {
   }
 }
 
-/** Runs git as a test's own hand, and throws with its words when it fails. */
+/** Runs git for a test, and throws with its output if it fails. */
 export function git(args: string[], stdin?: Uint8Array): string {
   const result = Bun.spawnSync(["git", ...args], { env: GIT_ENVIRONMENT, ...(stdin && { stdin }) });
   if (!result.success) throw new Error(`git ${args.join(" ")}: ${result.stderr.toString()}`);

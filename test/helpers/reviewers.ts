@@ -3,7 +3,7 @@ import { type Answer, type Api, startApi } from "./api.ts";
 import { createDatabase } from "./postgres.ts";
 import { Remote } from "./remote.ts";
 
-/** A server on a real Postgres, a project that asks for approvals, and members of its account. */
+/** A server on a real Postgres, a project that requires approvals, and members of its account. */
 export interface ReviewBench {
   api: Api;
   remote: Remote;
@@ -13,11 +13,11 @@ export interface ReviewBench {
   /** The token of one more member of the account. */
   member(email: string): Promise<string>;
   leave(email: string): Promise<void>;
-  /** A token of the project, as an agent has one. */
+  /** A project token, like an agent's. */
   agent(): Promise<string>;
-  /** Opens a change request of a branch of its own, with one commit. */
+  /** Opens a change request of a new branch with one commit. */
   open(token?: string): Promise<Answer["body"]>;
-  /** Writes the manifest on the default branch, past svc. */
+  /** Writes the manifest to the default branch, without svc. */
   rule(manifest: string): void;
   stop(): Promise<void>;
 }
@@ -65,6 +65,6 @@ export async function startReviews(deps: Parameters<typeof startApi>[0] = {}): P
   };
 }
 
-/** A manifest that asks for so many approvals. */
+/** A manifest that requires this many approvals. */
 export const asks = (approvals: number | string) =>
   `svc_version = 1\n[change_requests]\nrequired_approvals = ${approvals}\n`;

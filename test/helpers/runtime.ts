@@ -6,7 +6,7 @@ import { runtimeFolder } from "../../src/sandboxes/runtime/install.ts";
 import { SANDBOXES } from "./isolation.ts";
 import type { ScriptedModel } from "./model.ts";
 
-/** For `needs`: what a machine lacks that has no opencode. */
+/** The name of opencode for `needs`. */
 export const RUNTIME_NAME = `opencode ${RUNTIME_VERSION} (SVC_DATA_DIR=~/.cache/svc svc-api runtime install)`;
 
 /** The real agent runtime: SVC_RUNTIME_BIN, else what `.ci/run` keeps in the cache folder, else on the PATH. */

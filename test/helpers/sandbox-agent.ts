@@ -83,7 +83,7 @@ async function carryOut(command: SandboxCommand): Promise<unknown> {
   }
 }
 
-/** As the daemon does, where it is told to: what works in a sandbox is not its own user's. */
+/** Like the daemon, if it is configured so: the agent's processes run as another user. */
 function asAgent(): { uid: number; gid: number } | Record<never, never> {
   const [uid, gid] = (process.env["SVC_RUNTIME_USER"] ?? "").split(":").map(Number);
   return uid && gid ? { uid, gid } : {};

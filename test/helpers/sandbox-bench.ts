@@ -13,7 +13,7 @@ import type {
 } from "../../src/sandboxes/provider.ts";
 import { until } from "./until.ts";
 
-/** What the stand-in for svc-agent does when it is asked. */
+/** Commands of the stand-in for svc-agent. */
 export type SandboxCommand =
   | { do: "environment" }
   | { do: "visit"; url: string; proxy?: string }
@@ -27,14 +27,14 @@ export type SandboxCommand =
   | { do: "eat memory" }
   | { do: "ignore SIGTERM" };
 
-/** Stands where the API would: what sandboxes ask it for is remembered. */
+/** Replaces the API, and records the sandboxes' requests. */
 export interface ApiStandIn {
   address: { hostname: string; port: number };
   visits: string[];
   stop(): Promise<void>;
 }
 
-/** How long a sandbox may take to answer, or to do what it was told. */
+/** Time limit for a sandbox's responses and actions. */
 const ANSWER_MS = 30_000;
 
 /** Compiles the stand-in for the programs of a sandbox, into a folder that is removed with `dispose`. */
@@ -76,7 +76,7 @@ export function startApiStandIn(hostname = "127.0.0.1"): ApiStandIn {
   };
 }
 
-/** What a server with its own data folder gives its provider. */
+/** Provider options of a server with its own data folder. */
 export function optionsOf(api: ApiStandIn, binaries: string): ProviderOptions {
   return {
     installation: randomBytes(8).toString("hex"),
@@ -88,7 +88,7 @@ export function optionsOf(api: ApiStandIn, binaries: string): ProviderOptions {
   };
 }
 
-/** A sandbox's specification; `secrets` stand beside what svc itself gives. */
+/** A sandbox's specification; `secrets` are added to svc's environment. */
 export function specOf(
   secrets: Record<string, string> = {},
   changes: Partial<SandboxSpec> = {},
@@ -151,14 +151,14 @@ export async function startSandbox(provider: Provider, spec: SandboxSpec): Promi
   return sandbox;
 }
 
-/** The status that the daemon's health is answered with; null when nobody answers. */
+/** The status of the daemon's health; null without a response. */
 export async function health(sandbox: Sandbox): Promise<number | null> {
   const signal = AbortSignal.timeout(2_000);
   const answer = await fetchFrom(sandbox, "/svc/health", { signal }).catch(() => null);
   return answer?.status ?? null;
 }
 
-/** Has the stand-in inside do something. */
+/** Sends a command to the stand-in in the sandbox. */
 // biome-ignore lint/suspicious/noExplicitAny: what a command answers is looked into by the assertions of the tests
 export async function ask(sandbox: Sandbox, command: SandboxCommand): Promise<any> {
   const answer = await fetchFrom(sandbox, "/do", {
@@ -170,7 +170,7 @@ export async function ask(sandbox: Sandbox, command: SandboxCommand): Promise<an
   return answer.json();
 }
 
-/** Asks a sandbox's daemon, on a connection of its own. */
+/** Sends a request to a sandbox's daemon, on a new connection. */
 export async function fetchFrom(
   { address }: Pick<Sandbox, "address">,
   path: string,

@@ -13,7 +13,7 @@ import type { Behaviour } from "./opencode.ts";
 import { compile } from "./sandbox-bench.ts";
 import { until } from "./until.ts";
 
-/** The daemon as its own program. */
+/** The daemon as a separate program. */
 export const AGENT = AGAINST_BINARIES
   ? [resolve("dist/svc-agent")]
   : [process.execPath, resolve("daemon/main.ts")];
@@ -37,23 +37,23 @@ export interface Sandbox extends AsyncDisposable {
   child: Bun.Subprocess;
   /** All that the daemon has printed. */
   log(): string;
-  /** Changes how the runtime behaves from now on; what it does at its start, from its next one. */
+  /** Changes the runtime's behaviour from now on; its behaviour at the start, from the next start. */
   behave(behaviour: Behaviour): void;
-  /** What the runtime noted. */
+  /** The runtime's notes. */
   notes(): string[];
   health(): Promise<DaemonHealth>;
-  /** Waits for a health. */
+  /** Waits for a matching health. */
   untilHealth(what: string, isSo: (health: DaemonHealth) => boolean): Promise<DaemonHealth>;
   sign(change?: Partial<UserContext>): string;
   headers(change?: Partial<UserContext>): Record<string, string>;
-  /** Asks the daemon something as somebody. */
+  /** Sends the daemon a request as a caller. */
   call(method: string, path: string, role?: UserContext["role"], body?: unknown): Promise<Response>;
 }
 
-/** Answers `clone-credential` and `agent-config`; `answer` says how. */
+/** Serves `clone-credential` and `agent-config`; `answer` can replace the response. */
 export interface StandInApi extends Disposable {
   origin: string;
-  asked: { path: string; authorization: string | null }[];
+  requests: { path: string; authorization: string | null }[];
   answer: (request: Request) => Response | null;
 }
 
@@ -61,9 +61,9 @@ export interface SandboxOptions {
   env?: Record<string, string>;
   behaviour?: Behaviour;
   files?: Record<string, string>;
-  /** How the API answers at first. */
+  /** The API's first responses. */
   api?: StandInApi["answer"];
-  /** Put before the daemon's command. */
+  /** Precedes the daemon's command. */
   before?: string[];
   command?: string[];
   /** The user who owns the folders. */
@@ -202,14 +202,14 @@ export function standInApi(
   answer: StandInApi["answer"] = () => null,
   agents: () => Uint8Array | null = () => null,
 ): StandInApi {
-  const asked: StandInApi["asked"] = [];
+  const requests: StandInApi["requests"] = [];
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
     fetch(request) {
       const authorization = request.headers.get("authorization");
       const { pathname } = new URL(request.url);
-      asked.push({ path: pathname, authorization });
+      requests.push({ path: pathname, authorization });
       const granted = grant(authorization);
       const isForAgents = granted.ok && pathname.endsWith("/git/agent-config");
       return api.answer(request) ?? (isForAgents ? tarAnswer(agents()) : granted);
@@ -217,7 +217,7 @@ export function standInApi(
   });
   const api: StandInApi = {
     origin: `http://127.0.0.1:${server.port}`,
-    asked,
+    requests,
     answer,
     [Symbol.dispose]: () => void server.stop(true),
   };
@@ -247,7 +247,7 @@ function grant(authorization: string | null): Response {
   });
 }
 
-/** Writes the stand-in of the runtime as a program of its own. */
+/** Writes the stand-in of the runtime as a separate program. */
 export function runtimeProgram(folder: string): string {
   const program = join(folder, "opencode");
   const words = [process.execPath, resolve("test/helpers/opencode.ts")].map((word) => `'${word}'`);
@@ -256,14 +256,14 @@ export function runtimeProgram(folder: string): string {
   return program;
 }
 
-/** The same for another user, who may not be let into the folders of the one that runs the tests. */
+/** The same for another user, who may have no access to the folders of the tests' user. */
 async function programForAnybody(folder: string): Promise<string> {
   const program = join(folder, "opencode");
   await compile(resolve("test/helpers/opencode.ts"), program);
   return program;
 }
 
-/** The least that a daemon is to be told: a session of which no server knows, and addresses at which nobody answers. */
+/** The minimal environment of a daemon: an unknown session, and addresses where nothing listens. */
 export function leastEnvironment(sessionId: string = crypto.randomUUID()): Record<string, string> {
   return {
     ...cleanEnvironment(),

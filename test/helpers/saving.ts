@@ -10,34 +10,34 @@ import { type GitHttpServer, serveGit } from "./git-http.ts";
 import { createRepository, type Files, runGit, type TestRepository } from "./git-repo.ts";
 import { CLI_TOKEN, leastEnvironment, type StandInApi, standInApi } from "./sandbox.ts";
 
-/** One life of a sandbox, as far as work is saved: a clone, and what saves it. */
+/** One life of a sandbox, as far as work is saved: a clone and its saver. */
 export interface Life {
   workspace: string;
   home: string;
   saver: Saver;
-  /** What was logged. */
+  /** The log. */
   said: string[];
   children: Children;
   save(): Promise<void>;
   git(...args: string[]): Promise<string>;
 }
 
-/** A session's repository behind a plain git server, and lives of its sandbox one after the other. */
+/** A session's repository behind a plain git server, and successive lives of its sandbox. */
 export interface SavingBench extends Disposable {
   sessionId: string;
   ref: string;
   repository: TestRepository;
   server: GitHttpServer;
   api: StandInApi;
-  /** A fresh clone; `restore`: with what is saved; `apart`: as root, of another user's than ours. */
+  /** A fresh clone; `restore`: with the saved work; `apart`: as root, with files of another user. */
   life(options?: { restore?: boolean; secrets?: string[]; apart?: boolean }): Promise<Life>;
-  /** Where the ref of saved work is; null: nowhere. */
+  /** The commit of the ref of saved work; null: no ref. */
   saved(): Promise<string | null>;
-  /** Why the last restore did not work. */
+  /** Why the last restore failed. */
   refusal: string | null;
 }
 
-/** Nobody's numbers: a user and a group that no system gives. */
+/** Ids of a user and a group that exist on no system. */
 const OTHER_USER = "48123:48124";
 
 export async function startSaving(files: Files = { "a.txt": "1\n" }): Promise<SavingBench> {
@@ -47,7 +47,7 @@ export async function startSaving(files: Files = { "a.txt": "1\n" }): Promise<Sa
   const ref = `refs/svc/saved/${sessionId}`;
   const repository = await createRepository(join(folder, "git/project.git"));
   await repository.write([{ name: "first", branch: sessionId, files }]);
-  // the gateway shows the ref to the daemon alone, and lets others fetch what it names
+  // the gateway shows the ref only to the daemon, and lets others fetch its commit
   for (const key of ["uploadpack.allowTipSHA1InWant", "uploadpack.allowReachableSHA1InWant"])
     await repository.git("config", key, "true");
   const server = serveGit(join(folder, "git"));

@@ -3,18 +3,18 @@ import { Terminal } from "@xterm/headless";
 import { type RunOptions, SVC, spawnOnTerminal, type TerminalRun } from "./cli-run.ts";
 import { until } from "./until.ts";
 
-/** A terminal without a window: what was written to it, and what it shows. */
+/** A headless terminal: its input and its screen. */
 export interface ShownScreen {
   write(bytes: string | Uint8Array): void;
   resize(columns: number, rows: number): void;
-  /** Every line from the first that was ever written, a wrapped one in one piece. */
+  /** All lines from the first one, wrapped lines joined. */
   lines(): Promise<string[]>;
-  /** The line that the cursor is in, up to it. */
+  /** The line of the cursor, up to the cursor. */
   beforeCursor(): Promise<string>;
-  /** What the program made of the window's title, and of its bell. */
+  /** The program's changes of the window's title, and its bells. */
   readonly titles: string[];
   readonly bells: number;
-  /** Whether the program wants marks around pastes, and how often it said so: when it takes the terminal. */
+  /** Whether bracketed paste is on, and how often the program turned it on: when it takes the terminal. */
   readonly marksPastes: boolean;
   readonly pasteMarks: number;
 }
@@ -77,13 +77,13 @@ export function openScreen(columns = 80, rows = 24): ShownScreen {
 export interface ScreenRun
   extends Pick<ShownScreen, "lines" | "beforeCursor" | "titles" | "bells" | "marksPastes" | "pasteMarks">,
     Pick<TerminalRun, "type" | "exited"> {
-  /** Waits until a line that is shown holds this. */
+  /** Waits until a visible line contains this. */
   shows(text: string | RegExp): Promise<void>;
   resize(columns: number, rows: number): void;
   kill(signal: NodeJS.Signals): void;
 }
 
-/** Runs `svc` on a pseudo-terminal whose screen can be looked at. */
+/** Runs `svc` on a pseudo-terminal with a readable screen. */
 export const svcOnScreen = (args: readonly string[], options: RunOptions = {}): ScreenRun =>
   onScreen([...SVC, ...args], options);
 

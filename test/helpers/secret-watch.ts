@@ -31,7 +31,7 @@ export function watchForSecrets(secrets: readonly string[], folder: string): Sec
 
   async function watch(): Promise<void> {
     const known = new Set<string>();
-    // they are what they were when it began, and looking at them again and again takes most of the time
+    // they do not change, and reading them each time takes most of the time
     const old = new Set<number>();
     for (; !stopped; await Bun.sleep(10)) {
       const isFirst = old.size === 0;
@@ -39,7 +39,7 @@ export function watchForSecrets(secrets: readonly string[], folder: string): Sec
         if (old.has(pid)) continue;
         if (isFirst) old.add(pid);
         const command = commandOf(pid);
-        // without a command line it is the kernel's, or not begun
+        // without a command line it is a kernel thread, or has not started
         if (command === "" || known.has(`${pid} ${command}`)) continue;
         known.add(`${pid} ${command}`);
         look(pid, command);

@@ -12,7 +12,7 @@ export async function allCommandLines(): Promise<string> {
   return (await Promise.all(lines)).join("\n");
 }
 
-/** The files of a directory that hold one of these. */
+/** The files of a directory that contain one of these. */
 export async function filesWith(directory: string, needles: readonly string[]): Promise<string[]> {
   return filesIn(directory).filter((file) => {
     const text = readOrGone(file);

@@ -10,7 +10,7 @@ export interface Ages {
   gone?: number | null;
 }
 
-/** Sets when a server was seen: tests do not wait for minutes. */
+/** Sets the time of a server's heartbeat, so that tests do not wait for minutes. */
 export async function setServer(db: Db, id: string, { seen, steady, gone }: Ages): Promise<void> {
   const ago = (seconds: number) => sql`now() - make_interval(secs => ${seconds})`;
   const ages = {

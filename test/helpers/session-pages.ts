@@ -11,7 +11,7 @@ import { type SessionBench, startSessions } from "./sessions.ts";
  */
 export interface SessionPages extends SessionBench {
   browser: Browser;
-  /** What stands in for the agent runtime of a session. */
+  /** The stand-in for a session's agent runtime. */
   runtimeOf(sessionId: string): ScriptedRuntime;
   /** A session that runs. */
   running(body?: Record<string, unknown>): Promise<Session>;

@@ -30,7 +30,7 @@ export async function changeRun(db: Db, sessionId: string, values: RunValues): P
     await db.update(projectSessions).set({ status }).where(eq(projectSessions.sessionId, sessionId));
 }
 
-/** A database of its own with a session that is being provisioned, and its user: for what is asked of the rows alone. */
+/** A separate database with a session that is being provisioned and its user, for tests of the rows only. */
 export async function openSessionRow(): Promise<{ database: Database; sessionId: string; userId: string }> {
   const database = await openDatabase();
   const { db } = database;

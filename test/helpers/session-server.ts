@@ -42,7 +42,7 @@ export async function startSessionServer(env: Record<string, string> = {}): Prom
   const runtime = join(tools.path, "opencode");
   await compile(join(import.meta.dir, "opencode.ts"), runtime);
   const remote = new Remote();
-  // the stand-in of the runtime keeps notes where it is started
+  // the stand-in of the runtime writes notes to its working directory
   remote.commit("main", { a: "1\n", ".gitignore": ".log\n" });
   const server = await startHaltingServer({
     SVC_PORT: "0",
@@ -90,7 +90,7 @@ export async function startSessionServer(env: Record<string, string> = {}): Prom
       ),
     folders: () => readdirSync(join(dataDir, "sandboxes")),
     async stop() {
-      // one that was killed has left its sandboxes: the next ends them in good order
+      // a killed server leaves its sandboxes: the next one stops them gracefully
       await server.start();
       await server.end();
       tools[Symbol.dispose]();

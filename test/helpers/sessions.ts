@@ -16,9 +16,9 @@ export interface SessionBench {
   call(method: string, path: string, options?: Parameters<Api["call"]>[2]): ReturnType<Api["call"]>;
   create(body?: Record<string, unknown>): Promise<Session>;
   get(sessionId: string): Promise<Session>;
-  /** Makes the server look at its sandboxes now. */
+  /** Makes the server check its sandboxes now. */
   look(): void;
-  /** Makes it look, and waits until it has. */
+  /** Makes it check its sandboxes, and waits for the end of the check. */
   looked(): Promise<void>;
   /** Puts the server's clock forward. */
   advance(seconds: number): void;
@@ -86,7 +86,7 @@ export async function untilStatus(
   return last;
 }
 
-/** Reads a stream of events until one of them is what was waited for. */
+/** Reads an event stream until a matching event. */
 export async function readEvents(
   api: Api,
   path: string,

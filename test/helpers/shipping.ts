@@ -4,28 +4,28 @@ import type { Api } from "./api.ts";
 import { gitAtHome, makeHome, type RunOptions, svc, svcOnTerminal } from "./cli-run.ts";
 import { git } from "./remote.ts";
 
-/** Somebody at a machine of their own: signed in to a server, with a folder `work` of files. */
+/** A user on a separate machine: signed in to a server, with a folder `work` of files. */
 export interface Shipper {
   home: ReturnType<typeof makeHome>;
   /** The folder. */
   cwd: string;
-  /** git in the folder, for what asks no server; its output without the last line feed. */
+  /** Runs git in the folder, for commands without a server; its output without the last line feed. */
   git(...args: string[]): string;
-  /** git as this person runs it, with their own settings. */
+  /** Runs git as this user, with their settings. */
   asks(...args: string[]): Promise<{ code: number; out: string; err: string }>;
-  /** Writes files and commits all there are. */
+  /** Writes files and commits all files. */
   commit(files: Record<string, string>): string;
   write(files: Record<string, string>): void;
   /** Installs a hook of the repository's. */
   hook(name: string, script: string): void;
   ship(args?: string[], options?: RunOptions): ReturnType<typeof svc>;
-  /** `svc ship --json`, which has to succeed. */
+  /** Runs `svc ship --json`, which must succeed. */
   shipped(...args: string[]): Promise<Record<string, unknown>>;
   onTerminal(...args: string[]): ReturnType<typeof svcOnTerminal>;
 }
 
 interface Wishes {
-  /** Null for a folder that is no repository. */
+  /** Null for a folder that is not a repository. */
   branch?: string | null;
   /** Lines for ~/.gitconfig. */
   gitConfig?: string;

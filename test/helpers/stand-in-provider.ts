@@ -6,7 +6,7 @@ import { until } from "./until.ts";
 
 const STAND_IN_WALLS: readonly Wall[] = ["files", "processes"];
 
-/** What one sandbox of the stand-in does and has been told. */
+/** The state of one sandbox of the stand-in, and its received requests. */
 export interface StandIn {
   spec: SandboxSpec;
   environment: Readonly<Record<string, string>>;
@@ -15,11 +15,11 @@ export interface StandIn {
   health: DaemonHealth;
   /** Bodies of `POST /svc/env`, with the header that came with them. */
   envs: { body: unknown; context: string }[];
-  /** Prompts that it was given, the first of each first. */
+  /** Delivered prompts, each once, in order. */
   prompts: DaemonPromptBody[];
   /** Bodies of `POST /svc/abort`. */
   aborts: number;
-  /** Ends as a process would. */
+  /** Exits like a process. */
   die(exitCode: number, outOfMemory?: boolean): void;
 }
 
@@ -38,7 +38,7 @@ export class StandInProvider implements Provider {
   onCall: (method: "find" | "list" | "stop" | "logs") => void | Promise<void> = () => {};
   /** Health of a sandbox that was just started. */
   firstHealth: Partial<DaemonHealth> = {};
-  /** What a sandbox says to a prompt: what has become of it, or an answer of its own. */
+  /** A sandbox's response to a prompt: its state, or another response. */
   onPrompt: (
     body: DaemonPromptBody,
     standIn: StandIn,
@@ -46,12 +46,12 @@ export class StandInProvider implements Provider {
     | Promise<Pick<DaemonPrompt, "state" | "error"> | Response>
     | Pick<DaemonPrompt, "state" | "error">
     | Response = () => ANSWERED;
-  /** What a sandbox answers to all that its daemon does not answer itself. */
+  /** A sandbox's response to all requests that its daemon does not handle. */
   onRequest: (request: Request, standIn: StandIn) => Response | Promise<Response> = () =>
     new Response(null, { status: 404 });
-  /** What a sandbox has in its log, besides its own words. */
+  /** More lines of a sandbox's log. */
   log = "";
-  /** What `stop` was called for. */
+  /** The session ids of the calls of `stop`. */
   readonly stopped: string[] = [];
   starts = 0;
   readonly #servers = new Map<string, Bun.Server<undefined>>();
@@ -143,7 +143,7 @@ export class StandInProvider implements Provider {
     return [...this.sandboxes.values()].map(({ sandbox }) => ({ ...sandbox }));
   }
 
-  /** Waits until the server has looked at its sandboxes, from now on and to the end; `look` makes it do so. */
+  /** Waits for a full check of the sandboxes that starts from now on; `look` starts it. */
   async untilLooked(look: () => void): Promise<void> {
     // a look begins with this list; the second one from now begins when one that began after now is over
     const begun = this.#lists;
@@ -193,7 +193,7 @@ export class StandInProvider implements Provider {
 
 const ANSWERED = { state: "answered", error: null } as const;
 
-/** An engine that answers nothing. */
+/** An engine that never responds. */
 export function engineGone(): never {
   throw new SandboxError("The engine does not answer.");
 }

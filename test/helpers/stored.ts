@@ -16,7 +16,7 @@ export function filesIn(folder: string): string[] {
   );
 }
 
-/** A file's bytes as text (latin1); none when it is gone: a server goes on with its work, and removes files. */
+/** A file's bytes as text (latin1); empty if it is missing: a running server removes files. */
 export function readOrGone(file: string): string {
   try {
     return readFileSync(file, "latin1");

@@ -15,20 +15,20 @@ export interface TriggerBench {
   projectId: string;
   /** Below `/v1/projects/<id>/triggers`. */
   call(method: string, path: string, options?: Parameters<Api["call"]>[2]): Promise<Answer>;
-  /** Commits a manifest with these triggers to the default branch, and waits until it is followed. */
+  /** Commits a manifest with these triggers to the default branch, and waits until it is applied. */
   have(...entries: string[]): Promise<void>;
   get(slug: string): Promise<TriggerDetail>;
   /** Its firings, oldest first. */
   firings(slug: string): Promise<Firing[]>;
   now(): Date;
-  /** Sets the database's clock, and waits until what is due then was written down. */
+  /** Sets the database's clock, and waits until due firings are recorded. */
   goTo(time: Date | string): Promise<void>;
-  /** Makes the server look at what waits. */
+  /** Makes the server check waiting firings. */
   wake(): void;
   stop(): Promise<void>;
 }
 
-/** What a trigger says in a manifest. */
+/** A trigger's entry in a manifest. */
 export const cron = (slug: string, schedule: string, more = "") =>
   `[[triggers]]\nslug = "${slug}"\ntype = "cron"\ncron = "${schedule}"\nprompt = "Do ${slug}."\n${more}`;
 export const webhook = (slug: string, prompt: string, more = "") =>
@@ -62,7 +62,7 @@ export async function startTriggers(
     async have(...entries) {
       const text = ["svc_version = 1", ...entries].join("\n");
       const commit = remote.commit("main", { "svc.toml": text });
-      // as an edit of the project does, without waiting for the next look
+      // like an edit of the project, without waiting for the next poll
       await api.call("PATCH", `/v1/projects/${projectId}`, { body: { name: "Example" } });
       await until("the manifest is followed", async () => (await list()).commit === commit);
     },

@@ -1,9 +1,9 @@
 import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
 
-/** The pause between two looks grows: a look may be a request, whose work would take the time of what is waited for. */
+/** The polling interval grows: a poll may be a request, which slows down what the test waits for. */
 const [FIRST_MS, LAST_MS] = [5, 50];
 
-/** Waits until something is so; for what has no event to wait for. */
+/** Polls until a condition holds, if there is no event to wait for. */
 export async function until(
   what: string | (() => string),
   isSo: () => boolean | Promise<boolean>,
@@ -18,7 +18,7 @@ export async function until(
   }
 }
 
-/** Waits until something has been so for a while: what was sent before may still arrive and change it. */
+/** Waits until a condition has held for a while: earlier requests may still arrive and change it. */
 export async function untilSteady(what: string, isSo: () => boolean, steadyMs = 200): Promise<void> {
   let since = performance.now();
   await until(`${what}, for ${steadyMs} ms`, () => {

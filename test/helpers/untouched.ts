@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type GatewayBench, refsOf, runClient } from "./gateway.ts";
 import { until } from "./until.ts";
 
-/** Whatever was sent: nothing has changed, nothing is left, and the next client is served. */
+/** Expects that nothing has changed, nothing is left behind, and the next client is served. */
 export async function expectUntouched(
   bench: GatewayBench,
   folder: string,

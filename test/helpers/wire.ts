@@ -41,7 +41,7 @@ export interface Wire {
   close(): void;
 }
 
-/** A connection to the server, with nothing said yet. */
+/** A connection to the server, with nothing sent yet. */
 export async function openWire(bench: GatewayBench): Promise<Wire> {
   const { hostname, port } = new URL(bench.api.url);
   const socket = connect(Number(port), hostname);

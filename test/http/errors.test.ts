@@ -18,7 +18,7 @@ test.each<[string, unknown, string, number]>([
   expect(toSvcError(error, "UNKNOWN", "1")).toMatchObject({ code, status });
 });
 
-test("causes that go round in a circle are an error like others", () => {
+test("handles circular causes", () => {
   const error = new Error("x");
   error.cause = error;
   expect(toSvcError(error, "UNKNOWN", "1").code).toBe("internal");

@@ -61,7 +61,7 @@ test.each(SILENCES)(
   },
 );
 
-test("a server does not count itself, the cluster or an unknown place as gone", async () => {
+test("a server never considers itself, the cluster or an unknown place as gone", async () => {
   const { db } = database;
   await setServer(db, "me", { seen: 0, steady: 3600, gone: 60 });
   await setServer(db, "kubernetes", { seen: 3600, gone: 60 });
@@ -140,7 +140,7 @@ test("a server that comes back waits for the transaction that takes over its run
   expect(await goneSince({ serverId: "me" }, db, "other")).toBeNull();
 });
 
-everywhere("with the embedded database every other server is gone", async () => {
+everywhere("with the embedded database, every other server counts as gone", async () => {
   const embedded = await openEmbedded();
   try {
     const { db } = embedded;

@@ -94,7 +94,7 @@ async function withRemote(use: (remote: Remote, projectId: string) => Promise<vo
   }
 }
 
-test("a new project, a push by the gateway, a merge and another default branch are followed at once", () =>
+test("follows a new project, a push through the gateway, a merge and a new default branch at once", () =>
   withRemote(async (remote, projectId) => {
     const tip = remote.sha("main");
     const pushed = remote.commit("elsewhere", { a: "1\n" }, { from: "main" });
@@ -120,7 +120,7 @@ test("a new project, a push by the gateway, a merge and another default branch a
     expect(handed.map(({ commit }) => commit)).toEqual([tip, pushed, remote.sha("main"), tip]);
   }));
 
-test("a repository on a git host is listed once a minute, however many servers there are", () =>
+test("lists a repository on a git host once a minute, with any number of servers", () =>
   withRemote(async (remote, projectId) => {
     const before = await listings();
     for (let minute = 1; minute <= 10; minute++) {
@@ -135,7 +135,7 @@ test("a repository on a git host is listed once a minute, however many servers t
     expect(handed.at(-1)).toMatchObject({ commit, manifest: { project: { name: "Other" } } });
   }));
 
-test("one that does not answer is asked later and later, at most an hour, and is followed again", () =>
+test("polls an unreachable repository with backoff up to an hour, and follows it once it is back", () =>
   withRemote(async (remote, projectId) => {
     const away = `${remote.path}.away`;
     renameSync(remote.path, away);
@@ -156,7 +156,7 @@ test("one that does not answer is asked later and later, at most an hour, and is
     expect(await seen(projectId)).toMatchObject({ commit, failures: 0, failure: null });
   }));
 
-test("what is no manifest is told of, and leaves the features as they were", () =>
+test("reports an invalid manifest, and keeps the features unchanged", () =>
   withRemote(async (remote, projectId) => {
     const broken = remote.commit("main", { "svc.toml": BROKEN });
     await after(projectId, 61);

@@ -28,7 +28,7 @@ function memory(isKept: (answer: { n: number }) => boolean = () => true) {
   };
 }
 
-test("who asks meanwhile waits for the same answer, and who asks afterwards has it at once", async () => {
+test("concurrent requests share one answer, and later ones get it at once", async () => {
   const { ask, answer, asked } = memory();
   const both = [ask(), ask()];
   await answer(0, 1);
@@ -37,7 +37,7 @@ test("who asks meanwhile waits for the same answer, and who asks afterwards has 
   expect(asked).toHaveLength(1);
 });
 
-test("in the second half of its time an answer is asked for again, once, and nobody waits", async () => {
+test("refreshes an answer once in the second half of its time, without a wait", async () => {
   const { ask, answer, asked, at } = memory();
   void ask();
   await answer(0, 1);
@@ -59,13 +59,13 @@ test("an answer is never older than its time, however long the next one takes", 
   void ask();
   at(1000);
   expect(ask()).toBeInstanceOf(Promise);
-  // the question of 600 is answered last, and says nothing any more
+  // the request of 600 is answered last, and its answer is ignored
   await answer(2, 3);
   await answer(1, 2);
   expect(ask()).toEqual({ n: 3 });
 });
 
-test("a refusal is forgotten at once, and takes the answer along that it was to follow", async () => {
+test("an error is not cached, and removes the cached answer", async () => {
   const { ask, answer, asked, at, fail } = memory();
   const first = ask();
   await fail(0);
@@ -79,7 +79,7 @@ test("a refusal is forgotten at once, and takes the answer along that it was to 
   expect(asked).toHaveLength(4);
 });
 
-test("what is not to be kept is given to those who wait, and asked for again by the next", async () => {
+test("an answer that must not be cached is returned to the waiting requests only", async () => {
   const { ask, answer, asked, at } = memory(({ n }) => n > 0);
   const first = ask();
   await answer(0, 0);
@@ -93,7 +93,7 @@ test("what is not to be kept is given to those who wait, and asked for again by 
   expect(asked).toHaveLength(4);
 });
 
-test("no more is remembered than its bound", async () => {
+test("limits the number of cached answers", async () => {
   const { ask, answer, asked } = memory();
   for (const [index, key] of ["a", "b", "c", "d"].entries()) {
     void ask(key);

@@ -95,12 +95,12 @@ describe("renewal", () => {
   const SOON: Answer[] = ["yes", "yes", "yes", "yes", "yes", "yes"];
   test.each<[rule: string, answers: Answer[], lostAfter: number[]]>([
     ["a claim that is renewed each time is kept", SOON, []],
-    ["one that is refused ends when it lapses", ["no", "no", "no", "yes"], [12]],
-    ["one that cannot be asked for ends when it lapses", ["fails", "fails", "fails", "yes"], [12]],
-    ["one that nobody answers for ends when it lapses", ["never", "never", "never", "yes"], [12]],
+    ["one whose renewal is refused ends when it expires", ["no", "no", "no", "yes"], [12]],
+    ["one whose renewal fails ends when it expires", ["fails", "fails", "fails", "yes"], [12]],
+    ["one whose renewal hangs ends when it expires", ["never", "never", "never", "yes"], [12]],
     ["one that is refused briefly is kept", ["no", "fails", "yes", "no", "never", ...SOON], []],
     ["it lasts from the last renewal", ["yes", "no", "yes", "fails", "no", "no", "no"], [21]],
-    ["it lasts from when the renewal was asked for", ["late", "no", "no", "no", "no", "no"], [15]],
+    ["it lasts from the start of the renewal", ["late", "no", "no", "no", "no", "no"], [15]],
   ])("%s", async (_, answers, lostAfter) => {
     jest.useFakeTimers();
     const left = [...answers];

@@ -69,7 +69,7 @@ test("Docker and Kubernetes close the same addresses", () => {
   fc.assert(fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), same));
 });
 
-/** The rules as nft reads them: IPv6 is rejected, then what is in the set, and the rest is accepted. */
+/** Evaluates the rules like nft: rejects IPv6, then the addresses of the set, and accepts the rest. */
 function dockerOpens(address: string): boolean {
   const chain = /chain out \{([^}]*)\}/.exec(RULES)?.[1] ?? "";
   expect(chain).toMatch(

@@ -142,7 +142,7 @@ export function conformance(candidate: Candidate): void {
     });
 
     test(
-      "svc and git are on the path of a sandbox",
+      "svc and git are on a sandbox's PATH",
       withSandbox({}, async (sandbox) => {
         const svc = await ask(sandbox, { do: "run", command: ["sh", "-c", "svc; git --version"] });
         expect(svc.out).toMatch(/^svc of the tests\ngit version/);
@@ -162,7 +162,7 @@ export function conformance(candidate: Candidate): void {
       }),
     );
 
-    test("nothing of the server's own environment is in a sandbox", async () => {
+    test("a sandbox has nothing of the server's environment", async () => {
       const secret = `of-the-server-${crypto.randomUUID()}`;
       const names = [
         "DATABASE_URL",
@@ -193,7 +193,7 @@ export function conformance(candidate: Candidate): void {
 
     if (candidate.isolates)
       test(
-        "its agent cannot do what docs/security.md says that no agent can",
+        "its agent cannot do anything that docs/security.md excludes",
         withSandbox({}, async (sandbox) => {
           expect(ESCAPES.length).toBeGreaterThan(10);
           const { PATH, SVC_RUNTIME_WRAP = "[]" } = await ask(sandbox, { do: "environment" });
@@ -238,7 +238,7 @@ export function conformance(candidate: Candidate): void {
     });
 
     test(
-      "a log of many megabytes does not hold the sandbox up, and its end is there",
+      "a log of many megabytes does not block the sandbox, and its end is kept",
       withSandbox({}, async (sandbox, spec) => {
         const line = `${"y".repeat(99)}\n`;
         const base64 = Buffer.from(line.repeat(10_000)).toString("base64");
@@ -253,7 +253,7 @@ export function conformance(candidate: Candidate): void {
       }),
     );
 
-    test("a sandbox is asked to end first", async () => {
+    test("a sandbox gets SIGTERM first", async () => {
       const spec = specOf();
       const sandbox = await startSandbox(provider, spec);
       // if it were not asked, this would take longer than a test may
@@ -263,7 +263,7 @@ export function conformance(candidate: Candidate): void {
       await gone(spec.sessionId);
     });
 
-    test("one that does not end is killed after the grace, with all that it has started", async () => {
+    test("a sandbox that does not end is killed after the grace period, with all its processes", async () => {
       const spec = specOf();
       const sandbox = await startSandbox(provider, spec);
       await ask(sandbox, { do: "ignore SIGTERM" });
@@ -280,11 +280,11 @@ export function conformance(candidate: Candidate): void {
       await gone(spec.sessionId);
     });
 
-    test("stopping what is not there is no error", async () => {
+    test("stopping an unknown sandbox is not an error", async () => {
       await provider.stop(crypto.randomUUID(), GRACE_MS);
     });
 
-    test("starting again ends what an earlier start has left", async () => {
+    test("a new start ends the remains of an earlier one", async () => {
       const spec = specOf();
       const first = await startSandbox(provider, spec);
       await ask(first, {
@@ -307,7 +307,7 @@ export function conformance(candidate: Candidate): void {
       await gone(spec.sessionId);
     });
 
-    test("a start that is aborted leaves nothing, whenever that is", async () => {
+    test("a start that is aborted at any moment leaves nothing", async () => {
       const moments: (number | "step" | "line")[] = ["step", "line", ...ABORT_AFTER_MS];
       for (const moment of moments) {
         const spec = specOf();
@@ -329,7 +329,7 @@ export function conformance(candidate: Candidate): void {
       await gone(spec.sessionId);
     });
 
-    test("the server that comes after one that was killed has the same sandboxes", async () => {
+    test("the next server after a killed one has the same sandboxes", async () => {
       const spec = specOf();
       const sandbox = await startSandbox(provider, spec);
       const next = await make(options);
@@ -347,7 +347,7 @@ export function conformance(candidate: Candidate): void {
     });
 
     test(
-      "the sandboxes of another installation are neither seen nor touched",
+      "ignores the sandboxes of another installation",
       withSandbox({}, async (sandbox, spec) => {
         const others = optionsOf(api, options.binaries);
         const other = await make(others);
@@ -371,7 +371,7 @@ export function conformance(candidate: Candidate): void {
       ["SIGKILL", { do: "die", signal: 9 }, 137],
       ["SIGSEGV", { do: "die", signal: 11 }, 139],
     ] as const)(
-      "a sandbox that ends by itself with %s says so, and its log stays",
+      "a sandbox that exits with %s reports it, and its log stays",
       async (_, command, exitCode) => {
         const spec = specOf();
         const sandbox = await startSandbox(provider, spec);
@@ -394,7 +394,7 @@ export function conformance(candidate: Candidate): void {
       },
     );
 
-    test("ten sandboxes at once all start, each at an address of its own, and all end", async () => {
+    test("ten concurrent sandboxes start at separate addresses, and end", async () => {
       const specs = Array.from({ length: 10 }, () => specOf());
       try {
         const sandboxes = await Promise.all(specs.map((spec) => startSandbox(provider, spec)));
@@ -412,7 +412,7 @@ export function conformance(candidate: Candidate): void {
 
     if (candidate.isolates) {
       test(
-        "a sandbox sees no process, no environment and no file of another, nor of the server",
+        "a sandbox cannot see processes, environment or files of another or of the server",
         withSandbox({ MARK: "mark-of-the-other" }, async (other, otherSpec) => {
           await ask(other, { do: "run", command: ["sh", "-c", "echo mark-of-the-other > kept"] });
           await ask(other, { do: "run", command: ["sh", "-c", "echo mark-of-the-other > /tmp/kept"] });

@@ -89,7 +89,7 @@ describe("kubernetes", () => {
     return { error, lines: watch.lines };
   }
 
-  test("a pod has no rights, limits, no secret in its specification, and a policy around it", async () => {
+  test("a pod has no privileges, but limits and a network policy, and no secret in its specification", async () => {
     const limits = { cpus: 1.5, memoryBytes: 2 * 1024 ** 3, diskBytes: 5 * 1024 ** 3, processes: 100 };
     const spec = specOf({ SECRET: "very-secret-value" }, { limits });
     await startSandbox(provider, spec);
@@ -156,7 +156,7 @@ describe("kubernetes", () => {
     expect(deleted.slice(-4)).toEqual(["pods", "services", "secrets", "networkpolicies"]);
   });
 
-  test("what Kubernetes says of a pod is in the session's log", async () => {
+  test("Kubernetes' events of a pod are in the session's log", async () => {
     const spec = specOf(
       {},
       { build: { dockerfile: "Dockerfile", hash: "1", context: () => new ReadableStream() } },
@@ -170,14 +170,14 @@ describe("kubernetes", () => {
     await provider.stop(spec.sessionId, 0);
   });
 
-  test("an image that cannot be pulled fails the start with the cluster's words", async () => {
+  test("an image that cannot be pulled fails the start with the cluster's message", async () => {
     const { error, lines } = await failureOf({ image: IMAGES.missing });
     expect(error).toMatchObject({ name: "SandboxError", permanent: false });
     expect(String(error)).toContain("manifest unknown");
     expect(lines.join("\n")).toContain("ImagePullBackOff");
   });
 
-  test("a pod without a node waits, and an abort takes it away", async () => {
+  test("a pod without a node waits, and an abort deletes it", async () => {
     const spec = specOf();
     const watch = watchOf();
     const abort = new AbortController();
@@ -197,7 +197,7 @@ describe("kubernetes", () => {
     expect(await leftovers(cluster, options.installation, spec.sessionId)).toEqual([]);
   });
 
-  test("one that wanted too much memory says so", async () => {
+  test("reports that a pod ran out of memory", async () => {
     const spec = specOf();
     const greedy = createKubernetesProvider({ ...options, image: IMAGES.greedy });
     const sandbox = await startSandbox(greedy, spec);
@@ -211,7 +211,7 @@ describe("kubernetes", () => {
     await greedy.stop(spec.sessionId, 0);
   });
 
-  test("settings that are missing, and what the API server refuses, are said", async () => {
+  test("reports missing settings and errors of the API server", async () => {
     expect(String((await failureOf({ image: null })).error)).toContain("SVC_KUBERNETES_IMAGE");
     expect(String((await failureOf({ apiUrl: null })).error)).toContain("SVC_SANDBOX_API_URL");
     const unknown = await failureOf({ kubeconfig: "/nowhere/config" });
@@ -246,7 +246,7 @@ describe("kubernetes", () => {
     expect(dropped).toMatchObject({ name: "SandboxError", permanent: false });
   });
 
-  test("connections that break and a busy API server are lived through", async () => {
+  test("retries after broken connections and from a busy API server", async () => {
     let count = 0;
     cluster.fault = (method) => {
       if (method !== "GET") return null;
@@ -262,7 +262,7 @@ describe("kubernetes", () => {
   });
 
   test.each([...KINDS])(
-    "a start that is cut off after its %s leaves what the next one takes away",
+    "the next start removes the remains of one that was interrupted after its %s",
     async (kind) => {
       const spec = specOf();
       const failing = createKubernetesProvider(options);

@@ -74,7 +74,7 @@ describe.each(WAYS)("the memory limit of a local sandbox, %s", (_way, [what, isH
     await until("something was killed", async () => (await kills(provider)) > 0);
   });
 
-  walled("ends the sandbox with that reason when the daemon exceeds it", async () => {
+  walled("ends the sandbox with that reason if the daemon exceeds it", async () => {
     const { provider } = sandboxes.make(changes);
     const spec = specOf({}, { limits: LIMITS });
     const sandbox = await startSandbox(provider, spec);
@@ -88,7 +88,7 @@ describe.each(WAYS)("the memory limit of a local sandbox, %s", (_way, [what, isH
 describe("the control groups of a local sandbox", () => {
   const walled = needs(...CGROUPS);
 
-  walled("have its limits, hold its processes, and are removed with it", async () => {
+  walled("have its limits, contain its processes, and are removed with it", async () => {
     const { provider, options } = sandboxes.make();
     const spec = specOf({}, { limits: LIMITS });
     const watch = watchOf();
@@ -111,7 +111,7 @@ describe("the control groups of a local sandbox", () => {
     expect(folders.filter((folder) => existsSync(folder))).toEqual([]);
   });
 
-  walled("throttle its processors", async () => {
+  walled("throttle its CPU", async () => {
     const { provider, options } = sandboxes.make();
     const spec = specOf({}, { limits: LIMITS });
     const sandbox = await startSandbox(provider, spec);
@@ -122,7 +122,7 @@ describe("the control groups of a local sandbox", () => {
     await until("it is throttled", async () => throttled());
   });
 
-  walled("of a server that was killed are removed by the next one", async () => {
+  walled("of a killed server are removed by the next one", async () => {
     const { provider, options } = sandboxes.make();
     const spec = specOf({}, { limits: LIMITS });
     await provider.start(spec, watchOf(), AbortSignal.timeout(WAIT_LIMIT_MS));
@@ -132,7 +132,7 @@ describe("the control groups of a local sandbox", () => {
   });
 });
 
-needs(...BUBBLEWRAP)("the log says that memory is polled, and what has no limit", async () => {
+needs(...BUBBLEWRAP)("logs that memory is polled, and what has no limit", async () => {
   const { provider } = sandboxes.make({ findCgroups: async () => null });
   const watch = watchOf();
   await provider.start(specOf({}, { limits: LIMITS }), watch, AbortSignal.timeout(WAIT_LIMIT_MS));
@@ -168,7 +168,7 @@ describe("where control groups can be created", () => {
       ),
     }));
 
-  test("version 2: the nearest group that delegates its controllers, and those above it", async () => {
+  test("version 2: in the nearest group that delegates its controllers, and those above it", async () => {
     const root = tree({
       "": ALL,
       "user.slice": "cpu memory pids",
@@ -186,7 +186,7 @@ describe("where control groups can be created", () => {
     }
   });
 
-  test("version 2: controllers are delegated in a group that the server's user owns", async () => {
+  test("version 2: delegates controllers in a group that the server's user owns", async () => {
     const root = tree({ "": "cpu", "svc.service": "", "svc.service/server": "" });
     try {
       const user = process.getuid?.() || STRANGER;

@@ -48,7 +48,7 @@ afterAll(async () => {
 const environmentOf = (sandbox: Sandbox) => ask(sandbox, { do: "environment" });
 const visit = (sandbox: Sandbox, url: string) => ask(sandbox, { do: "visit", url });
 
-test("two sessions listen on the same port, and each reaches its own app alone", async () => {
+test("two sessions listen on the same port, and each reaches only its own app", async () => {
   const apps = [
     [one, "first"],
     [two, "second"],
@@ -58,7 +58,7 @@ test("two sessions listen on the same port, and each reaches its own app alone",
     expect(await visit(sandbox, "http://127.0.0.1:3000/")).toBe(`200 ${answer}`);
 });
 
-test("the daemon is on 8000 in each sandbox, as the specification has it", async () => {
+test("the daemon listens on port 8000 in each sandbox", async () => {
   for (const sandbox of [one, two]) {
     expect(await environmentOf(sandbox)).toMatchObject({
       ...{
@@ -71,7 +71,7 @@ test("the daemon is on 8000 in each sandbox, as the specification has it", async
   }
 });
 
-test("nothing of the server's machine is reached, neither directly nor through the proxy", async () => {
+test("a sandbox cannot reach the server's machine, directly or through the proxy", async () => {
   const own = Object.values(networkInterfaces()).flatMap((found) => found ?? []);
   const addresses = own.filter(({ family }) => family === "IPv4").map(({ address }) => address);
   expect(addresses).toContain("127.0.0.1");
@@ -88,7 +88,7 @@ test("nothing of the server's machine is reached, neither directly nor through t
   expect(models.visits).toEqual([]);
 });
 
-test("what an agent runs sees neither the daemon's socket nor those that lead out", async () => {
+test("an agent's processes see neither the daemon's socket nor the relays", async () => {
   const { SVC_RUNTIME_WRAP } = await environmentOf(one);
   const list = ["ls", "/run/svc/daemon", "/run/svc/out"];
   expect((await ask(one, { do: "run", command: list })).out).toContain("api");
@@ -97,7 +97,7 @@ test("what an agent runs sees neither the daemon's socket nor those that lead ou
   expect(wrapped.code).not.toBe(0);
 });
 
-test("svc's own API and the operator's model gateway are reached", async () => {
+test("a sandbox reaches svc's API and the operator's model gateway", async () => {
   const { SVC_API_URL, SVC_LLM_BASE_URL } = await environmentOf(one);
   expect(await visit(one, `${SVC_API_URL}/health`)).toBe("200 the API of the tests");
   expect(api.visits).toContain("/v1/health");
@@ -106,7 +106,7 @@ test("svc's own API and the operator's model gateway are reached", async () => {
   models.visits.length = 0;
 });
 
-test("the server after one that was killed gives its sandboxes their way out again", async () => {
+test("the next server after a killed one restores the network of its sandboxes", async () => {
   const { SVC_API_URL } = await environmentOf(one);
   // as a killed server leaves it: a socket on which nothing listens
   rmSync(join(options.dataDir, "o", "api"));

@@ -87,7 +87,7 @@ describe("local sandboxes", () => {
     return { error, lines: watch.lines };
   }
 
-  walled("every start says what keeps the sandbox apart, and which limits are held", async () => {
+  walled("every start logs the sandbox's isolation and limits", async () => {
     const said = async (isolation: LocalOptions["isolation"]) => {
       const { provider } = make({ isolation });
       const watch = watchOf();
@@ -105,7 +105,7 @@ describe("local sandboxes", () => {
     ).toHaveLength(2);
   });
 
-  walled("the runtime neither sees nor reaches the daemon, and has no rights", async () => {
+  walled("the runtime can neither see nor reach the daemon, and has no capabilities", async () => {
     const { provider } = make();
     const sandbox = await startSandbox(provider, specOf());
     const environment = await ask(sandbox, { do: "environment" });
@@ -165,7 +165,7 @@ describe("local sandboxes", () => {
     );
   });
 
-  walled("a sandbox that starts more processes than it may hinders only itself", async () => {
+  walled("a sandbox over its limit of processes affects only itself", async () => {
     const { provider } = make();
     const limits = { cpus: 1, memoryBytes: 1024 ** 3, diskBytes: 1024 ** 3, processes: 100 };
     const [greedy, other] = await Promise.all([
@@ -184,7 +184,7 @@ describe("local sandboxes", () => {
     await provider.stop(greedy.sessionId, 0);
   });
 
-  test("whoever takes the port before the daemon does is noticed", async () => {
+  test("detects another process on the daemon's port", async () => {
     const stranger = Bun.serve({
       hostname: "127.0.0.1",
       port: 0,
@@ -206,7 +206,7 @@ describe("local sandboxes", () => {
     expect(watch.lines.filter((line) => line.includes("has taken the sandbox's port"))).toHaveLength(2);
   });
 
-  test("a pid that is another's by now is never signalled", async () => {
+  test("never signals a reused pid", async () => {
     const { provider, options } = make();
     const bystander = Bun.spawn(["sleep", "60"]);
     const sessionId = crypto.randomUUID();
@@ -227,7 +227,7 @@ describe("local sandboxes", () => {
   });
 
   test.each(["", "{", "[]", '{"pid": "1"}', `{"installation": 7, "pid": 1}`])(
-    "what is left of a sandbox with the state %s is listed and can be stopped",
+    "the remains of a sandbox with the state %s are listed and can be stopped",
     async (text) => {
       const { provider, options } = make();
       const sessionId = crypto.randomUUID();
@@ -245,7 +245,7 @@ describe("local sandboxes", () => {
   );
 
   walled.each(["required", "none"] as const)(
-    "a sandbox without the agent runtime starts where none is installed (isolation: %s)",
+    "a sandbox without the agent runtime starts if none is installed (isolation: %s)",
     async (isolation) => {
       const { provider } = make({ isolation, runtime: "/nowhere" });
       expect(startSandbox(provider, specOf())).rejects.toThrow("SVC_RUNTIME_BIN");
@@ -255,7 +255,7 @@ describe("local sandboxes", () => {
     },
   );
 
-  test("a sandbox has ended only once its last words are in the log", async () => {
+  test("a sandbox has ended only once its last output is in the log", async () => {
     const { provider } = make({ isolation: "none" });
     const spec = specOf();
     const sandbox = await startSandbox(provider, spec);
@@ -272,7 +272,7 @@ describe("local sandboxes", () => {
     await provider.stop(spec.sessionId, 0);
   });
 
-  test("the log on the disk stays small, whatever is written", async () => {
+  test("limits the size of the log on the disk", async () => {
     const { provider, options } = make();
     const sandbox = await startSandbox(provider, specOf());
     const base64 = Buffer.alloc(4 * 1024 * 1024, "z").toString("base64");
@@ -286,7 +286,7 @@ describe("local sandboxes", () => {
     expect(bytes).toBeGreaterThan(4 * 1024 * 1024);
   });
 
-  test("what stands in the way of a start is said, and nothing is left", async () => {
+  test("reports what blocks a start, and leaves nothing", async () => {
     const large = Object.fromEntries(
       Array.from({ length: 80 }, (_, index) => [`LARGE_${index}`, "x".repeat(65_000)]),
     );
@@ -314,7 +314,7 @@ describe("local sandboxes", () => {
     expect(ended.lines).toContain("svc: svc-agent: no more coffee");
   });
 
-  test("an orderly stop of the server leaves nothing running", async () => {
+  test("a graceful shutdown of the server leaves nothing running", async () => {
     const { provider, options } = make();
     const specs = [specOf(), specOf(), specOf()];
     const sandboxes = await Promise.all(specs.map((spec) => startSandbox(provider, spec)));
@@ -325,7 +325,7 @@ describe("local sandboxes", () => {
     }
   });
 
-  walled("svc-agent itself boots behind the walls, and ends when it is asked to", async () => {
+  walled("svc-agent boots in an isolated sandbox, and ends on request", async () => {
     const { options } = make();
     const folder = join(options.dataDir, "programs");
     mkdirSync(folder);
@@ -402,7 +402,7 @@ describe("local sandboxes", () => {
       });
     }
 
-    test("leaves its sandbox running, and the next server has it", async () => {
+    test("leaves its sandbox running, and the next server finds it", async () => {
       const { provider, options } = make();
       const spec = specOf();
       const server = startServer(options, spec.sessionId);
@@ -420,7 +420,7 @@ describe("local sandboxes", () => {
       expect(await leftovers(options, spec.sessionId)).toEqual([]);
     });
 
-    test("while it starts a sandbox leaves nothing that the next server does not end", async () => {
+    test("during the start of a sandbox leaves nothing that the next server does not end", async () => {
       const { provider, options } = make();
       for (const moment of KILL_AFTER_MS) {
         const spec = specOf();

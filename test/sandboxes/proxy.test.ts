@@ -70,12 +70,12 @@ test.each(CLOSED)("a sandbox does not reach %s", async (host) => {
   expect(seen).toEqual([]);
 });
 
-test("one port that the operator has opened opens no other of that host", async () => {
+test("a port that the operator allows does not open other ports of the host", async () => {
   expect((await tunnel("allowed.test", 1)).status).toBe(403);
   expect((await tunnel("loopback.test")).status).toBe(403);
 });
 
-test("a tunnel passes bytes both ways, also those that came with the request", async () => {
+test("a tunnel forwards bytes both ways, also those that came with the request", async () => {
   seen = [];
   const inside = "POST /in HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello";
   const { text } = await tunnel("allowed.test", target.port, inside);
@@ -83,7 +83,7 @@ test("a tunnel passes bytes both ways, also those that came with the request", a
   expect(text).toEndWith("POST hello");
 });
 
-test("a plain request goes on in origin form, without what was for the proxy", async () => {
+test("forwards a plain request in origin form, without headers for the proxy", async () => {
   seen = [];
   const lines = [
     `POST http://allowed.test:${target.port}/path?q=1 HTTP/1.1`,
@@ -101,7 +101,7 @@ test("a plain request goes on in origin form, without what was for the proxy", a
   expect(JSON.stringify(seen)).not.toMatch(/proxy-/i);
 });
 
-test("a name is resolved by the proxy once for each request, and never again to connect", async () => {
+test("the proxy resolves a name once per request, and connects to that address", async () => {
   resolved.length = 0;
   await tunnel("allowed.test", target.port, "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
   expect(resolved).toEqual(["allowed.test"]);
@@ -117,7 +117,7 @@ test.each<[string, string, Partial<RawAnswer>]>([
   ["a port that is none", "CONNECT allowed.test:70000 HTTP/1.1\r\n\r\n", { status: 400 }],
   ["a head without an end", `GET http://allowed.test/ HTTP/1.1\r\nX: ${"x".repeat(70_000)}`, { status: 400 }],
   ["an unknown name", "CONNECT nowhere.test:80 HTTP/1.1\r\n\r\n", { status: 502 }],
-])("a request with %s is refused", async (_, text, answer) => {
+])("rejects a request with %s", async (_, text, answer) => {
   expect(await sendRaw(url, text)).toMatchObject(answer);
 });
 
@@ -140,7 +140,7 @@ test("git clones through the proxy", async () => {
 });
 
 needs("curl", Bun.which("curl") !== null).each([[["--proxytunnel"]], [[]]])(
-  "curl %j gets an answer through the proxy",
+  "curl %j gets a response through the proxy",
   async (flags: readonly string[]) => {
     const command = ["curl", "--silent", "--proxy", url, ...flags, `http://allowed.test:${target.port}/`];
     const curl = Bun.spawn(command, {

@@ -79,7 +79,7 @@ function install(
   return installRuntime(options, new AbortController().signal);
 }
 
-test("the program and its plugins' packages are put into the data folder, once, and found there", async () => {
+test("installs the program and its plugins' packages in the data folder, once, and finds them there", async () => {
   const wanted = await packages();
   const seen: number[] = [];
   const folder = await install(wanted, (done, total) => seen.push(done / total));
@@ -103,7 +103,7 @@ test("the program and its plugins' packages are put into the data folder, once, 
   expect(asked).toHaveLength(before);
 });
 
-test("several at once leave one", async () => {
+test("concurrent installations leave one", async () => {
   const wanted = await packages();
   expect(new Set(await Promise.all([install(wanted), install(wanted), install(wanted)])).size).toBe(1);
   expect(readdirSync(join(dataDir, "runtime"))).toEqual([`opencode-${RUNTIME_VERSION}`]);
@@ -116,7 +116,7 @@ test.each<[string, string, (tarball: Buffer<ArrayBuffer>) => Response]>([
   ["fails", PROGRAM, failing],
   ["is cut off", PROGRAM, half],
   ["fails for a plugin's package", PLUGIN, failing],
-])("an answer that %s is asked for again", async (_, path, answer) => {
+])("retries a download that %s", async (_, path, answer) => {
   const wanted = await packages();
   answers[path] = [answer];
   await install(wanted);
@@ -162,12 +162,12 @@ test.each<[string, RegExp, () => Promise<Awaited<ReturnType<typeof packages>>>]>
     /does not run on this machine/,
     () => packages({ "package/bin/opencode": "\x7fELF" }),
   ],
-])("a registry that gives %s leaves nothing behind", async (_, reason, prepare) => {
+])("leaves nothing behind if the registry returns %s", async (_, reason, prepare) => {
   await expect(install(await prepare())).rejects.toThrow(reason);
   expect(readdirSync(join(dataDir, "runtime"))).toEqual([]);
 });
 
-test("without a network it is one sentence; on another system, too", async () => {
+test("reports a missing network and an unsupported system in one sentence", async () => {
   const wanted = await packages();
   await registry.stop(true);
   await expect(install(wanted)).rejects.toThrow(
@@ -176,7 +176,7 @@ test("without a network it is one sentence; on another system, too", async () =>
   expect(readdirSync(join(dataDir, "runtime"))).toEqual([]);
 });
 
-test("one that is broken off ends at once, and leaves nothing behind", async () => {
+test("a cancelled installation ends at once, and leaves nothing behind", async () => {
   const { promise: isAsked, resolve: onAsked } = Promise.withResolvers<void>();
   const quiet = Bun.serve({
     hostname: "127.0.0.1",
@@ -198,7 +198,7 @@ test("one that is broken off ends at once, and leaves nothing behind", async () 
   await quiet.stop(true);
 });
 
-test("what it cannot write into is said, without its path", async () => {
+test("reports a data folder that is not writable, without its path", async () => {
   const wanted = await packages();
   rmSync(dataDir, { recursive: true });
   await Bun.write(dataDir, "a file");

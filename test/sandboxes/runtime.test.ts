@@ -21,7 +21,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Programs as npm and others lay them out: what is written, what is linked to it, and what is found. */
+/** Layouts of npm and other installers: the files, the links to them, and the program that is found. */
 const ROWS: {
   what: string;
   files: Record<string, string>;
@@ -74,7 +74,7 @@ test.each(ROWS.map((row) => [row.what, row] as const))("finds %s", (_, { files, 
   else expect(findRuntime(options)).toBe(join(folder, found));
 });
 
-test("a program that is named is the one, or there is none", () => {
+test("uses only the configured program", () => {
   const options = { dataDir: join(folder, "data"), binaries: join(folder, "checkout/dist") };
   expect(findRuntime({ ...options, runtime: "/bin/sh" })).toBe(realpathSync("/bin/sh"));
   for (const runtime of ["/nowhere", "/etc/passwd", "/usr"])

@@ -36,22 +36,22 @@ describe.each(MACHINES)("on $name", ({ name, audit, clone, column }) => {
   const filter = syscallFilter(name) ?? new Uint8Array();
   const denied = new Set<number>(Object.values(DENIED).map((numbers) => numbers[column]));
 
-  test("every call but those that are denied is allowed", () => {
+  test("allows every call that is not denied", () => {
     for (let number = 0; number < 600; number++) {
       const expected = number === 435 ? ENOSYS : denied.has(number) ? EPERM : ALLOW;
       expect([number, judge(filter, number, audit)]).toEqual([number, expected]);
     }
   });
 
-  test("processes and threads are made, and namespaces are not", () => {
-    // SIGCHLD; what a C library asks for a thread
+  test("allows processes and threads, and denies namespaces", () => {
+    // SIGCHLD; the flags of a C library for a thread
     for (const flags of [17, 0x003d_0f00, 0x0000_ffff, 0x01fd_ffff])
       expect([flags, judge(filter, clone, audit, flags)]).toEqual([flags, ALLOW]);
     for (const bit of [17, 25, 26, 27, 28, 29, 30])
       expect([bit, judge(filter, clone, audit, 17 | (1 << bit))]).toEqual([bit, EPERM]);
   });
 
-  test("another architecture's numbers are no calls", () => {
+  test("denies calls of another architecture", () => {
     for (const other of [0x4000_0003, 0x4000_0028, 0]) expect(judge(filter, 0, other)).toBe(ENOSYS);
     expect([0x3fff_ffff, 0x4000_0000, 0xffff_ffff].map((number) => judge(filter, number, audit))).toEqual([
       ALLOW,
@@ -61,17 +61,23 @@ describe.each(MACHINES)("on $name", ({ name, audit, clone, column }) => {
   });
 
   const header = HEADERS[name];
-  needs("the kernel's headers (linux-libc-dev)", existsSync(header))("the numbers are the kernel's", () => {
-    const text = readFileSync(header, "utf8");
-    const numbers = new Map(
-      [...text.matchAll(/^#define __NR_(\w+)\s+(\d+)$/gm)].map(([, call, number]) => [call, Number(number)]),
-    );
-    expect(numbers.get("clone")).toBe(clone);
-    for (const [call, wanted] of Object.entries(DENIED))
-      expect([call, numbers.get(call)]).toEqual([call, wanted[column]]);
-  });
+  needs("the kernel's headers (linux-libc-dev)", existsSync(header))(
+    "the numbers match the kernel's headers",
+    () => {
+      const text = readFileSync(header, "utf8");
+      const numbers = new Map(
+        [...text.matchAll(/^#define __NR_(\w+)\s+(\d+)$/gm)].map(([, call, number]) => [
+          call,
+          Number(number),
+        ]),
+      );
+      expect(numbers.get("clone")).toBe(clone);
+      for (const [call, wanted] of Object.entries(DENIED))
+        expect([call, numbers.get(call)]).toEqual([call, wanted[column]]);
+    },
+  );
 });
 
-test("a processor whose numbers are not known has no filter", () => {
+test("an unknown processor has no filter", () => {
   expect(["ia32", "riscv64", "toString"].map(syscallFilter)).toEqual([null, null, null]);
 });

@@ -60,7 +60,7 @@ async function failureOf(provider: ReturnType<typeof createLocalProvider>) {
   return { error, lines: watch.lines };
 }
 
-onLinux("the sweep of sandboxes without a session does not reach the trial of bubblewrap", async () => {
+onLinux("the cleanup of sandboxes without a session ignores the trial of bubblewrap", async () => {
   const { provider, options, tools } = providerWith(
     'cd "$(dirname "$0")"; touch begun; until [ -e go ]; do sleep 0.02; done',
   );
@@ -83,7 +83,7 @@ onLinux("a trial that fails on a busy machine is repeated, and its outcome is sh
   expect(await Bun.file(join(tools, "tries")).text()).toBe("x\nx\nx\n");
 });
 
-onLinux("where bubblewrap does not work no sandbox starts, and the failure says why", async () => {
+onLinux("no sandbox starts if bubblewrap does not work, and the error has the reason", async () => {
   const { provider, options } = providerWith(
     'echo "bwrap: No permissions to create a new namespace" >&2; exit 1',
   );
@@ -94,7 +94,7 @@ onLinux("where bubblewrap does not work no sandbox starts, and the failure says 
   expect(readdirSync(join(options.dataDir, "sandboxes"))).toEqual([]);
 });
 
-onLinux("where bubblewrap is not installed no sandbox starts, until it is", async () => {
+onLinux("no sandbox starts until bubblewrap is installed", async () => {
   const { provider, options, install } = providerWith(null);
   const { error } = await failureOf(provider);
   expect(error).toMatchObject({ name: "SandboxError", permanent: true });
@@ -105,14 +105,14 @@ onLinux("where bubblewrap is not installed no sandbox starts, until it is", asyn
   expect(await provider.walls()).toContain("files");
 });
 
-onLinux("a trial whose server was killed leaves nothing behind for long", async () => {
+onLinux("the trial of a killed server is soon cleaned up", async () => {
   const { provider, options } = providerWith("exit 0");
   mkdirSync(join(options.dataDir, "sandbox-trials", crypto.randomUUID()), { recursive: true });
   await provider.walls();
   expect(readdirSync(join(options.dataDir, "sandbox-trials"))).toEqual([]);
 });
 
-needs(...BUBBLEWRAP)("each sandbox says which walls are up, for the next server too", async () => {
+needs(...BUBBLEWRAP)("each sandbox reports its isolation, also to the next server", async () => {
   const options = { ...optionsOf(api, binaries.folder), orphanS: 900, modelUrl: null };
   folders.push(options.dataDir);
   for (const isolation of ["required", "none"] as const) {
@@ -134,7 +134,7 @@ needs(...BUBBLEWRAP)("each sandbox says which walls are up, for the next server 
   }
 });
 
-describe("what helps against missing isolation", () => {
+describe("the advice for missing isolation", () => {
   const machine = (programs: string[], settings: Record<string, string> = {}): Machine => ({
     has: (program) => programs.includes(program),
     setting: (name) => settings[name] ?? "",
@@ -166,7 +166,7 @@ describe("what helps against missing isolation", () => {
     ],
     ["an unknown reason", refused, machine([]), "SVC_SANDBOX_PROVIDER=docker"],
     ["macOS", { kind: "platform" }, machine([]), "SVC_SANDBOX_PROVIDER=docker"],
-  ])("on %s is named", (_, missing, on, command) => {
+  ])("names the command on %s", (_, missing, on, command) => {
     expect(remedyOf(missing, on).remedy).toContain(command);
   });
 });

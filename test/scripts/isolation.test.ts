@@ -28,7 +28,7 @@ test.each([
   [true, { SVC_SANDBOX_ISOLATION: "none" }],
   [false, { SVC_SANDBOX_ISOLATION: "required" }],
 ])(
-  "npm start asks once whether sandboxes may run without isolation (%s), and remembers it",
+  "npm start prompts once whether sandboxes may run without isolation (%s), and stores the answer",
   async (says, chosen) => {
     const first = situation();
     const ask = async (question: string) => {
@@ -49,14 +49,14 @@ test.each<[string, Partial<Situation>]>([
   ["root", { isRoot: true }],
   ["a script", { canAsk: false }],
   ["a machine with bubblewrap", { problem: null }],
-])("npm start of %s never chooses to go without isolation", async (_, changes) => {
+])("npm start of %s never turns isolation off", async (_, changes) => {
   const here = situation(changes);
   expect(await chooseIsolation(here)).toEqual({});
   expect(here.asked).toEqual([]);
   expect(existsSync(here.dataDir)).toBe(false);
 });
 
-test("the answer of an ordinary user does not count for root, nor once bubblewrap works", async () => {
+test("a stored answer does not apply to root, nor once bubblewrap works", async () => {
   const here = situation();
   await chooseIsolation(here);
   expect(await chooseIsolation({ ...here, isRoot: true })).toEqual({});

@@ -31,11 +31,11 @@ test.each<[string, string[]]>([
   ],
   ["x = /[^\\]a]\\^/;", ["x = /[\\]a]\\^/;"]],
   ["type A = 1 | 2; let x: A;", []],
-])("one token at a time: %s", (source, expected) => {
+])("changes one token at a time: %s", (source, expected) => {
   expect(mutantsOf("x.ts", source).map(({ after }) => after)).toEqual(expected);
 });
 
-test("a change says its line, and leaves the rest of the file as it is", () => {
+test("a mutant has its line, and leaves the rest of the file unchanged", () => {
   const [mutant] = mutantsOf("x.ts", "// über\n\n  if (a === b) c();\nd();\n");
   expect(mutant).toEqual({
     line: 3,
@@ -48,6 +48,6 @@ test("a change says its line, and leaves the rest of the file as it is", () => {
 test.each([
   ['import { lt } from "m";\nlt(a, b);\n', 'import { lt } from "m";\nlte(a, b);\nimport { lte } from "m";\n'],
   ['import { lt, lte } from "m";\nlt(a, b);\n', 'import { lt, lte } from "m";\nlte(a, b);\n'],
-])("a function that a change names is there: %j", (source, expected) => {
+])("imports a function that a mutant uses: %j", (source, expected) => {
   expect(mutantsOf("x.ts", source).map(({ text }) => text)).toEqual([expected]);
 });

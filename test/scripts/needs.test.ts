@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { cleanEnvironment } from "../helpers/api.ts";
 
-test("what a machine lacks skips its tests out loud, also those of a table, and fails nothing", async () => {
+test("reports tests that are skipped for a missing requirement, also those of a table", async () => {
   const folder = mkdtempSync(join(tmpdir(), "svc-needs-"));
   const file = join(folder, "lacking.test.ts");
   const skips = join(folder, "skips");

@@ -75,12 +75,15 @@ test.each([
   ["POST", "8000/session/x/shell"],
   ["GET", "8000/svc/health"],
   ["GET", "3000/"],
-])("%s /v1/p/<session>/%s likewise", async (method, path) => {
-  const at = (id: string) => `/v1/p/${id}/${path}`;
-  expect(await status(method, at(other), agent)).toBe(403);
-  expect(await status(method, at(other), bench.api.token)).not.toBe(403);
-  for (const id of [own, started]) expect(await status(method, at(id), agent)).not.toBe(403);
-});
+])(
+  "%s /v1/p/<session>/%s: of its own session and of one that it started, not of another",
+  async (method, path) => {
+    const at = (id: string) => `/v1/p/${id}/${path}`;
+    expect(await status(method, at(other), agent)).toBe(403);
+    expect(await status(method, at(other), bench.api.token)).not.toBe(403);
+    for (const id of [own, started]) expect(await status(method, at(id), agent)).not.toBe(403);
+  },
+);
 
 test("a user's project token reaches all sessions, and so do agents if the manifest allows it", async () => {
   const minted = await bench.api.call("POST", `/v1/projects/${bench.projectId}/cli-token`, { body: {} });

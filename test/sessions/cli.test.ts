@@ -27,7 +27,7 @@ const run = (...args: string[]) =>
     },
   });
 
-test("a session's whole life, from the command line", async () => {
+test("a session's full life cycle from the command line", async () => {
   const begun = await run("new", "--name", "Login", "--prompt", "Fix it");
   const id = begun.stdout.split(" ")[0] ?? "";
   expect(begun).toMatchObject({ code: 0, stdout: `${id} Login: running\n` });

@@ -85,7 +85,7 @@ describe("the place is gone", () => {
     expect(await rowOf(id)).toBeNull();
   });
 
-  test.each(STATES)("a session with status %s and goal %s is started again here", async (was, goal) => {
+  test.each(STATES)("a session with status %s and goal %s is restarted here", async (was, goal) => {
     const id = await sessionAt(await placeOf("gone"), [was, goal]);
     const { status, body } = await ask(id, "restart");
     if (goal === "deleted") return expect([status, body.code]).toEqual([404, "not_found"]);
@@ -116,7 +116,7 @@ describe.each(["alive", "silent"] as const)("the place is %s", (kind) => {
         await ask(id, verb, patience).catch(() => null);
         await looks(1);
         const row = await rowOf(id);
-        // whoever waits for a deletion has an end
+        // a request that waits for a deletion ends
         if (verb === "delete") await database.db.delete(runs).where(eq(runs.runId, id));
         if (goal === "deleted") expect(row).toMatchObject({ status, goal, place });
         else if (verb === "delete") expect(row).toMatchObject({ status, goal: "deleted", place });
@@ -200,7 +200,7 @@ function isUp(status: Row["status"]): boolean {
   return status === "provisioning" || status === "running";
 }
 
-/** A server that was written down by nobody but the test. */
+/** A server's row, written by the test. */
 async function placeOf(kind: "alive" | "silent" | "gone"): Promise<string> {
   const id = crypto.randomUUID();
   for (const work of ["runs", "secrets"])
@@ -211,7 +211,7 @@ async function placeOf(kind: "alive" | "silent" | "gone"): Promise<string> {
   return id;
 }
 
-/** A session of this state with keys, at a place. @param claimed nobody but who is asked for it may touch it */
+/** A session of this state with keys, at a place. @param claimed another worker holds its claim */
 async function sessionAt(
   place: string,
   [status, goal]: State,

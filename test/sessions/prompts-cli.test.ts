@@ -105,7 +105,7 @@ test.each<[string[], string]>([
   [["prompt", "1a2b3c4d"], "text"],
   [["prompt", "1a2b3c4d", "  "], "The prompt is empty."],
   [["prompt", "nonsense!", "x"], "Not a session"],
-])("%j is a line that cannot be run", async (args, words) => {
+])("rejects the arguments %j", async (args, words) => {
   const ran = await run(args);
   expect([ran.code, ran.stdout]).toEqual([2, ""]);
   expect(ran.stderr).toContain(words);

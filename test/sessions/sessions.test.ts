@@ -440,12 +440,12 @@ test("a list is newest update first, by pages, and by status", async () => {
   expect(running.every(({ status }: { status: string }) => status === "failed")).toBe(true);
 });
 
-/** A start that takes for ever, and ends when it is cut off. */
+/** A start that hangs until it is aborted. */
 async function hang(_: unknown, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) await Bun.sleep(10);
 }
 
-/** What the API answers the holder of a token that asks for its project. */
+/** The API's response to a token that requests its project. */
 async function statusWith(token: string | undefined): Promise<number> {
   return (await bench.api.call("GET", `/v1/projects/${bench.projectId}`, { token: token ?? "" })).status;
 }

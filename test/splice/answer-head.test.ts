@@ -20,7 +20,7 @@ const CLOSE: Framing = { kind: "close" };
 const CHUNKED: Framing = { kind: "chunked" };
 const length = (bytes: number): Framing => ({ kind: "length", bytes });
 
-describe("the first line of an answer", () => {
+describe("the status line of a response", () => {
   test.each([
     ["HTTP/1.1 200 OK", 200],
     ["HTTP/1.1 200 ", 200],
@@ -29,11 +29,11 @@ describe("the first line of an answer", () => {
     ["HTTP/1.1 100 Continue", 100],
     ["HTTP/1.1 599 x", 599],
     ["HTTP/1.1 999 x", 999],
-  ])("says how the request went: %j", (line, status) => {
+  ])("has the status: %j", (line, status) => {
     expect(answer("GET", line, "Content-Length: 3").status).toBe(status);
   });
 
-  test("has any text behind the number", () => {
+  test("has any text after the number", () => {
     const text = `\t${range(" ", "~")}${range("\x80", "\xff")}`;
     expect(accepted((character) => answer("GET", `HTTP/1.1 200 a${character}b`))).toBe(text);
   });
@@ -55,12 +55,12 @@ describe("the first line of an answer", () => {
     // to some no final answer, to others one
     "HTTP/1.1 099 x",
     "HTTP/1.1 000 x",
-  ])("is refused when it is none: %j", (line) => {
+  ])("is rejected if it is invalid: %j", (line) => {
     expect(() => answer("GET", line, "Content-Length: 3")).toThrow("The answer is not HTTP.");
   });
 });
 
-describe("where an answer ends", () => {
+describe("the end of a response", () => {
   test.each<[string[], Framing]>([
     [[], CLOSE],
     [["Content-Length: 0"], length(0)],
@@ -75,7 +75,7 @@ describe("where an answer ends", () => {
     [["transfer-encoding:Chunked"], CHUNKED],
     [["X-Content-Length: 3", "Content-Lengths: 3", "Content_Length: 3", "Dontent-Length: 3"], CLOSE],
     [["Content-Lengti: 3", "Transfer-Encodinh: chunked"], CLOSE],
-  ])("is said by its fields: %j", (lines, framing) => {
+  ])("follows from its headers: %j", (lines, framing) => {
     expect(ok(...lines).framing).toEqual(framing);
   });
 
@@ -105,7 +105,7 @@ describe("where an answer ends", () => {
     [["Content-Length: -3"], UNREADABLE],
     [["Content-Length: 3\xa0"], UNREADABLE],
     [["Content-Length: 1000000000000000"], UNREADABLE],
-  ])("is refused when it cannot be told: %j", (lines, sentence) => {
+  ])("is rejected if it is ambiguous: %j", (lines, sentence) => {
     expect(() => ok(...lines)).toThrow(sentence);
     expect(() => ok("X-First: 1", ...lines, "X-Last: 1")).toThrow(sentence);
   });
@@ -124,11 +124,11 @@ describe("where an answer ends", () => {
     ["HEAD", 200, NONE],
     ["HEAD", 404, NONE],
     ["head", 200, length(3)],
-  ] as const)("is its blank line where it has no body: %s answered with %d", (method, status, framing) => {
+  ] as const)("is its blank line if it has no body: %s with status %d", (method, status, framing) => {
     expect(answer(method, `HTTP/1.1 ${status} x`, "Content-Length: 3").framing).toEqual(framing);
   });
 
-  test.each(["HEAD", "GET"])("is not required where there is no body: %s", (method) => {
+  test.each(["HEAD", "GET"])("is not checked if there is no body: %s", (method) => {
     const line = method === "HEAD" ? "HTTP/1.1 200 OK" : "HTTP/1.1 204 No Content";
     const fields = ["Content-Length: 3", "Transfer-Encoding: chunked"];
     expect(answer(method, line, ...fields).framing).toEqual(NONE);
@@ -153,12 +153,12 @@ describe("the connection to the upstream", () => {
     [[CODED], { "1.1": true, "1.0": false }],
     [["Connection: keep-alive"], { "1.1": false, "1.0": false }],
     [[], { "1.1": false, "1.0": false }],
-  ])("is kept, or not, after %j", (lines, kept) => {
+  ])("is kept alive or not after %j", (lines, kept) => {
     for (const version of ["1.1", "1.0"] as const)
       expect(answer("GET", `HTTP/${version} 200 OK`, ...lines).keepAlive).toBe(kept[version]);
   });
 
-  test("is kept after an answer without a body", () => {
+  test("is kept alive after a response without a body", () => {
     expect(answer("GET", "HTTP/1.1 304 Not Modified").keepAlive).toBe(true);
     expect(answer("HEAD", "HTTP/1.0 200 OK", "Connection: keep-alive").keepAlive).toBe(true);
   });
@@ -173,15 +173,15 @@ test.each([
   ["text/html", false],
   ["multipart/mixed; of=text/event-stream", false],
   ["", false],
-])("a stream of events is told by its type: %j", (type, isEventStream) => {
+])("detects an event stream by its type: %j", (type, isEventStream) => {
   expect(ok(`Content-Type: ${type}`).isEventStream).toBe(isEventStream);
 });
 
-test("an answer without a type is no stream of events", () => {
+test("a response without a type is not an event stream", () => {
   expect(ok("X: text/event-stream").isEventStream).toBe(false);
 });
 
-describe("a field of an answer", () => {
+describe("a header field of a response", () => {
   test("has a token as name, and no control characters in its value", () => {
     const values = `\t${range(" ", "~")}${range("\x80", "\xff")}`;
     expect(accepted((character) => ok(`${character}: b`))).toBe(TOKEN);
@@ -189,7 +189,7 @@ describe("a field of an answer", () => {
   });
 
   test.each([": b", "A : b", " A: b", "A", "A: b\rC: d", "A: b\nContent-Length: 3", "\rA: b"])(
-    "that a client could read in two ways is refused: %j",
+    "that is ambiguous is rejected: %j",
     (line) => {
       for (const lines of [
         [line, "A: b"],

@@ -49,11 +49,11 @@ test.each<[string, Framing, string, Taken]>([
     { content: "a", bytes: 11, ended: true },
   ],
   ["up to the connection's end", { kind: "close" }, "abc", { content: "", bytes: 3, ended: false }],
-])("a body ends where its head says: %s", (_, framing, wire, taken) => {
+])("finds the end of a body: %s", (_, framing, wire, taken) => {
   expect(take(framing, wire)).toEqual(taken);
 });
 
-test("a body in chunks has not ended before its last byte, wherever it is cut", () => {
+test("a chunked body ends only with its last byte, wherever it is split", () => {
   const wire = "5;a=b\r\nab\r\nc\r\n01\r\nd\r\n0\r\nX-Trailer: 1\r\n\r\n";
   for (let at = 0; at < wire.length; at++) {
     const { content, ...taken } = take(CHUNKED, wire.slice(0, at));
@@ -64,7 +64,7 @@ test("a body in chunks has not ended before its last byte, wherever it is cut", 
   }
 });
 
-test("a body's content need not be listened to", () => {
+test("the content callback is optional", () => {
   for (const [framing, wire] of [
     [{ kind: "length", bytes: 3 }, "abc"],
     [CHUNKED, "3\r\nabc\r\n0\r\n\r\n"],
@@ -124,7 +124,7 @@ describe("a chunk's extension", () => {
     ';a=b"',
     ';a="b"c',
     "=a",
-  ])("that is none is refused: %s", (text) => {
+  ])("that is invalid is rejected: %s", (text) => {
     expect(() => extended(text)).toThrow(HeadError);
   });
 
@@ -149,7 +149,7 @@ describe("trailers", () => {
   });
 
   test.each([": b", " A: b", "A : b", "A", "A B: c", "\tA: b"])(
-    "that are no fields are refused: %j",
+    "that are invalid are rejected: %j",
     (line) => {
       expect(() => contentOf(withTrailers(line))).toThrow(HeadError);
     },
@@ -179,20 +179,20 @@ describe("trailers", () => {
   test.each([
     ...FORBIDDEN,
     ...FORBIDDEN_BEGINNINGS.flatMap((name) => [`${name}A`, `${name}1`, `${name}z_9`]),
-  ])("frame and route nothing, and say nothing of who asks: %s", (name) => {
+  ])("must not change framing, routing or the caller's identity: %s", (name) => {
     for (const written of [name, name.toLowerCase(), name.toUpperCase()])
       expect(() => contentOf(withTrailers("A: b", `${written}: c`))).toThrow(HeadError);
   });
 
   test.each([...FORBIDDEN, ...FORBIDDEN_BEGINNINGS])(
-    "may have a name that only holds one of these: %s",
+    "may have a name that only contains one of these: %s",
     (name) => {
       expect(contentOf(withTrailers(`A-${name}: b`))).toBe("");
       if (FORBIDDEN.includes(name)) expect(contentOf(withTrailers(`${name}s: b`))).toBe("");
     },
   );
 
-  test("have 16 KiB together, and not one byte more", () => {
+  test("have at most 16 KiB in total", () => {
     const full = Array.from({ length: 16 }, () => `A: ${"x".repeat(1000 - 3)}`);
     const rest = (bytes: number) => `A: ${"x".repeat(bytes - 3)}`;
     expect(contentOf(withTrailers(...full, rest(384)))).toBe("");
@@ -200,16 +200,16 @@ describe("trailers", () => {
   });
 });
 
-describe("a line among the chunks", () => {
+describe("a line between chunks", () => {
   test.each<[string, (bytes: number) => string]>([
     ["a size with its extension", (bytes) => `1;${"a".repeat(bytes - 4)}\r\nx\r\n0\r\n\r\n`],
     ["a trailer", (bytes) => withTrailers(`A:${"a".repeat(bytes - 4)}`)],
-  ])("has 1024 bytes with its end, and not one more: %s", (_, wireOf) => {
+  ])("has at most 1024 bytes with its end: %s", (_, wireOf) => {
     expect(contentOf(wireOf(1024))).toBeString();
     expect(() => contentOf(wireOf(1025))).toThrow(HeadError);
   });
 
-  test("is not waited for once it is too long", () => {
+  test("is rejected as soon as it is too long", () => {
     const begun = (bytes: number) => `1;${"a".repeat(bytes - 2)}`;
     for (const pieces of [(wire: string) => [wire], (wire: string) => [...wire]]) {
       expect(take(CHUNKED, ...pieces(begun(1024)))).toMatchObject({ bytes: 1024, ended: false });

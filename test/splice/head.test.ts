@@ -44,7 +44,7 @@ function readAll(bytes: Buffer): { messages: Message[]; status: number | null } 
 
 const bytes = (text: string) => Buffer.from(text, "latin1");
 
-test("a body's end is found however its bytes are cut", () => {
+test("finds the end of a body with any split of its bytes", () => {
   const random = generator(7);
   for (let run = 0; run < 300; run++) {
     const wire = bytes(chunkedBody(random) + (random(2) === 0 ? "" : "next"));
@@ -91,7 +91,7 @@ test(`llhttp agrees about the end of a message (${HEADS} heads)`, async () => {
   }
   await reference.stdin.end();
   expect(await reference.exited).toBe(0);
-  // the generator makes what is read, too
+  // the generator also produces valid heads
   expect(whole).toBeGreaterThan(HEADS / 2);
 });
 

@@ -99,7 +99,7 @@ async function flood({ socket, isClosed, taken }: Sender): Promise<void> {
 const ENDLESS = "Content-Length: 1000000000000";
 
 test.each(["/early-and-gone", "/early-and-closes", "/early-and-stays"])(
-  "a client that goes on sending after an early answer gets the answer, and its connection ends: %s",
+  "a client that keeps sending after an early response gets it, and its connection ends: %s",
   async (target) => {
     received = [];
     const sender = send(target, ENDLESS);
@@ -111,14 +111,14 @@ test.each(["/early-and-gone", "/early-and-closes", "/early-and-stays"])(
   },
 );
 
-test("a client whose upstream is gone gets 502, and its connection ends", async () => {
+test("a client gets 502 if the upstream is down, and its connection ends", async () => {
   const sender = send("/gone", ENDLESS);
   await flood(sender);
   expect(sender.seen()).toStartWith("HTTP/1.1 502");
   expect(sender.taken()).toBeLessThan(IN_FLIGHT_BYTES);
 });
 
-test("a small body that comes after its answer leaves the connection open", async () => {
+test("a small body that arrives after its response keeps the connection open", async () => {
   const sender = send("/early-and-stays", "Content-Length: 5");
   await until("it is answered", () => sender.seen().endsWith("no"));
   sender.socket.write("12345GET /next HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -129,7 +129,7 @@ test("a small body that comes after its answer leaves the connection open", asyn
 test.each([
   ["with a length", "Content-Length: 1001", ""],
   ["in chunks", "Transfer-Encoding: chunked", `3e8\r\n${"x".repeat(1000)}\r\n1\r\nx\r\n`],
-])("a body that is larger than may pass is refused: %s", async (_, framing, body) => {
+])("rejects a body over the limit: %s", async (_, framing, body) => {
   const sender = send("/bounded", framing, body);
   await until("it is refused", () => sender.isClosed());
   expect(sender.seen()).toMatch(/^HTTP\/1\.1 413[\s\S]*larger than 1000 bytes/);
@@ -164,14 +164,14 @@ describe("a body", () => {
     setSystemTime();
   });
 
-  test.each(["/silent", "/collect"])("that does not come is given up: %s", async (target) => {
+  test.each(["/silent", "/collect"])("that does not arrive times out: %s", async (target) => {
     const sender = send(target, "Content-Length: 1000", "x");
     await swept(HEAD_S + 1);
     await until("it is given up", () => sender.isClosed());
     expect(sender.seen()).toMatch(/^HTTP\/1\.1 408[\s\S]*body of the request did not arrive/);
   });
 
-  test.each(["/silent", "/collect"])("slower than the least rate is given up: %s", async (target) => {
+  test.each(["/silent", "/collect"])("below the minimum rate times out: %s", async (target) => {
     const sender = send(target, `Content-Length: ${100 * RATE}`);
     for (let step = 0; step < 2; step++) {
       if (!sender.isClosed()) sender.socket.write(Buffer.alloc(RATE * (HEAD_S / 2)));
@@ -183,7 +183,7 @@ describe("a body", () => {
   });
 
   test.each(["/silent", "/collect"])(
-    "at the least rate passes, however long it takes: %s",
+    "at the minimum rate passes, however long it takes: %s",
     async (target) => {
       const piece = Buffer.alloc(RATE * (HEAD_S + 2));
       const steps = 8;

@@ -98,7 +98,7 @@ function raw(text: string, until?: string): Promise<string> {
 const get = (path: string, more = "") => `GET ${path} HTTP/1.1\r\nHost: a\r\n${more}\r\n`;
 const CLOSE = "Connection: close\r\n";
 
-test("requests of one connection are answered in their order, wherever they go", async () => {
+test("answers the requests of one connection in order, for any upstreams", async () => {
   const text = await raw(get("/1") + get("/here") + get("/2") + get("/down") + get("/3"));
   const order = ["GET /1 yes", "here", "GET /2 yes", "502 Bad Gateway"].map((part) => text.indexOf(part));
   expect(order).toEqual(order.toSorted((a, b) => a - b));
@@ -106,7 +106,7 @@ test("requests of one connection are answered in their order, wherever they go",
   expect(text).not.toContain("GET /3");
 });
 
-test("a body passes as it came: with a length, in chunks, split anywhere", async () => {
+test("forwards a body unchanged: with a length, chunked, split anywhere", async () => {
   expect(await raw(`POST /echo HTTP/1.1\r\nHost: a\r\n${CLOSE}Content-Length: 5\r\n\r\nhello`)).toEndWith(
     "hello\r\n0\r\n\r\n",
   );
@@ -122,7 +122,7 @@ test("a body passes as it came: with a length, in chunks, split anywhere", async
   }
 });
 
-test("an answer passes as it came: HEAD, 204, redirects, repeated fields, trailers", async () => {
+test("forwards a response unchanged: HEAD, 204, redirects, repeated headers, trailers", async () => {
   expect(await raw(`HEAD /echo HTTP/1.1\r\nHost: a\r\n\r\n${get("/after", CLOSE)}`)).toContain(
     "GET /after yes",
   );
@@ -134,18 +134,18 @@ test("an answer passes as it came: HEAD, 204, redirects, repeated fields, traile
   );
 });
 
-test("an event stream's head comes at once, and the origin learns that its reader left", async () => {
+test("forwards an event stream's head at once, and closes it when the reader disconnects", async () => {
   await raw(get("/sse"), "text/event-stream");
   await until("the origin learns of it", () => gone.includes("/sse"));
 });
 
-test("an upgrade makes a pipe of the connection; a refused one does not", async () => {
+test("an upgrade turns the connection into a tunnel; a rejected one does not", async () => {
   const upgrade = (path: string) => get(path, "Connection: Upgrade\r\nUpgrade: raw\r\n");
   expect(await raw(`${upgrade("/yes")}GET x`, "firstGET x")).toContain("101 Switching");
   expect(await raw(upgrade("/no") + get("/after", CLOSE))).toMatch(/403[\s\S]*no[\s\S]*GET \/after yes/);
 });
 
-test("after an upgrade the client's bytes pass at any time", async () => {
+test("forwards the client's bytes at any time after an upgrade", async () => {
   const socket = net.connect(splice.port, "127.0.0.1", () =>
     socket.write(get("/yes", "Connection: Upgrade\r\nUpgrade: raw\r\n")),
   );
@@ -161,7 +161,7 @@ test("after an upgrade the client's bytes pass at any time", async () => {
   socket.destroy();
 });
 
-test("a connection whose upgrade was refused is read on", async () => {
+test("continues to read a connection after a rejected upgrade", async () => {
   const seen = await new Promise<string>((resolve, reject) => {
     const socket = net.connect(splice.port, "127.0.0.1");
     socket.write(get("/no", "Connection: Upgrade\r\nUpgrade: raw\r\n"));
@@ -178,7 +178,7 @@ test("a connection whose upgrade was refused is read on", async () => {
   expect(seen).toMatch(/403[\s\S]*GET \/after yes/);
 });
 
-test("an answer that is cut off is cut off for the client too", async () => {
+test("a truncated response is truncated for the client, too", async () => {
   const cut = raw(get("/cut"));
   expect(
     await cut.then(
@@ -195,7 +195,7 @@ test("an invalid request gets an error message, and the connection ends", async 
   ).toContain("400");
 });
 
-test("large bodies pass both ways in little memory, also to a slow reader", async () => {
+test("forwards large bodies both ways in little memory, also to a slow reader", async () => {
   const before = process.memoryUsage().rss;
   const size = 64 * 1024 * 1024;
   const response = await fetch(`http://127.0.0.1:${splice.port}/echo`, {

@@ -39,12 +39,12 @@ describe("the length of a head", () => {
     expect(() => headLength(bytes(before + "x".repeat(32_769)), from)).toThrow("too long");
   });
 
-  test("is that of the first of two", () => {
+  test("is that of the first of two heads", () => {
     const wire = bytes("GET / HTTP/1.1\r\nHost: a\r\n\r\nGET /b HTTP/1.1\r\nHost: b\r\n\r\n");
     expect([headLength(wire), headLength(wire, 27)]).toEqual([27, 28]);
   });
 
-  test("is known of an empty one, which is refused at once", () => {
+  test("is known for an empty head, which is rejected at once", () => {
     expect(headLength(bytes("\r\n\r\nGET /"))).toBe(4);
     expect(() => readRequestHead(bytes("\r\n\r\n"))).toThrow(HeadError);
   });
@@ -81,11 +81,11 @@ describe("a request line", () => {
     ["OPTIONS a/ HTTP/1.1", 400, "The request target must begin with a slash."],
     ["CONNECT a:443 HTTP/1.1", 400, "The request target must begin with a slash."],
     ["CONNECT / HTTP/1.1", 501, "CONNECT is not supported."],
-  ])("is refused: %s", (line, status, sentence) => {
+  ])("is rejected: %s", (line, status, sentence) => {
     expect(refusal(line, "Host: a")).toEqual([status, sentence]);
   });
 
-  test("may ask for the whole server's options", () => {
+  test("may have the target * for OPTIONS", () => {
     expect(read("OPTIONS * HTTP/1.1", "Host: a").target).toBe("*");
   });
 
@@ -100,7 +100,7 @@ describe("a request line", () => {
 
 describe("the host", () => {
   test.each(["a", "a.example:8080", "127.0.0.1", "[::1]:80", "A-z_0~9", ""])(
-    "is read as it is: %j",
+    "is read unchanged: %j",
     (host) => {
       expect(read("GET / HTTP/1.1", `Host: ${host}`).host).toBe(host);
     },
@@ -111,7 +111,7 @@ describe("the host", () => {
     expect(accepted((character) => read("GET / HTTP/1.1", `Host: a${character}b`))).toBe(allowed);
   });
 
-  test("may be left out in HTTP/1.0 only, and is never given twice", () => {
+  test("is optional in HTTP/1.0 only, and never given twice", () => {
     expect(read("GET / HTTP/1.0").host).toBe("");
     for (const lines of [
       ["GET / HTTP/1.1"],
@@ -122,7 +122,7 @@ describe("the host", () => {
   });
 
   test.each(["a@b", "a, b", "a b", "http://a", "a/", "a?", "a#", "a\\b", "\xe4"])(
-    "is refused: %s",
+    "is rejected: %s",
     (host) => {
       expect(refusal("GET / HTTP/1.1", `Host: ${host}`)).toEqual([400, "The Host header cannot be read."]);
     },
@@ -154,7 +154,7 @@ describe("a header field", () => {
   });
 
   test.each([": b", "A : b", " A: b", "\tb", "A", "A\r: b", "A: b\rC: d", "A: b\nC: d", "\rA: b", "A: b\r"])(
-    "that two servers could read in two ways is refused: %j",
+    "that is ambiguous is rejected: %j",
     (line) => {
       expect(refusal("GET / HTTP/1.1", "Host: a", line)).toEqual([400, "A header field cannot be read."]);
       expect(refusal("GET / HTTP/1.1", line, "Host: a")).toEqual([400, "A header field cannot be read."]);
@@ -180,7 +180,7 @@ describe("a request's body", () => {
     [["Content-Length: 999999999999999"], { kind: "length", bytes: 999_999_999_999_999 }],
     [["Transfer-Encoding: chunked"], { kind: "chunked" }],
     [["transfer-encoding: CHUNKED"], { kind: "chunked" }],
-  ])("ends as its head says: %j", (lines, framing) => {
+  ])("ends according to its head: %j", (lines, framing) => {
     expect(withFields(...lines).framing).toEqual(framing);
   });
 
@@ -209,7 +209,7 @@ describe("a request's body", () => {
     [["Transfer-Encoding: chunked\t"], 501, UNKNOWN],
     [["Transfer-Encoding: chunked\xa0"], 501, UNKNOWN],
     [["Transfer-Encoding: xchunked"], 501, UNKNOWN],
-  ])("of no clear end is refused: %j", (lines, status, sentence) => {
+  ])("without a clear end is rejected: %j", (lines, status, sentence) => {
     expect(refusal("POST / HTTP/1.1", "Host: a", ...lines)).toEqual([status, sentence]);
   });
 
@@ -233,7 +233,7 @@ test.each<[string[], kept: { "1.1": boolean; "1.0": boolean }]>([
   [["Connection: closed"], { "1.1": true, "1.0": false }],
   [["Connection: close\xa0"], { "1.1": true, "1.0": false }],
   [["X-Connection: close"], { "1.1": true, "1.0": false }],
-])("a connection is kept, or not, after %j", (lines, kept) => {
+])("a connection is kept alive or not after %j", (lines, kept) => {
   for (const version of ["1.1", "1.0"] as const)
     expect(read(`GET / HTTP/${version}`, "Host: a", ...lines).keepAlive).toBe(kept[version]);
 });
@@ -244,6 +244,6 @@ test.each<[string[], string | null]>([
   [["Upgrade: websocket"], null],
   [["Connection: Upgrade"], null],
   [["Connection: websocket", "Upgrade: websocket"], null],
-])("a protocol to change to needs both of its fields: %j", (lines, protocol) => {
+])("an upgrade needs both of its headers: %j", (lines, protocol) => {
   expect(withFields(...lines).upgrade).toBe(protocol);
 });

@@ -32,7 +32,7 @@ test("a request for a missing unix socket is answered at once", async () => {
     expect(await sendRaw(url, rawRequest("/", ["Host: x"], method))).toMatchObject({ status: 502 });
 });
 
-test("requests pass by a unix socket on both sides", async () => {
+test("forwards requests through a unix socket on both sides", async () => {
   const socket = join(folder, "own");
   const own = listen(
     { unix: socket },
@@ -43,7 +43,7 @@ test("requests pass by a unix socket on both sides", async () => {
   expect((await sendRaw(passingTo(socket), rawRequest("/path", ["Host: x"]))).text).toEndWith("/path");
 });
 
-test("a relay passes bytes on both ways", async () => {
+test("a relay forwards bytes both ways", async () => {
   const path = join(folder, "echo");
   const echo = Bun.serve({ unix: path, fetch: async (request) => new Response(await request.bytes()) });
   const relay = await openRelay({ host: "127.0.0.1", port: 0 }, () => ({ path }), 8);
@@ -55,7 +55,7 @@ test("a relay passes bytes on both ways", async () => {
   await echo.stop(true);
 });
 
-test("a relay closes connections beyond its share, and those whose other side does not answer", async () => {
+test("a relay closes connections over its limit, and those whose other side is unreachable", async () => {
   const path = join(folder, "silent");
   const silent = Bun.listen({ unix: path, socket: { data() {} } });
   const relay = await openRelay({ host: "127.0.0.1", port: 0 }, () => ({ path }), 1);

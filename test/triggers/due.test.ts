@@ -182,7 +182,7 @@ test("a schedule without times does not stop the others, and is reported", async
 });
 
 needs("a real Postgres", POSTGRES)(
-  "one that another server has at hand is left to it, and not waited for",
+  "skips a trigger that another server handles, without a wait",
   async () => {
     const [theirs, free] = [await add("theirs"), await add("free")];
     await database.db.transaction(async (tx) => {

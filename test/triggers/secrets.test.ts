@@ -55,7 +55,7 @@ test.each([
     const session = await started(id);
     expect([session.names, (await call("GET", `${sessions}/${id}`)).body.model]).toEqual([names, model]);
     const child = (await call("POST", sessions, session.token)).body.session_id;
-    // what is for the trigger alone is not for what its agent starts
+    // a secret of the trigger only is not for sessions that its agent starts
     expect((await started(child)).names).toBe(names.replace(/,?(PLAIN|FEW)/, ""));
   },
 );

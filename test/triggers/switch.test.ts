@@ -69,7 +69,7 @@ test("a project token's change stays open, and a second call finds it", async ()
   expect([text(), text(body.change_request.head_ref)]).toEqual([FILE, FILE.replace(/false$/, "true")]);
   const again = await set("b", true, token);
   expect(again.body.change_request.number).toBe(body.change_request.number);
-  // and a person who asks for the same merges it
+  // and a user's request for the same change merges it
   expect((await set("b", true)).body).toMatchObject({
     status: "merged",
     change_request: { number: body.change_request.number },

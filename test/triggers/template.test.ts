@@ -69,7 +69,7 @@ test.each(["x", "é", "€", "\u{1f600}"])(
   (character) => {
     const size = Buffer.byteLength(character);
     for (const shift of [0, 1, 2, 3]) {
-      // a U+FFFD that was there before is none of the cut's
+      // a U+FFFD of the input is not one of the truncation
       const head = `\ufffd${"-".repeat(shift)}`;
       const room = MAX - Buffer.byteLength(head);
       const full = head + character.repeat(Math.floor(room / size)) + "-".repeat(room % size);

@@ -15,7 +15,7 @@ let rows: AccountRows;
 let accountId: string;
 let projectId: string;
 let otherId: string;
-/** Who asks for the time waits for this. */
+/** Reads of the clock wait for this. */
 let held: Promise<void> | null = null;
 let asked = 0;
 let handle: ReturnType<typeof createWebhookHandler>;
@@ -124,7 +124,7 @@ describe("only webhooks with a valid signature are accepted", () => {
     ["the secret of the same name of another project", { secret: OTHERS }, /^unauthorized$/],
     ["an unknown slug", { slug: "none" }, /^not_found$/],
     ["a trigger that is disabled", { slug: "off" }, /^not_found$/],
-    ["one that is no webhook", { slug: "nightly" }, /^not_found$/],
+    ["one that is not a webhook", { slug: "nightly" }, /^not_found$/],
     ["an unknown project", { project: "3f1e0a52-6f4c-4d2e-9a3b-1c2d3e4f5a6b" }, /^not_found$/],
     ["a project by its slug", { project: "p" }, /^not_found$/],
     ["NUL", { slug: "\0" }, /^not_found$/],

@@ -94,7 +94,7 @@ describe("a refused webhook starts nothing", () => {
     ["an unknown project", "hook", { project: "3f1e0a52-6f4c-4d2e-9a3b-1c2d3e4f5a6b" }, 404],
     ["a project by its slug", "hook", { project: "example" }, 404],
     ["a trigger that is disabled", "off", {}, 404],
-    ["one that is no webhook", "nightly", {}, 404],
+    ["one that is not a webhook", "nightly", {}, 404],
     ["NUL", "%00", {}, 404],
     ["no secret", "unset", { secret: "" }, 409],
     ["a byte too many", "hook", { body: new Uint8Array(MIB + 1) }, 413],

@@ -7,7 +7,7 @@ const V = "svc_version = 1\n";
 const problems = (text: string) =>
   readManifest(text).errors.map(({ severity, path, line }) => `${severity} ${path}:${line}`);
 
-test("a whole manifest is read", () => {
+test("parses a full manifest", () => {
   const text = `${V}[project]\nname = "Shop"\ndescription = "Sells"\n\n[env]\nrequired = ["KEY"]\n[sandbox]\ncpu = 2\n[opencode]\nconfig_dir = "x"\n[change_requests]\nagent_merge = false\ndirect_push = false\nrequired_approvals = 2\nself_approval = true\n[agents]\nreach = "project"\n[branches]\nprotected = ["release/*", "stable"]\n[tags]\nprotected = ["v*"]\n`;
   expect(readManifest(text)).toEqual({
     manifest: {
@@ -26,7 +26,7 @@ test("a whole manifest is read", () => {
   });
 });
 
-test("triggers and apps are read in the file's order, however they are written", () => {
+test("triggers and apps keep the file's order, in any TOML syntax", () => {
   const text = `${V}
 triggers = [
   { slug = "nightly", type = "cron", prompt = "Tidy up", cron = "0 3 * * *", model = "small", secrets = ["A", "B", "A"] },
@@ -105,12 +105,12 @@ static.dir = "."
   ]);
 });
 
-test("an empty one has the defaults, and a warning about the version", () => {
+test("an empty manifest has the defaults, and a warning about the version", () => {
   expect(readManifest("")).toMatchObject({ manifest: { project: { name: null }, changeRequests: DEFAULTS } });
   expect(problems("")).toEqual(["warning svc_version:1"]);
 });
 
-test("the good patterns of protected branches and tags count beside bad ones", () => {
+test("valid patterns of protected branches and tags apply beside invalid ones", () => {
   const bad = ["", "-x", "/x", "x/", "a..b", "a b", "a~1", ".x", "x?", "@{", "a\\\\b", "x".repeat(300)];
   const patterns = JSON.stringify(["release/*", ...bad, "v*", "**/stable", "release/*"]);
   const text = `${V}branches = { protected = ${patterns} }\n[tags]\nprotected = ${JSON.stringify(["v*", 1])}\n`;
@@ -125,7 +125,7 @@ test("the good patterns of protected branches and tags count beside bad ones", (
   ]);
 });
 
-describe("what is not TOML has no manifest, and one error that says where", () => {
+describe("invalid TOML has no manifest, and one error with a position", () => {
   test.each([
     ["[change_requests", 1, 2],
     [`${V}agent`, 2, 1],
@@ -150,7 +150,7 @@ describe("what is not TOML has no manifest, and one error that says where", () =
   });
 });
 
-describe("a bad entry is reported with its line, counts as what allows least, and hides no good one", () => {
+describe("an invalid entry is reported with its line, has the strictest meaning, and hides no valid one", () => {
   const NONE = { agentMerge: false, directPush: false, requiredApprovals: 100, selfApproval: false };
   test.each<[string, string[], Partial<typeof DEFAULTS>]>([
     [
@@ -209,7 +209,7 @@ describe("a bad entry is reported with its line, counts as what allows least, an
   });
 });
 
-describe("what is unknown is ignored with a warning, errors first", () => {
+describe("unknown keys are ignored with a warning, after the errors", () => {
   test.each([
     [`${V}[typo]\na = 1\n[typo.b]`, ["warning typo:2"]],
     [`${V}[[typo]]\n[[typo]]`, ["warning typo:2"]],
@@ -225,7 +225,7 @@ describe("what is unknown is ignored with a warning, errors first", () => {
   });
 });
 
-describe("a line is right", () => {
+describe("problems have the correct line", () => {
   test.each([
     [
       "a comment and a string with the word above",
@@ -246,7 +246,7 @@ describe("a line is right", () => {
   });
 });
 
-test("however many problems are told, everything that has an error is among them", () => {
+test("a truncated list of problems still names each entry with an error", () => {
   const many = "[[triggers]]\n".repeat(100);
   const text = `${V}${many}[[apps]]\n[change_requests]\nagent_merge = 1\nrequired_approvals = -1\n`;
   const { errors } = readManifest(text);
@@ -257,7 +257,7 @@ test("however many problems are told, everything that has an error is among them
   expect(errors.map(({ line }) => line)).toEqual(errors.map(({ line }) => line).toSorted((a, b) => a - b));
 });
 
-test("the largest file, full of problems, is read to its end and reports a bounded number", () => {
+test("the largest file, full of problems, is parsed to its end and reports a limited number", () => {
   const texts = [
     Array.from({ length: MANIFEST_MAX_BYTES / 8 }, (_, n) => `[t${n}]`)
       .join("\n")
@@ -273,7 +273,7 @@ test("the largest file, full of problems, is read to its end and reports a bound
 });
 
 test.each(["/etc", "..", "a/../b", "a\\\\b", "", "a\\n", 1])(
-  "a folder of the runtime's configuration that leads elsewhere is refused: %j",
+  "rejects a path of the runtime's configuration outside of the repository: %j",
   (value) => {
     const text = `${V}[opencode]\nconfig_dir = ${JSON.stringify(value)}`;
     expect(problems(text)).toEqual(["error opencode.config_dir:3"]);
@@ -281,7 +281,7 @@ test.each(["/etc", "..", "a/../b", "a\\\\b", "", "a\\n", 1])(
   },
 );
 describe("[sandbox]", () => {
-  test("names paths in the repository and amounts", () => {
+  test("has paths in the repository and amounts", () => {
     const text = `${V}[sandbox]\ndockerfile = "docker/Dockerfile.dev"\ncontext = "docker"\ncpu = 0.5\nmemory = 8\ndisk = 40\n`;
     expect(readManifest(text)).toMatchObject({
       manifest: {
@@ -308,7 +308,7 @@ describe("[sandbox]", () => {
     "cpu = nan",
     "memory = inf",
     'disk = "40"',
-  ])("%s is an error, and counts as not said", (line) => {
+  ])("%s is an error, and counts as missing", (line) => {
     const { manifest, errors } = readManifest(`${V}[sandbox]\n${line}\n`);
     expect(errors).toMatchObject([{ path: `sandbox.${line.split(" ")[0]}`, line: 3, severity: "error" }]);
     expect(manifest?.sandbox).toEqual({

@@ -36,7 +36,7 @@ const anyText = fc
   .array(fc.oneof(fc.constantFrom(...TOKENS), fc.string({ unit: "binary", maxLength: 3 })), { maxLength: 60 })
   .map((parts) => parts.join(""));
 
-test("no text makes it throw, and every problem stands inside the file", () => {
+test("no text causes an exception, and every problem has a position in the file", () => {
   fc.assert(
     fc.property(anyText, (text) => {
       const lines = text.split("\n");
@@ -137,7 +137,7 @@ const document = fc
   )
   .map((parts) => parts.join(""));
 
-test("every value of a file is found where it is written, and nothing else is", () => {
+test("every value is found at its position, and no other", () => {
   fc.assert(
     fc.property(document, (text) => {
       hold(text, parse(text), positionsOf(text));
@@ -173,7 +173,7 @@ const ITEMS = {
   apps: ['slug = "g"', 'static = { dir = "x" }'],
 } as const;
 
-test("a good trigger and a good app survive any one that is broken, above or below", () => {
+test("a valid trigger and app survive any invalid entry above or below", () => {
   const lines = fc.array(
     fc.tuple(
       fc.constantFrom(
@@ -205,7 +205,7 @@ test("a good trigger and a good app survive any one that is broken, above or bel
   );
 });
 
-describe("hostile files of the largest size are read to their end", () => {
+describe("hostile files of the largest size are parsed in time", () => {
   const fill = (unit: string, around: [string, string] = ["", ""]) =>
     around[0] + unit.repeat(Math.floor((MANIFEST_MAX_BYTES - 200) / unit.length)) + around[1];
   const numbered = (line: (n: number) => string) =>

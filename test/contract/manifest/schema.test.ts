@@ -10,7 +10,7 @@ import { LAYOUTS } from "../../helpers/manifest-layouts.ts";
 const docs = (name: string) => Bun.file(join(import.meta.dir, "../../../docs", name)).text();
 const fits = new Ajv({ allErrors: true }).compile(JSON.parse(renderSchema()));
 
-/** What no JSON Schema can say: a schedule, a zone, a template, what is there twice, bytes, and one key by another. */
+/** Rules that JSON Schema cannot express: schedules, zones, templates, duplicates, bytes, and keys that depend on others. */
 const BEYOND =
   /\.cron (?:must be five fields|is not a valid schedule|names a day)|a time zone name|\{\{ without|not a \{\{ dotted\.path|again: slugs|of at most \d+ bytes that is not blank|below its context/;
 
@@ -60,7 +60,7 @@ const TEXTS = [
   "svc_version = 1\nproject = 2020-01-01",
 ];
 
-test.each(TEXTS)("the schema and the check are of one opinion: %j", (text) => {
+test.each(TEXTS)("the schema and the parser agree: %j", (text) => {
   const { errors } = readManifest(text);
   const told = errors.filter(({ message }) => !BEYOND.test(message));
   const accepted = fits(plain(text));
@@ -68,14 +68,14 @@ test.each(TEXTS)("the schema and the check are of one opinion: %j", (text) => {
   if (errors.length === 0) expect(fits.errors ?? []).toEqual([]);
 });
 
-test("the schema and the page's list of keys are as the definition of the manifest makes them (bun scripts/manifest-docs.ts)", async () => {
+test("the schema and the page's list of keys match the definition of the manifest (bun scripts/manifest-docs.ts)", async () => {
   expect(await docs("svc.schema.json")).toBe(renderSchema());
   const page = await docs("manifest.md");
   expect(page).toBe(withKeys(page));
   expect(page).toContain("| `secret_env` |");
 });
 
-test("the page's example is one", async () => {
+test("the page's example is valid", async () => {
   const [, example = ""] = /```toml\n([\s\S]*?)```/.exec(await docs("manifest.md")) ?? [];
   const { manifest, errors } = readManifest(example);
   expect(errors).toEqual([]);

@@ -7,7 +7,7 @@ import { share } from "../../helpers/random.ts";
 
 const DIFFERENCE = /<<([^|]*)\|([^>]*)>>/g;
 
-describe("one value differs, and no other byte of the file", () => {
+describe("changes one value, and no other byte of the file", () => {
   test.each(Object.entries(LAYOUTS))("%s", (name, layout) => {
     const [before, after] = ["$1", "$2"].map((part) => layout.replaceAll(DIFFERENCE, part));
     if (before === undefined || after === undefined) throw new Error("a layout has two sides");
@@ -42,7 +42,7 @@ test.each([
   ["no list", "triggers = 1"],
   ["no TOML", "[[triggers]"],
   ["nothing", ""],
-])("nothing is edited: %s", (_, text) => {
+])("edits nothing: %s", (_, text) => {
   expect(setTriggerEnabled(text, "nightly", false)).toBeNull();
   expect(setTriggerEnabled(text, "__proto__", true)).toBeNull();
 });
@@ -105,7 +105,7 @@ const file = fc
   .tuple(fc.constantFrom("", "\ufeff"), fc.oneof(asTables, asInline), fc.boolean())
   .map(([bom, text, cut]) => bom + (cut ? text.trimEnd() : text));
 
-test("after any edit of any layout the manifest is the same but for the one flag, and the text but for one place", () => {
+test("in any layout, an edit changes only the one flag of the manifest, and the text in one place", () => {
   fc.assert(
     fc.property(file, fc.nat(3), fc.boolean(), (text, n, enabled) => {
       const before = readManifest(text);

@@ -11,7 +11,7 @@ import {
 } from "../../helpers/git-repo.ts";
 import { fc } from "../../helpers/property.ts";
 
-/** What the server asks git for (`src/git/diff/diff.ts`). */
+/** The server's options of git diff (`src/git/diff/diff.ts`). */
 const DIFF = ["diff-tree", "-r", "--patch", "--binary", "--full-index", "--no-renames", "--no-color"];
 /** A run costs some processes of git, and looks at many files. */
 const RUNS = { numRuns: 8 };
@@ -154,7 +154,7 @@ function countsOf(parts: readonly PatchFile[]): string {
   return `${sum("additions")}\t${sum("deletions")}`;
 }
 
-test("whatever git writes is read without loss, and cut anywhere", async () => {
+test("parses any patch of git without loss, split anywhere", async () => {
   await fc.assert(
     fc.asyncProperty(changes, fc.integer({ min: 1, max: 50 }), async (all, piece) => {
       const [patch, numbers] = await diff(side(all, 0), side(all, 1));
@@ -177,7 +177,7 @@ test("whatever git writes is read without loss, and cut anywhere", async () => {
   );
 });
 
-test("old and new lines stand with their numbers, in both layouts", async () => {
+test("old and new lines have their numbers, in both layouts", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(text, text), { maxLength: FILES }), async (all) => {
       const side = (which: 0 | 1): Record<string, string> =>
@@ -205,7 +205,7 @@ test("old and new lines stand with their numbers, in both layouts", async () => 
   );
 });
 
-test.each([true, false])("names come out as they are (core.quotePath %p)", async (quotes) => {
+test.each([true, false])("parses names exactly (core.quotePath %p)", async (quotes) => {
   const names = [
     "a b",
     'q"uote',
@@ -225,7 +225,7 @@ test.each([true, false])("names come out as they are (core.quotePath %p)", async
   expect(new Set(parse(patch).map(({ path }) => path))).toEqual(new Set(names));
 });
 
-test("a file that is named like a line of a patch is a file like others", async () => {
+test("parses a file that is named like a line of a patch", async () => {
   const names = [
     "@@ -1 +1 @@",
     "@@ -1,9 +1,9 @@ x",
@@ -242,14 +242,14 @@ test("a file that is named like a line of a patch is a file like others", async 
   expect(read).toEqual([...names].sort().map((name) => [name, "100644", false, 1]));
 });
 
-test.each(["GIT binary patch", "Binary files a/x and b/x differ"])("after %j there are no lines", (words) => {
+test.each(["GIT binary patch", "Binary files a/x and b/x differ"])("finds no lines after %j", (words) => {
   const file = `diff --git a/x b/x\n${words}\n@@ -1 +1 @@\n-a\n+b\n`;
   const [first, second] = parse(file + file.replaceAll("x", "y"));
   expect(first).toMatchObject({ path: "x", binary: true, hunks: [] });
   expect(second).toMatchObject({ path: "y", binary: true, hunks: [] });
 });
 
-test("what is no text change is told", async () => {
+test("reports changes that are not text", async () => {
   const before = { mode: "x\n", gone: "x\n", link: "x\n", empty: "", binary: new Uint8Array([0, 1, 2]) };
   const after = {
     mode: { executable: "x\n" },

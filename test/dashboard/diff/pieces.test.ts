@@ -12,7 +12,7 @@ const line = fc.oneof(
     .map((a) => a.join("")),
 );
 
-test("pieces are the line, each hidden character a piece of its own", () => {
+test("the pieces make up the line, with each hidden character in its own piece", () => {
   fc.assert(
     fc.property(line, line, fc.array(fc.tuple(fc.nat(50), fc.nat(50))), (text, other, cuts) => {
       const spans = cuts.map(([from, length]) => [from, from + length] as const);
@@ -26,7 +26,7 @@ test("pieces are the line, each hidden character a piece of its own", () => {
   );
 });
 
-test("a cut within a hidden character of two units does not halve it", () => {
+test("a cut never splits a hidden character of two code units", () => {
   const pieces = piecesOf("a\u{e0041}b", [[0, 2, "keyword"]], [[2, 4]]);
   expect(pieces.map(({ text, hidden }) => [text, hidden])).toEqual([
     ["a", false],
@@ -35,7 +35,7 @@ test("a cut within a hidden character of two units does not halve it", () => {
   ]);
 });
 
-test("what is not set off in two lines is the same in both", () => {
+test("the unmarked parts of two lines are equal", () => {
   const words = fc
     .array(fc.constantFrom("a", "b", "foo", " ", "(", "1"), { maxLength: 15 })
     .map((a) => a.join(""));
@@ -56,7 +56,7 @@ test.each([
   ["call(a, b)", "call(a, b, c)", [], [", c"]],
   ["one two three four", "one 2 3 four", ["two three"], ["2 3"]],
   ["entirely", "different", [], []],
-])("from %p to %p", (before, after, out, into) => {
+])("marks the change from %p to %p", (before, after, out, into) => {
   const { removed, added } = emphasize(before, after);
   expect(removed.map(([from, to]) => before.slice(from, to))).toEqual(out);
   expect(added.map(([from, to]) => after.slice(from, to))).toEqual(into);
@@ -78,11 +78,11 @@ test.each([
   ["escape \u001b[31m", 0, 1],
   ["lines \u2028 \u2029 \u0085", 0, 3],
   ["separate variation x\ufe00", 0, 1],
-])("in %p", (text, turning, unseen) => {
+])("counts hidden characters in %p", (text, turning, unseen) => {
   expect(countHidden([text])).toEqual({ turning, unseen });
 });
 
-test("languages are known by the name of a file", () => {
+test("detects the language from the file name", () => {
   const known = ["a.ts", "b/c.tsx", "x.py", "Makefile", "y.rs", "style.css", "UPPER.JSON", "i.html", "w.yml"];
   expect(known.filter((path) => languageOf(path) === null)).toEqual([]);
   for (const path of ["LICENSE", "a.unknown", "ts", "dir.ts/file", ".ts.", "constructor", "a.__proto__"])

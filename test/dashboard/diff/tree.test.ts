@@ -13,7 +13,7 @@ function fileOf(path: string, index = 0, body = ["@@ -1 +1 @@", "-a", "+b"]): Di
   return describe(file, index);
 }
 
-test("folders first, lone folders joined, counts below", () => {
+test("lists folders first, joins folders with one child, and counts files below", () => {
   const files = ["z.ts", "src/a/deep/x.ts", "src/a/deep/y.ts", "a.ts", "docs/b.md"].map((path, i) =>
     fileOf(path, i),
   );
@@ -33,7 +33,7 @@ test("folders first, lone folders joined, counts below", () => {
   expect(draw(["src/a/deep"])).toEqual(["1 docs/ 1", "2 b.md", "1 src/a/deep/ 2", "1 z.ts", "1 a.ts"]);
 });
 
-test("every file has one row, whatever it is called", () => {
+test("every file has one row, with any name", () => {
   const part = fc.constantFrom("a", "b", "__proto__", "constructor", "c d");
   const paths = fc.uniqueArray(
     fc.array(part, { minLength: 1, maxLength: 5 }).map((parts) => parts.join("/")),
@@ -66,7 +66,7 @@ test("a file's rows", () => {
   expect(kinds(file, { threads: moved })).toEqual(kinds(file));
 });
 
-test("rows stay the same ones, whatever comes between", () => {
+test("rows keep their identity when others are inserted", () => {
   const file = fileOf("a.ts");
   const threads = new Map([["a.ts", [{ path: "a.ts", side: "old" as const, line: 1, quotes: ["a"] }]]]);
   const ids = (shown: Partial<Shown>) => rowsOf([file], { ...ALL, ...shown }).map(({ id }) => id);
@@ -90,7 +90,7 @@ test.each([
   ["big.ts", ["@@ -0,0 +1,2000 @@", ...Array.from({ length: 2000 }, () => "+x")], "large"],
   ["wide.ts", ["@@ -0,0 +1 @@", `+${"x".repeat(300_000)}`], "large"],
   ["lock.ts", [], null],
-] as const)("%s is folded as it has to be", (path, body, why) => {
+] as const)("collapses %s as expected", (path, body, why) => {
   const file = fileOf(path, 0, [...body]);
   expect(file.folded).toBe(why);
   expect(kinds(file).includes("folded")).toBe(why !== null);

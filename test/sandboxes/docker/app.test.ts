@@ -54,7 +54,7 @@ const entry = (VERSION: string) =>
     env: { VERSION },
   });
 
-test("an app in Docker listens at its own port, as an ordinary user, also while the next takes over", async () => {
+test("an app in Docker listens on its own port, as an unprivileged user, also while the next takes over", async () => {
   await bench.merge({ "app.pl": PROGRAM }, [entry("one")]);
   await bench.becomes("the first is live", isLive(1));
   const signedIn = await bench.signIn();

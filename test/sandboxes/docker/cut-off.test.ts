@@ -23,7 +23,7 @@ import { until } from "../../helpers/until.ts";
 
 const test = needs(...DOCKER);
 
-describe("an engine that is cut off", () => {
+describe("an engine that disconnects", () => {
   let binaries: Awaited<ReturnType<typeof buildStandIns>>;
   let api: ApiStandIn;
   let options: ProviderOptions;
@@ -85,7 +85,7 @@ describe("an engine that is cut off", () => {
       }
     });
 
-    test(`at any request of a stop, ${when} the engine acts, is stopped by saying it again`, async () => {
+    test(`at any request of a stop, ${when} the engine acts, a second stop succeeds`, async () => {
       for (let at = 1; ; at++) {
         const spec = specOf();
         await startSandbox(provider, spec);
@@ -118,7 +118,7 @@ describe("an engine that is cut off", () => {
     expect(await leftoversOf(options, spec.sessionId)).toEqual([]);
   });
 
-  test("one that is not there, or says nothing, is said to be so", async () => {
+  test("reports a missing or unresponsive engine", async () => {
     const silent = join(tmpdir(), `svc-silent-${crypto.randomUUID().slice(0, 8)}.sock`);
     const server = createServer(() => {}).listen(silent);
     try {

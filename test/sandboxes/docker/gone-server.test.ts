@@ -14,7 +14,7 @@ const [lacks, isHere] = !isBuilt ? ["dist/svc-agent (npm run build)", false] : D
 const test = needs(POSTGRES ? lacks : "a real Postgres", POSTGRES && isHere);
 const KEY = "ef".repeat(32);
 
-test("what a server that was gone still holds in Docker ends when it is back; what another has started lives on", async () => {
+test("a server that was gone ends its old sandboxes in Docker when it is back, not those of others", async () => {
   const lost = await startSessionServer({ SVC_MASTER_KEY: KEY, SVC_SANDBOX_PROVIDER: "docker" });
   const database = await openPostgres(lost.databaseUrl);
   const other = await startOther(lost, { SVC_MASTER_KEY: KEY }, "docker");
@@ -32,7 +32,7 @@ test("what a server that was gone still holds in Docker ends when it is back; wh
       expect((await other.becomes(id, "failed")).error).toContain("has not sent a heartbeat since");
     expect((await other.call("POST", `/${restarted}/restart`)).status).toBe(202);
     await other.becomes(restarted, "running");
-    // the machine that is away is nobody else's
+    // the unreachable machine belongs to no other server
     for (const id of [left, restarted]) expect(await inDocker(id)).not.toEqual([]);
 
     await lost.start();

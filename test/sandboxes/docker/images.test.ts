@@ -57,7 +57,7 @@ describe("images of sandboxes in Docker", () => {
     return provider;
   }
 
-  /** Starts a sandbox from a Dockerfile and ends it. @returns what was said meanwhile, and the failure if it failed */
+  /** Starts a sandbox from a Dockerfile and ends it. @returns the log, and the error if it failed */
   async function tryBuild(provider: Provider, files: Record<string, string>, dockerfile = ".svc/Dockerfile") {
     const spec = specOf({}, { build: buildOf(files, dockerfile) });
     const watch = watchOf();
@@ -90,7 +90,7 @@ describe("images of sandboxes in Docker", () => {
     expect(built(2)).toEqual([]);
   });
 
-  test("a sandbox is of the project's Dockerfile, with svc's programs, a workspace and an ordinary user on top", async () => {
+  test("an image is the project's Dockerfile plus svc's programs, a workspace and an unprivileged user", async () => {
     const dockerfile = [
       "FROM debian:bookworm-slim",
       "COPY sub/hello.txt /hello.txt",
@@ -121,7 +121,7 @@ describe("images of sandboxes in Docker", () => {
     for (const name of ["BUN_OPTIONS", "BUN_BE_BUN", "LD_PRELOAD"]) expect(environment[name]).toBeUndefined();
   });
 
-  test("what was installed for the runtime's plugins is in the image, for everybody to read", async () => {
+  test("the packages of the runtime's plugins are in the image, readable by all users", async () => {
     const options = optionsOf(api, binaries.folder);
     const provider = make(options);
     const look = async () => {
@@ -149,7 +149,7 @@ describe("images of sandboxes in Docker", () => {
     expect(await look()).toBe(`./@opencode-ai/plugin/tool.js\n./zod/empty.txt\n./zod/${long}\nexport {}\n`);
   });
 
-  test("a Dockerfile that cannot be built says why, with the last lines, and leaves nothing", async () => {
+  test("a failed build reports the reason and its last lines, and leaves nothing", async () => {
     const provider = make();
     const cases: [string, Record<string, string>, RegExp][] = [
       [
@@ -208,7 +208,7 @@ describe("images of sandboxes in Docker", () => {
     }
   });
 
-  test("a build that nobody waits for any more is cut off; one who leaves does not cut it off for others", async () => {
+  test("a build is cancelled when its last waiter leaves, not before", async () => {
     const provider = make();
     const mark = crypto.randomUUID();
     const build = buildOf({ ".svc/Dockerfile": `FROM debian:bookworm-slim\nRUN sleep 3600; echo ${mark}\n` });
@@ -225,7 +225,7 @@ describe("images of sandboxes in Docker", () => {
     await until("nothing of it is left", async () => (await scratch()).length === 0);
   });
 
-  test("old images are taken away when a new one is built, and those in use stay", async () => {
+  test("a new build removes old images, except those in use", async () => {
     const provider = make();
     const spec = specOf(
       {},
@@ -253,7 +253,7 @@ describe("images of sandboxes in Docker", () => {
     for (const id of inUse) expect(images.map(({ Id }) => Id)).toContain(id);
   });
 
-  test("an image that is taken away while a sandbox starts is made again", async () => {
+  test("an image that is removed during a start is built again", async () => {
     const provider = make();
     const build = buildOf({ ".svc/Dockerfile": "FROM debian:bookworm-slim\nRUN echo soon gone\n" });
     const [first, second] = [specOf({}, { build }), specOf({}, { build })];
@@ -271,7 +271,7 @@ describe("images of sandboxes in Docker", () => {
     expect(watch.steps).toEqual(["image", "sandbox", "image", "sandbox"]);
   });
 
-  test("programs that are missing, or are none, are named", async () => {
+  test("reports missing and invalid programs by name", async () => {
     const folder = mkdtempSync(join(tmpdir(), "svc-binaries-"));
     try {
       copyFileSync(join(binaries.folder, "svc-agent"), join(folder, "svc-agent"));

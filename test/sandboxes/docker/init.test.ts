@@ -13,7 +13,7 @@ import { untilStatus } from "../../helpers/sessions.ts";
 const isBuilt = existsSync("dist/svc-agent");
 const test = needs(isBuilt ? DOCKER[0] : "dist/svc-agent (npm run build)", DOCKER[1] && isBuilt);
 
-describe("what svc init writes, in Docker", () => {
+describe("the files of svc init, in Docker", () => {
   const folder = mkdtempSync(join(tmpdir(), "svc-runtime-"));
   let api: Api;
   let remote: Remote;
@@ -32,7 +32,7 @@ describe("what svc init writes, in Docker", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test("its Dockerfile is built, and the session of it runs", async () => {
+  test("the Dockerfile can be built, and its session runs", async () => {
     const files = projectFiles("shop", "").map(({ path, text }) => [path, text]);
     remote.commit("main", Object.fromEntries(files));
     const { project_id } = await api.project(remote.url);

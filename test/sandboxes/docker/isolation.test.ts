@@ -91,7 +91,7 @@ describe("a sandbox in Docker", () => {
     expect(await connect(internet.address, internet.port)).toBe("connected");
   });
 
-  test("reaches of the API what is below /v1/", async () => {
+  test("reaches only paths below /v1/ of the API", async () => {
     const { SVC_API_URL } = await ask(sandbox, { do: "environment" });
     const base = SVC_API_URL.replace(/\/v1$/, "");
     const visit = (path: string): Promise<string> => ask(sandbox, { do: "visit", url: `${base}${path}` });
@@ -102,7 +102,7 @@ describe("a sandbox in Docker", () => {
     expect(api.visits.filter((path) => !path.startsWith("/v1/"))).toEqual([]);
   });
 
-  test("reaches the API again when the server has started again", async () => {
+  test("reaches the API again after a restart of the server", async () => {
     const { SVC_API_URL } = await ask(sandbox, { do: "environment" });
     const visit = (): Promise<string> => ask(sandbox, { do: "visit", url: `${SVC_API_URL}/x` });
     await provider.close();
@@ -117,7 +117,7 @@ describe("a sandbox in Docker", () => {
     expect(await visit()).toBe("200 the API of the tests");
   });
 
-  test("is reached at its daemon's port, and at no other", async () => {
+  test("is reachable at its daemon's port only", async () => {
     const listen = "Bun.listen({ hostname: '0.0.0.0', port: 3000, socket: { data() {} } })";
     // the stand-in is a Bun: it runs what BUN_BE_BUN lets it
     const command = ["env", "BUN_BE_BUN=1", "/usr/local/bin/svc-agent", "-e", listen];
@@ -129,7 +129,7 @@ describe("a sandbox in Docker", () => {
     expect(outside.exitCode).not.toBe(0);
   });
 
-  test("has no right that its daemon does not need, and its agent has none at all", async () => {
+  test("has only the capabilities that its daemon needs, and its agent has none", async () => {
     const [{ Id }] = await sandboxContainers();
     const { HostConfig, Mounts } = await docker("GET", `/containers/${Id}/json`);
     expect(HostConfig).toMatchObject({ Privileged: false, CapDrop: ["ALL"], Binds: null });
@@ -170,7 +170,7 @@ describe("a sandbox in Docker", () => {
     if (asked.length > 0) expect(rules).toContain(asked[0] ?? "");
   });
 
-  test("is held to its limits of processors, memory and processes; of its disk it is said what cannot be held", async () => {
+  test("enforces limits of CPU, memory and processes; warns if it cannot limit the disk", async () => {
     const limits = { cpus: 0.5, memoryBytes: 256 * 1024 ** 2, diskBytes: 64 * 1024 ** 2, processes: 64 };
     const bounded = specOf({}, { limits });
     const watch = watchOf();

@@ -24,7 +24,7 @@ describe("a Dockerfile", () => {
     "ADD git@example.com:a/b.git /a",
     "\ufeffADD http://10.0.0.1/a /a",
     "FROM a\r\nADD http://10.0.0.1/a /a\r\n",
-  ])("that has the engine fetch something is refused: %j", (text) => {
+  ])("that makes the engine download something is rejected: %j", (text) => {
     expect(dockerfileFault(text)).toContain("ADD");
   });
 
@@ -36,7 +36,7 @@ describe("a Dockerfile", () => {
     "RUN echo \\\n ADD http://example.com/a",
     "ADD --chown=1:1 a b /c/",
     'ADD ["a b", "/c"]',
-  ])("that does not is built: %j", (text) => {
+  ])("that does not is accepted: %j", (text) => {
     expect(dockerfileFault(text)).toBeNull();
   });
 });
@@ -50,7 +50,7 @@ describe("the API listener", () => {
     );
 
   test.each(["/v1/", "/v1/git/x.git/info/refs?service=git-upload-pack", "/v1/a%2Fb", "/v1/a/../b"])(
-    "lets %s in as it is",
+    "forwards %s unchanged",
     (target) => {
       const decision = asked(target);
       expect(decision).toMatchObject({ to: { hostname: "127.0.0.1", port: 8008 } });
@@ -70,12 +70,12 @@ describe("the API listener", () => {
     "/v1\\..\\x",
     "//v1/",
     "/x/../v1/",
-  ])("keeps %s out", (target) => {
+  ])("rejects %s", (target) => {
     expect(asked(target)).toMatchObject({ answer: { status: 404 } });
   });
 });
 
-test("this machine's own addresses are found in the kernel's routes", () => {
+test("finds this machine's addresses in the kernel's routes", () => {
   const trie = `Main:
   +-- 0.0.0.0/0 3 0 5
      |-- 0.0.0.0
@@ -107,9 +107,9 @@ test("name servers are addresses outside of the machine", () => {
 
 test.each([
   ["no files at all", "", "", 1000, "agent"],
-  ["an agent of its own", "agent:x:1000:1000::/home:/bin/sh\n", "agent:x:1000:\n", 1000, null],
+  ["an agent user", "agent:x:1000:1000::/home:/bin/sh\n", "agent:x:1000:\n", 1000, null],
   [
-    "somebody else at 1000",
+    "another user with id 1000",
     "root:x:0:0::/root:/bin/sh\nnode:x:1000:1000::/:/bin/sh",
     "node:x:1000:",
     1001,
@@ -129,7 +129,7 @@ test.each([
   }
 });
 
-test("the frames of a log are taken off, whole or cut off, and its end is kept", () => {
+test("removes the frames of a log, complete or truncated, and keeps its end", () => {
   const frame = (text: string, length = text.length) => {
     const head = Buffer.from([1, 0, 0, 0, 0, 0, 0, 0]);
     head.writeUInt32BE(length, 4);

@@ -51,7 +51,7 @@ describe("a session in Docker, with svc's own programs", () => {
     return session;
   }
 
-  test("is cloned through the API listener, answers, and leaves nothing when it is deleted", async () => {
+  test("clones through the API listener, responds, and leaves nothing when it is deleted", async () => {
     const made: Session = (await call("POST", "", {})).body;
     const session = await becomes(made.session_id, "running", "failed");
     const log = await api.call("GET", `/v1/projects/${projectId}/sessions/${made.session_id}/logs`);

@@ -23,14 +23,14 @@ function npmTest(...argv: string[]) {
   });
 }
 
-test("the command runs what is asked for, as often, tells its seed first and its totals last, and leaves nothing", async () => {
+test("runs the requested tests and repetitions, prints the seed first and totals last, and leaves nothing", async () => {
   const child = npmTest("--repeat", "3", "--load", "1", "--seed", "5", "test/slug.test");
   const said = await new Response(child.stdout).text();
   expect([said, await child.exited]).toEqual([expect.stringMatching(/^seed 5\n15 passed, 0 failed\n$/), 0]);
   expect(readdirSync(temporary)).toEqual([]);
 });
 
-test("what nobody has named is said, and so is an option that there is not", async () => {
+test("reports unknown patterns and options", async () => {
   for (const argv of [["nothing-of-this-name"], ["--nope"]]) {
     const child = npmTest(...argv);
     expect([await child.exited, await new Response(child.stderr).text()]).toEqual([
@@ -41,7 +41,7 @@ test("what nobody has named is said, and so is an option that there is not", asy
 });
 
 needs("Linux, whose /proc tells where processes are", process.platform === "linux")(
-  "what a run that was killed has left is ended and removed by the next, and a living run's is not",
+  "a run ends and removes the remains of a killed run, but not of a live one",
   async () => {
     const run = join(import.meta.dir, "../../../scripts/test/folder.ts");
     const script = `
@@ -100,7 +100,7 @@ needs("Linux, whose /proc tells where processes are", process.platform === "linu
   },
 );
 
-test("progress is one line on a terminal, a line now and then elsewhere", () => {
+test("progress is one line on a terminal, and occasional lines elsewhere", () => {
   for (const isTTY of [true, false]) {
     const written: string[] = [];
     let now = 0;

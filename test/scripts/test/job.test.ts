@@ -45,7 +45,7 @@ const MIXED = `
   needs("an earth", true)("walks on it too", () => {});
 `;
 
-test("a file's tests are counted, what is missing is named, and each failure has a command that repeats it", async () => {
+test("counts a file's tests, names missing requirements, and prints a command that repeats each failure", async () => {
   const { result, recorded, report } = await runFile(MIXED);
   expect(result).toMatchObject({
     passed: 4,
@@ -67,7 +67,7 @@ test("a file's tests are counted, what is missing is named, and each failure has
   ]);
 });
 
-test("only the tests with a name run, and no others count", async () => {
+test("runs and counts only the tests with a matching name", async () => {
   const { result } = await runFile(MIXED, { only: "it's wrong [1]" });
   expect(result).toMatchObject({ passed: 0, failed: ["it's wrong [1]"], skipped: [] });
 });
@@ -76,7 +76,7 @@ test.each([
   [{ seed: 41 }, "drew 41 3"],
   [{ full: true }, "drew 7 9"],
   [{ full: true, runs: 5 }, "drew 7 5"],
-])("a property draws from the run's seed, as often as is asked for: %p", async (options, line) => {
+])("a property uses the run's seed and number of runs: %p", async (options, line) => {
   expect((await runFile(MIXED, options)).result.output).toContain(line);
 });
 
@@ -103,7 +103,7 @@ test.each([
 const FINE = `import { test } from "bun:test"; test("fine", () => console.log("said by", import.meta.file));`;
 const FAILS = `import { test } from "bun:test"; test("wrong", () => { throw new Error("it is wrong"); });`;
 
-test("of files that share a process, each has its own result, text, seconds and command", async () => {
+test("files that share a process have separate results, output, durations and commands", async () => {
   const texts = { "a.test.ts": FINE, "b.test.ts": FAILS, "c.test.ts": FINE };
   const { results, report } = await runFiles(texts);
   expect(results.map(({ job, passed, failed, broken }) => [job.name, passed, failed, broken])).toEqual([
@@ -120,7 +120,7 @@ test("of files that share a process, each has its own result, text, seconds and 
   expect(report).toEndWith("npm test -- --seed 7 --only wrong b.test.ts\n2 passed, 1 failed\n");
 });
 
-test("the limit of a test that sets none is the same in each file of a process", async () => {
+test("the default timeout is the same in each file of a process", async () => {
   const late = `import { test } from "bun:test"; test("late", () => Bun.sleep(60_000));`;
   const { results } = await runFiles({ "a.test.ts": late, "b.test.ts": late }, { testLimitMs: 50 });
   for (const { output } of results) expect(output).toContain("timed out after 50ms");

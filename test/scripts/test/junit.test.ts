@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readJunit } from "../../../scripts/test/junit.ts";
 
-test("a report's passed, failed and skipped tests are counted by file, whatever their titles hold", () => {
+test("counts passed, failed and skipped tests of a report by file, with any titles", () => {
   const xml = `<?xml version="1.0" encoding="UTF-8"?>
 <testsuites name="bun test" tests="6" failures="2" skipped="2">
   <testsuite name="a" file="test/a.test.ts" tests="4" time="2.5" hostname="vm"><testsuite name="d" file="test/a.test.ts" time="0.5">

@@ -6,7 +6,7 @@ const jobs = planTests([]);
 const batch = (...some: typeof jobs) => makeBatches(some, 1)[0] ?? expect.unreachable();
 const job = (name: string) => jobs.find((job) => job.name.startsWith(name)) ?? expect.unreachable();
 
-test("the suites that hold a bound of the whole process have the machine to themselves", () => {
+test("suites with limits of the whole process run alone", () => {
   const alone = jobs.filter(runsAlone).map(({ name }) => name);
   expect(alone.toSorted()).toEqual([
     "test/api/hostile-repository.test.ts",
@@ -18,7 +18,7 @@ test("the suites that hold a bound of the whole process have the machine to them
   ]);
 });
 
-test("nothing runs beside a browser that has it drop what it is loading", () => {
+test("nothing that aborts a browser's loading runs beside it", () => {
   const [engine, page, other] = [job("test/sandboxes/docker/"), job("test/dashboard/bud"), job("test/git/")];
   const [chat, offline] = [job("test/e2e/dashboard-chat"), job("test/e2e/agent-offline")];
   const pairs = [
@@ -34,7 +34,7 @@ test("nothing runs beside a browser that has it drop what it is loading", () => 
     expect([one.name, two.name, canOverlap(batch(one), batch(two))]).toEqual([one.name, two.name, may]);
 });
 
-test("short files from source share a process, every job runs once, and what starts much has its own", () => {
+test("short source files share a process, every job runs once, and heavy files have their own", () => {
   const batches = makeBatches(jobs, 2);
   expect(
     batches
@@ -58,14 +58,14 @@ test("short files from source share a process, every job runs once, and what sta
   expect(makeBatches(jobs, 2).length).toBeLessThan(jobs.length - 100);
 });
 
-test("files share a process only where that leaves every processor enough to do", () => {
+test("files share a process only if every processor still has enough work", () => {
   const few = jobs.filter(({ name }) => name.startsWith("test/contract/"));
   expect(few.length).toBeGreaterThan(5);
   expect(makeBatches(few, 64).map(jobsOf)).toEqual(few.map((each) => [each]));
   expect(makeBatches(jobs, Number.POSITIVE_INFINITY)).toHaveLength(jobs.length);
 });
 
-test("what a file needs is known from what it imports", () => {
+test("detects a file's requirements from its imports", () => {
   const needed = (name: string) =>
     (["binaries", "postgres", "docker", "browser"] as const).filter((what) => needs(job(name), what));
   expect(needed("test/slug")).toEqual([]);
@@ -76,7 +76,7 @@ test("what a file needs is known from what it imports", () => {
   expect(needs(job("types (tsc)"), "binaries")).toBe(false);
 });
 
-test("a suite runs once: from source, or against the compiled binaries", () => {
+test("a suite runs once: from source or against the compiled binaries", () => {
   const runs = (name: string) => jobs.filter((job) => job.name.startsWith(name)).map(({ name }) => name);
   expect(runs("test/api/auth.")).toEqual(["test/api/auth.test.ts (binaries)"]);
   expect(runs("test/cli/table.")).toEqual(["test/cli/table.test.ts"]);
@@ -87,7 +87,7 @@ test("a suite runs once: from source, or against the compiled binaries", () => {
   expect(compiled.length).toBeGreaterThanOrEqual(24);
 });
 
-test("the longest comes first", () => {
+test("the longest file runs first", () => {
   expect(jobs.map(({ seconds }) => seconds)).toEqual(
     jobs.map(({ seconds }) => seconds).sort((a, b) => b - a),
   );
@@ -111,12 +111,12 @@ test.each([
     ["--repeat=50", "--load=2", "--full", "--runs", "9", "--record"],
     { repeat: 50, load: 2, full: true, runs: 9, record: true },
   ],
-])("arguments %p are %p", (argv, wanted) => {
+])("parses arguments %p as %p", (argv, wanted) => {
   expect(readArguments(argv)).toEqual({ ...NONE, ...wanted });
 });
 
 test.each(["--repeat 0", "--seed x", "--seed", "--only=", "--load -1", "--runs 1.5", "--nope"])(
-  "arguments %p are refused",
+  "rejects arguments %p",
   (line) => {
     expect(() => readArguments(line.split(" "))).toThrow(/--[a-z]+/.exec(line)?.[0]);
   },
