@@ -43,7 +43,7 @@ const OPEN: Record<ProviderName, (options: ProviderOptions, config: Config) => P
   },
 };
 
-/** The folder with a sandbox's programs: that of this program, or `dist` in a source tree. */
+/** The folder with the programs for sandboxes: that of this program, or `dist` in a source tree. */
 export function binariesFolder(): string {
   const beside = dirname(process.execPath);
   return existsSync(join(beside, "svc-agent")) ? beside : join(import.meta.dir, "..", "..", "dist");
