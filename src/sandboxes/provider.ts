@@ -15,8 +15,8 @@ export interface Provider {
   /** All sandboxes of this installation, running or ended, including the leftovers of interrupted starts. */
   list(): Promise<Sandbox[]>;
   /**
-   * Ends a sandbox: its processes get SIGTERM, and SIGKILL after `graceMs`. Removes all of its processes, containers,
-   * networks, volumes and folders. It is not an error if there is no sandbox.
+   * Ends a sandbox: its processes get SIGTERM, and SIGKILL after `graceMs`. Afterwards it has no process,
+   * container, network, volume or folder. It is not an error if there is no sandbox.
    * @throws SandboxError when it cannot be ended now
    */
   stop(sessionId: string, graceMs: number): Promise<void>;
@@ -31,7 +31,7 @@ export interface Provider {
    * @throws SandboxError when the required isolation is not available, with the reason and the remedy
    */
   walls(): Promise<readonly Wall[]>;
-  /** What isolates a session's sandbox; null: unknown. */
+  /** What isolates a session's sandbox; null when unknown. */
   wallsOf(sessionId: string): readonly Wall[] | null;
   /** The last `maxBytes` of the output of daemon and runtime; empty when there is none. */
   logs(sessionId: string, maxBytes: number): Promise<Uint8Array>;

@@ -60,19 +60,22 @@ async function failureOf(provider: ReturnType<typeof createLocalProvider>) {
   return { error, lines: watch.lines };
 }
 
-onLinux("the sweep of sandboxes without a session does not reach the trial of bubblewrap", async () => {
-  const { provider, options, tools } = providerWith(
-    'cd "$(dirname "$0")"; touch begun; until [ -e go ]; do sleep 0.02; done',
-  );
-  const walls = provider.walls();
-  await until("bubblewrap is tried", async () => existsSync(join(tools, "begun")));
-  // what the reconciler does with all that it finds and knows no session of
-  for (const { sessionId } of await provider.list()) await provider.stop(sessionId, 0);
-  expect(readdirSync(join(options.dataDir, "sandbox-trials"))).toHaveLength(1);
-  writeFileSync(join(tools, "go"), "");
-  expect(await walls).toContain("files");
-  expect(readdirSync(join(options.dataDir, "sandbox-trials"))).toEqual([]);
-});
+onLinux(
+  "the removal of sandboxes without a session does not remove the folder of a bubblewrap trial",
+  async () => {
+    const { provider, options, tools } = providerWith(
+      'cd "$(dirname "$0")"; touch begun; until [ -e go ]; do sleep 0.02; done',
+    );
+    const walls = provider.walls();
+    await until("bubblewrap is tried", async () => existsSync(join(tools, "begun")));
+    // as the reconciler does with sandboxes without a session
+    for (const { sessionId } of await provider.list()) await provider.stop(sessionId, 0);
+    expect(readdirSync(join(options.dataDir, "sandbox-trials"))).toHaveLength(1);
+    writeFileSync(join(tools, "go"), "");
+    expect(await walls).toContain("files");
+    expect(readdirSync(join(options.dataDir, "sandbox-trials"))).toEqual([]);
+  },
+);
 
 onLinux("a trial that fails on a busy machine is repeated, and its outcome is shared", async () => {
   const count = 'cd "$(dirname "$0")"; echo x >>tries; [ "$(cat tries)" = "x\nx\nx" ]';
@@ -83,7 +86,7 @@ onLinux("a trial that fails on a busy machine is repeated, and its outcome is sh
   expect(await Bun.file(join(tools, "tries")).text()).toBe("x\nx\nx\n");
 });
 
-onLinux("where bubblewrap does not work no sandbox starts, and the failure says why", async () => {
+onLinux("without a working bubblewrap, no sandbox starts, and the error has the reason", async () => {
   const { provider, options } = providerWith(
     'echo "bwrap: No permissions to create a new namespace" >&2; exit 1',
   );
@@ -94,7 +97,7 @@ onLinux("where bubblewrap does not work no sandbox starts, and the failure says 
   expect(readdirSync(join(options.dataDir, "sandboxes"))).toEqual([]);
 });
 
-onLinux("where bubblewrap is not installed no sandbox starts, until it is", async () => {
+onLinux("no sandbox starts until bubblewrap is installed", async () => {
   const { provider, options, install } = providerWith(null);
   const { error } = await failureOf(provider);
   expect(error).toMatchObject({ name: "SandboxError", permanent: true });
@@ -105,14 +108,14 @@ onLinux("where bubblewrap is not installed no sandbox starts, until it is", asyn
   expect(await provider.walls()).toContain("files");
 });
 
-onLinux("a trial whose server was killed leaves nothing behind for long", async () => {
+onLinux("the next server removes the folder of a trial whose server was killed", async () => {
   const { provider, options } = providerWith("exit 0");
   mkdirSync(join(options.dataDir, "sandbox-trials", crypto.randomUUID()), { recursive: true });
   await provider.walls();
   expect(readdirSync(join(options.dataDir, "sandbox-trials"))).toEqual([]);
 });
 
-needs(...BUBBLEWRAP)("each sandbox says which walls are up, for the next server too", async () => {
+needs(...BUBBLEWRAP)("the walls of each sandbox are known, also to the next server", async () => {
   const options = { ...optionsOf(api, binaries.folder), orphanS: 900, modelUrl: null };
   folders.push(options.dataDir);
   for (const isolation of ["required", "none"] as const) {
@@ -125,7 +128,7 @@ needs(...BUBBLEWRAP)("each sandbox says which walls are up, for the next server 
         ? []
         : ["files", "processes", "user", "network", "syscalls", "process_limit", "memory_limit"];
     expect(provider.wallsOf(sessionId)).toEqual(walls);
-    // started with other walls than this server would give it
+    // the setting of the next server differs
     const next = createLocalProvider({ ...options, isolation: isolation === "none" ? "required" : "none" });
     await next.list();
     expect(next.wallsOf(sessionId)).toEqual(walls);
@@ -134,7 +137,7 @@ needs(...BUBBLEWRAP)("each sandbox says which walls are up, for the next server 
   }
 });
 
-describe("what helps against missing isolation", () => {
+describe("the remedy for missing isolation", () => {
   const machine = (programs: string[], settings: Record<string, string> = {}): Machine => ({
     has: (program) => programs.includes(program),
     setting: (name) => settings[name] ?? "",
@@ -166,7 +169,7 @@ describe("what helps against missing isolation", () => {
     ],
     ["an unknown reason", refused, machine([]), "SVC_SANDBOX_PROVIDER=docker"],
     ["macOS", { kind: "platform" }, machine([]), "SVC_SANDBOX_PROVIDER=docker"],
-  ])("on %s is named", (_, missing, on, command) => {
+  ])("on %s is a command or a setting", (_, missing, on, command) => {
     expect(remedyOf(missing, on).remedy).toContain(command);
   });
 });

@@ -48,7 +48,7 @@ for (const isolation of ["required", "none"] as const) {
   });
 }
 
-/** What the tests use that are not about the walls. */
+/** The isolation for tests that do not depend on it. */
 const ISOLATION = BUBBLEWRAP[1] ? "required" : "none";
 
 describe("local sandboxes", () => {
@@ -87,7 +87,7 @@ describe("local sandboxes", () => {
     return { error, lines: watch.lines };
   }
 
-  walled("every start says what keeps the sandbox apart, and which limits are held", async () => {
+  walled("every start logs the isolation of the sandbox, and its limits", async () => {
     const said = async (isolation: LocalOptions["isolation"]) => {
       const { provider } = make({ isolation });
       const watch = watchOf();

@@ -13,14 +13,14 @@ async function logged(walls: StandInProvider["walls"], level = "info") {
   return lines;
 }
 
-test("each start of a server says that its sandboxes are not isolated", async () => {
+test("each start of a server logs that its sandboxes are not isolated", async () => {
   const [line, ...more] = await logged(async () => []);
   expect(line).toMatchObject({ level: 40, provider: "local", walls: [] });
   expect(String(line?.["msg"])).toContain("SVC_SANDBOX_ISOLATION=none");
   expect(more).toEqual([]);
 });
 
-test("each start of a server says why its sandboxes cannot start", async () => {
+test("each start of a server logs why its sandboxes cannot start", async () => {
   const [line] = await logged(async () => {
     throw new SandboxError("Local sandboxes cannot be isolated: no. Run there: x");
   });
@@ -30,7 +30,7 @@ test("each start of a server says why its sandboxes cannot start", async () => {
   });
 });
 
-test("each start of a server says which walls are up", async () => {
+test("each start of a server logs the walls of its sandboxes", async () => {
   expect(await logged(async () => ["files"])).toMatchObject([{ level: 30, walls: ["files"] }]);
   expect(await logged(async () => ["files"], "silent")).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { type Engine, EngineError } from "./engine.ts";
 import { LABEL, type Labels, withLabels } from "./names.ts";
 import { removeContainer } from "./run-to-end.ts";
 
-/** Longer than any build: its server has ended without removing it. */
+/** Longer than any build: the server that created it ended without removing it. */
 const STALE_MS = 45 * 60_000;
 
 /** Removes temporary containers and networks that their server has left behind. @throws SandboxError */

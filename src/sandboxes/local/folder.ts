@@ -38,7 +38,8 @@ export interface State {
 }
 
 export function folderOf(dataDir: string, sessionId: string): Folder {
-  if (!UUID.test(sessionId)) throw new SandboxError("A sandbox's name must be a UUID.", { permanent: true });
+  if (!UUID.test(sessionId))
+    throw new SandboxError("The id of a sandbox must be a UUID.", { permanent: true });
   return folderAt(dataDir, join(dataDir, FOLDER, sessionId));
 }
 

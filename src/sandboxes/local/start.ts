@@ -29,11 +29,11 @@ export interface StartContext {
 
 /** In a separate network namespace. */
 const NAMESPACE_PORTS: Ports = { daemon: DAEMON_PORT, runtime: RUNTIME_PORT };
-/** Another program rarely takes a port between its choice and the listen of the daemon. */
+/** Another program rarely takes a chosen port before the daemon listens on it. */
 const PORT_TRIES = 5;
 
 /**
- * Starts a sandbox, after it has ended what an earlier start has left. Returns when the daemon listens: until then, another
+ * Starts a sandbox, after it removes what an earlier start has left. Returns when the daemon listens: until then, another
  * program can take its port.
  * @throws SandboxError
  */

@@ -16,7 +16,7 @@ export interface SandboxImage {
   runtimeUser: string;
 }
 
-/** The images of sandboxes, each built once. */
+/** The images of sandboxes. Each is built once. */
 export interface Images {
   /**
    * The image for a sandbox and the one for its network namespace. Existing images are reused; concurrent starts with the

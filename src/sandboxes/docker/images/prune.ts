@@ -23,7 +23,7 @@ export async function pruneImages(engine: Engine): Promise<void> {
       for (const image of [...old, ...lost]) await remove(engine, image);
     }
   } catch (error) {
-    // not an error of the caller, whose image exists
+    // pruning is optional: the image that the caller needs exists
     if (!(error instanceof EngineError)) throw error;
   }
 }
