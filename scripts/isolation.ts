@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readConfig } from "../src/config.ts";
 import { dockerAnswers } from "../src/sandboxes/docker/engine.ts";
-import { findWalls } from "../src/sandboxes/local/walls.ts";
+import { findIsolation } from "../src/sandboxes/local/isolation.ts";
 import { ask, canAsk } from "./ask.ts";
 
 /** Facts about the machine that determine the isolation of sandboxes. */
@@ -56,8 +56,8 @@ async function look(): Promise<Situation> {
     const isLocal =
       sandboxProviders.length > 0 ? sandboxProviders.includes("local") : !(await dockerAnswers());
     if (!isLocal) return { ...situation, problem: null };
-    const walls = findWalls({ dataDir, isolation: "required" });
-    return { ...situation, dataDir, problem: await walls.then(() => null, wordsOf) };
+    const isolation = findIsolation({ dataDir, isolation: "required" });
+    return { ...situation, dataDir, problem: await isolation.then(() => null, wordsOf) };
   } catch {
     // the server reports errors in its configuration
     return { ...situation, problem: null };

@@ -32,7 +32,7 @@ import { listen } from "./listen.ts";
 import { createMetrics } from "./metrics.ts";
 import { open } from "./open.ts";
 import { createSandboxes } from "./sandboxes/create.ts";
-import { logWalls } from "./sandboxes/log-walls.ts";
+import { logIsolation } from "./sandboxes/log-isolation.ts";
 
 export interface Server {
   /** The URL that the server listens on, with the actual port if the configured one is 0. */
@@ -69,7 +69,7 @@ export async function serve(
   const opened: (() => Promise<unknown>)[] = [opening.close];
   try {
     const parts = await openParts(config, opening, changes, opened);
-    const { deps, address, endHeartbeat, wallsLogged } = parts;
+    const { deps, address, endHeartbeat, isolationLogged } = parts;
     const { keys, log } = deps;
     const http = await listen(deps);
     address.port = http.port;
@@ -99,7 +99,7 @@ export async function serve(
         );
         await http.stop();
         endHeartbeat();
-        await wallsLogged;
+        await isolationLogged;
         await parts.sandboxes.close();
         await parts.git.close();
         await settling;
@@ -150,8 +150,8 @@ async function openParts(
   const sandboxes =
     changes.sandboxes ?? (await createSandboxes(config, { installation: keys.fingerprint, api }));
   opened.push(() => sandboxes.close());
-  const wallsLogged = logWalls(sandboxes, log);
-  opened.push(() => wallsLogged);
+  const isolationLogged = logIsolation(sandboxes, log);
+  opened.push(() => isolationLogged);
   const deps: Deps = {
     ...registered,
     git,
@@ -172,7 +172,7 @@ async function openParts(
     checkpoint,
     ...changes,
   };
-  return { deps, address, git, jobs, events, sandboxes, endHeartbeat, wallsLogged };
+  return { deps, address, git, jobs, events, sandboxes, endHeartbeat, isolationLogged };
 }
 
 /** Starts the background workers. @returns stops them */

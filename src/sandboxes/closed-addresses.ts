@@ -1,8 +1,8 @@
 /**
- * What no sandbox may reach, whatever its provider (IANA, special-purpose addresses): private networks, and with them the
- * database, the LAN, nodes, pods and services; link-local addresses, and with them the metadata service of a cloud;
- * Azure's, which has a public address. All of IPv6 is closed, too: a private address has too many forms in it (mapped,
- * 6to4, NAT64), so a provider opens none of it.
+ * Addresses that sandboxes of all providers cannot reach (IANA, special-purpose addresses): private networks, which include
+ * the database, the LAN, nodes, pods and services; link-local addresses, which include the metadata services of clouds; and
+ * Azure's metadata service, which has a public address. IPv6 is closed entirely, since a private address has too many forms
+ * in it (mapped, 6to4, NAT64).
  */
 export const CLOSED_IPV4 = [
   "0.0.0.0/8",

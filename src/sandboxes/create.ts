@@ -6,8 +6,8 @@ import type { Provider, ProviderOptions } from "./provider.ts";
 import { type Sandboxes, sandboxesOf } from "./sandboxes.ts";
 
 /**
- * Opens the providers that the operator allows, the default one first. Without a setting it opens only one, since a caller
- * with a choice can choose the weaker isolation.
+ * Opens the providers that the operator allows, the default one first. Without a setting it opens only one, so that callers
+ * cannot choose a provider with weaker isolation.
  */
 export async function createSandboxes(
   config: Config,
@@ -43,7 +43,7 @@ const OPEN: Record<ProviderName, (options: ProviderOptions, config: Config) => P
   },
 };
 
-/** The folder with a sandbox's programs: that of this program, or `dist` in a source tree. */
+/** The folder with the programs for sandboxes: that of this program, or `dist` in a source tree. */
 export function binariesFolder(): string {
   const beside = dirname(process.execPath);
   return existsSync(join(beside, "svc-agent")) ? beside : join(import.meta.dir, "..", "..", "dist");

@@ -10,7 +10,7 @@ import { field } from "../contract/json.ts";
 import { signedPath, signUserContext, USER_CONTEXT_LIFE_S } from "../contract/user-context.ts";
 import type { SandboxAddress } from "./provider.ts";
 
-/** A sandbox's daemon, and the key to authenticate with. */
+/** A sandbox's daemon, and the key that authenticates requests to it. */
 export interface Daemon {
   address: SandboxAddress;
   serviceKey: string;
@@ -25,8 +25,8 @@ const ENV_MS = 30_000;
 const ABORT_MS = 20_000;
 /** A cold runtime is slow to accept a prompt; the daemon waits 15 seconds for the result. */
 const PROMPT_MS = 60_000;
-/** Sandboxes are not trusted. */
-const ANSWER_MAX_BYTES = 64 * 1024;
+/** A limit, since sandboxes are not trusted. */
+const RESPONSE_MAX_BYTES = 64 * 1024;
 
 /** The daemon's health; null without a valid response. */
 export async function fetchHealth(daemon: Daemon): Promise<DaemonHealth | null> {
@@ -117,7 +117,7 @@ async function post(
   }
 }
 
-/** Nothing listens there, the socket is gone, or no more connections can wait on it (unix(7)). */
+/** Nothing listens, the socket does not exist, or its backlog is full (unix(7)). */
 const NOT_CONNECTED: ReadonlySet<string> = new Set(["ECONNREFUSED", "ENOENT", "EAGAIN"]);
 
 function request({ address }: Daemon, path: string, init: BunFetchRequestInit): Promise<Response> {
@@ -145,7 +145,7 @@ async function readText(response: Response): Promise<string> {
   let bytes = 0;
   for await (const part of response.body ?? []) {
     bytes += part.length;
-    if (bytes > ANSWER_MAX_BYTES) throw new Error("a daemon's answer is too long");
+    if (bytes > RESPONSE_MAX_BYTES) throw new Error("a daemon's response is too long");
     parts.push(part);
   }
   return Buffer.concat(parts).toString();

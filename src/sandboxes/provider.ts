@@ -4,9 +4,9 @@ import type { ProviderName, Wall } from "../contract/session.ts";
 export interface Provider {
   readonly name: ProviderName;
   /**
-   * Starts a sandbox and returns as soon as its daemon's address is known, without waiting for the daemon to answer. First
-   * it ends what an earlier start of the session has left, so that an interrupted start can be repeated. When it throws or
-   * is aborted, nothing of the sandbox is left.
+   * Starts a sandbox and returns as soon as its daemon's address is known, without waiting for the daemon to respond. First
+   * it removes what an earlier start of the session has left, so that an interrupted start can be repeated. When it throws
+   * or is aborted, it removes the sandbox.
    * @throws SandboxError
    */
   start(spec: SandboxSpec, watch: StartWatch, signal: AbortSignal): Promise<Sandbox>;
@@ -15,7 +15,7 @@ export interface Provider {
   /** All sandboxes of this installation, running or ended, including the leftovers of interrupted starts. */
   list(): Promise<Sandbox[]>;
   /**
-   * Ends a sandbox: its processes get SIGTERM, and SIGKILL after `graceMs`. Afterwards nothing of it is left: no process,
+   * Ends a sandbox: its processes get SIGTERM, and SIGKILL after `graceMs`. Afterwards it has no process,
    * container, network, volume or folder. It is not an error if there is no sandbox.
    * @throws SandboxError when it cannot be ended now
    */
@@ -31,7 +31,7 @@ export interface Provider {
    * @throws SandboxError when the required isolation is not available, with the reason and the remedy
    */
   walls(): Promise<readonly Wall[]>;
-  /** What isolates a session's sandbox; null: unknown. */
+  /** What isolates a session's sandbox; null when unknown. */
   wallsOf(sessionId: string): readonly Wall[] | null;
   /** The last `maxBytes` of the output of daemon and runtime; empty when there is none. */
   logs(sessionId: string, maxBytes: number): Promise<Uint8Array>;
@@ -41,7 +41,7 @@ export interface Provider {
 
 /** The specification of a sandbox. */
 export interface SandboxSpec {
-  /** A UUID; the sandbox has no other name. */
+  /** A UUID, which also identifies the sandbox. */
   sessionId: string;
   projectId: string;
   /** Counts the starts of the session's sandboxes. */
@@ -95,16 +95,16 @@ export interface Sandbox {
   /** Where this server reaches the daemon; null after the end. */
   address: SandboxAddress | null;
   state: "running" | "ended";
-  /** Of the sandbox's first process, once it has ended and if it is known; 128 + n for a signal n. */
+  /** Of the sandbox's first process; 128 + n for signal n. Null while it runs, or when it is unknown. */
   exitCode: number | null;
   /** Killed because it exceeded its memory limit. */
   outOfMemory: boolean;
 }
 
-/** A sandbox could not be started or ended. The message is for the session's user, without paths or credentials. */
+/** A sandbox could not be started or ended. The message is shown to the session's user: no paths or credentials. */
 export class SandboxError extends Error {
   override readonly name = "SandboxError";
-  /** Whether a retry cannot help. */
+  /** Whether retries cannot succeed. */
   readonly permanent: boolean;
 
   constructor(message: string, { permanent = false }: { permanent?: boolean } = {}) {
@@ -122,8 +122,8 @@ export interface ProviderOptions {
   api(): { hostname: string; port: number };
   /** `SVC_SANDBOX_API_URL`: overrides the URL of the API for sandboxes. */
   apiUrl: string | null;
-  /** The folder with `svc-agent`, `svc-entrypoint` and `svc`, and their `-musl` builds where there are any. */
+  /** The folder with `svc-agent`, `svc-entrypoint` and `svc`, and their `-musl` builds, if there are any. */
   binaries: string;
-  /** `SVC_RUNTIME_BIN`: the agent runtime's program on this machine; null: `findRuntime` searches it. */
+  /** `SVC_RUNTIME_BIN`: the agent runtime's program on this machine; null: `findRuntime` finds it. */
   runtime: string | null;
 }

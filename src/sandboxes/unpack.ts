@@ -7,7 +7,7 @@ import { entriesOf } from "./tar.ts";
 /** Limits of a site. */
 const SITE_LIMITS = { bytes: 512 * 1024 * 1024, files: 20_000 } as const;
 
-/** A site is not accepted. The message is for users. */
+/** A site is too large. The message is for users. */
 export class SiteError extends Error {
   override readonly name = "SiteError";
 }

@@ -48,7 +48,7 @@ for (const isolation of ["required", "none"] as const) {
   });
 }
 
-/** What the tests use that are not about the walls. */
+/** The isolation for tests that do not depend on it. */
 const ISOLATION = BUBBLEWRAP[1] ? "required" : "none";
 
 describe("local sandboxes", () => {
@@ -96,7 +96,7 @@ describe("local sandboxes", () => {
       return watch.lines;
     };
     const behind = await said("required");
-    expect(behind.filter((line) => line.includes("behind bubblewrap"))).toHaveLength(2);
+    expect(behind.filter((line) => line.includes("isolated by bubblewrap"))).toHaveLength(2);
     expect(behind.filter((line) => line.includes("Limits: 256 processes, "))).toHaveLength(2);
     const open = await said("none");
     expect(open.filter((line) => line.includes("the agent is not isolated"))).toHaveLength(2);
@@ -408,7 +408,7 @@ describe("local sandboxes", () => {
       const server = startServer(options, spec.sessionId);
       const [first] = await Array.fromAsync(takeOne(server.stdout));
       const { sandbox, lines } = JSON.parse(Buffer.from(first ?? []).toString());
-      expect(lines.join("\n")).toContain("behind bubblewrap");
+      expect(lines.join("\n")).toContain("isolated by bubblewrap");
       server.kill("SIGKILL");
       await server.exited;
       expect(await provider.list()).toEqual([sandbox]);

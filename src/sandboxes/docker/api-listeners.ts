@@ -3,18 +3,18 @@ import type { RequestHead } from "../../splice/head.ts";
 import { type Listener, listen } from "../../splice/listen.ts";
 import type { ProviderOptions } from "../provider.ts";
 
-/** Listeners by which sandboxes reach the API, each on this machine's address in the sandbox's own network. */
+/** Listeners through which sandboxes reach the API, each on this machine's address in the sandbox's own network. */
 export interface ApiListeners {
   /** Listens for a session's sandbox, on a free port. @throws when the address is not this machine's */
   open(sessionId: string, hostname: string): { hostname: string; port: number };
   /** Listens again at the `address:port` of an earlier process, unless a listener is open. */
-  reopen(sessionId: string, place: string): void;
+  reopen(sessionId: string, address: string): void;
   close(sessionId: string): Promise<void>;
   closeAll(): Promise<void>;
 }
 
 /**
- * The address belongs to the sandbox's network, so a port is in use only where a program listens on every address. Below
+ * The address belongs to the sandbox's network, so a port is in use only where a program listens on all addresses. Below
  * the ephemeral ports, so that it is free again after a restart. Where sandboxes connect through 127.0.0.1, each needs its
  * own port: as many as there are networks.
  */
@@ -37,8 +37,8 @@ export function createApiListeners(api: ProviderOptions["api"]): ApiListeners {
         }
       }
     },
-    reopen(sessionId, place) {
-      const [, hostname, port] = /^([0-9.]{7,15}):(\d{1,5})$/.exec(place) ?? [];
+    reopen(sessionId, address) {
+      const [, hostname, port] = /^([0-9.]{7,15}):(\d{1,5})$/.exec(address) ?? [];
       if (hostname === undefined || listeners.has(sessionId)) return;
       try {
         listeners.set(sessionId, listenAt(hostname, Number(port)));
@@ -71,12 +71,12 @@ function isTaken(error: unknown): boolean {
 export function decide(head: RequestHead, api: ProviderOptions["api"]): Decision {
   const path = URL.parse(head.target, "http://api")?.pathname ?? "";
   if (!head.target.startsWith("/v1/") || !path.startsWith("/v1/")) {
-    return { answer: explain(404, "Sandboxes can use the API below /v1/ only.") };
+    return { answer: explain(404, "Sandboxes can use only the API below /v1/.") };
   }
   return { to: loopbackOf(api()), head: serialize(head) };
 }
 
-/** An API that listens everywhere listens on loopback too. */
+/** An API that listens on all interfaces also listens on loopback. */
 function loopbackOf({ hostname, port }: { hostname: string; port: number }): {
   hostname: string;
   port: number;

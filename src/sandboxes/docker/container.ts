@@ -15,8 +15,8 @@ interface ContainerSpec {
 }
 
 /**
- * What the daemon needs as root, and nothing else: to run the agent as another user (SETUID, SETGID), to end what that
- * user runs (KILL), to hand it the clone (CHOWN), and to clean up among its files (DAC_OVERRIDE, FOWNER).
+ * The only capabilities of the daemon: to run the agent as another user (SETUID, SETGID), to end that user's processes
+ * (KILL), to change the owner of the clone (CHOWN), and to remove that user's files (DAC_OVERRIDE, FOWNER).
  */
 const CAPABILITIES = ["SETUID", "SETGID", "KILL", "CHOWN", "DAC_OVERRIDE", "FOWNER"];
 
@@ -36,7 +36,7 @@ export async function createSandbox(
   watch: StartWatch,
 ): Promise<Container> {
   const create = (withDisk: boolean) =>
-    engine.ask("create the sandbox's container", (docker, abortSignal) =>
+    engine.call("create the sandbox's container", (docker, abortSignal) =>
       docker.createContainer({
         name,
         Image: image.id,

@@ -46,7 +46,7 @@ export function createDockerProvider(options: ProviderOptions): Provider {
     wallsOf: () => CONTAINER_WALLS,
     async logs(sessionId, maxBytes) {
       const filters = { ...ofSession(sessionId), [LABEL.role]: "sandbox" };
-      const [container] = await engine.ask("find the sandbox", (docker, abortSignal) =>
+      const [container] = await engine.call("find the sandbox", (docker, abortSignal) =>
         docker.listContainers({ all: true, filters: withLabels(filters), abortSignal }),
       );
       return container ? await readLogs(container.Id, maxBytes) : new Uint8Array();
@@ -62,7 +62,7 @@ export function createDockerProvider(options: ProviderOptions): Provider {
 
   async function readLogs(id: string, maxBytes: number): Promise<Uint8Array> {
     try {
-      const framed = await engine.ask("read the sandbox's log", (docker, abortSignal) =>
+      const framed = await engine.call("read the sandbox's log", (docker, abortSignal) =>
         docker
           .getContainer(id)
           .logs({ stdout: true, stderr: true, follow: false, tail: LINES_MAX, abortSignal }),

@@ -9,19 +9,19 @@ export interface Engine {
   /**
    * Calls the engine.
    * @param what describes the call, as in "Docker did not <what>"
-   * @throws EngineError when the engine returns an error; SandboxError when it does not answer; the signal's reason
+   * @throws EngineError when the engine returns an error; SandboxError when it does not respond; the signal's reason
    */
-  ask<T>(what: string, question: Question<T>, limits?: { ms?: number; signal?: AbortSignal }): Promise<T>;
-  /** Properties of the engine. @throws SandboxError when it does not answer, or is not supported */
-  facts(): Promise<EngineFacts>;
+  call<T>(what: string, request: Call<T>, limits?: { ms?: number; signal?: AbortSignal }): Promise<T>;
+  /** @throws SandboxError when the engine does not respond, or is not supported */
+  properties(): Promise<EngineProperties>;
 }
 
-type Question<T> = (docker: Docker, abortSignal: AbortSignal) => Promise<T>;
+type Call<T> = (docker: Docker, abortSignal: AbortSignal) => Promise<T>;
 
-export interface EngineFacts {
+export interface EngineProperties {
   /**
-   * The server cannot reach containers by their addresses, nor they the server by their gateway: with Docker Desktop,
-   * which runs them in a virtual machine, and with rootless engines.
+   * Whether the server cannot reach containers by their addresses, and containers cannot reach the server by their gateway:
+   * so with Docker Desktop, which runs containers in a virtual machine, and with rootless engines.
    */
   isForwarded: boolean;
 }
@@ -30,21 +30,21 @@ export interface EngineFacts {
 export class EngineError extends SandboxError {
   readonly status: number;
 
-  constructor(what: string, status: number, words: string) {
-    super(`Docker did not ${what}: ${withoutPaths(words)}`);
+  constructor(what: string, status: number, message: string) {
+    super(`Docker did not ${what}: ${withoutPaths(message)}`);
     this.status = status;
   }
 }
 
-/** Most calls take milliseconds; a disk under load makes seconds of them. */
+/** Most calls take milliseconds; on a busy disk, seconds. */
 const CALL_MS = 60_000;
 /** A ping uses no disk. */
 const PING_MS = 2_000;
 /** `info` counts containers and images. */
 const CONNECT_MS = 20_000;
-const WORDS_MAX = 500;
+const MESSAGE_MAX = 500;
 
-/** The supported versions of the Engine API; the newest that the engine has too is used. */
+/** The supported versions of the Engine API; svc uses the newest that the engine also supports. */
 const API_NEWEST = [1, 47] as const;
 const API_OLDEST = [1, 40] as const;
 
@@ -65,14 +65,14 @@ export async function dockerAnswers(): Promise<boolean> {
 
 /** The engine at DOCKER_HOST, or at the default socket. Connects on the first call. */
 export function openEngine(): Engine {
-  let connecting: Promise<{ docker: Docker; facts: EngineFacts }> | null = null;
+  let connecting: Promise<{ docker: Docker; properties: EngineProperties }> | null = null;
 
   return {
-    async ask(what, question, { ms = CALL_MS, signal } = {}) {
+    async call(what, request, { ms = CALL_MS, signal } = {}) {
       const { docker } = await connected();
-      return await limited(what, ms, signal, (abortSignal) => question(docker, abortSignal));
+      return await limited(what, ms, signal, (abortSignal) => request(docker, abortSignal));
     },
-    facts: async () => (await connected()).facts,
+    properties: async () => (await connected()).properties,
   };
 
   /** Connects once; the next call retries after a failure. */
@@ -85,7 +85,7 @@ export function openEngine(): Engine {
   }
 }
 
-async function connect(): Promise<{ docker: Docker; facts: EngineFacts }> {
+async function connect(): Promise<{ docker: Docker; properties: EngineProperties }> {
   const first = await createClient({ timeout: CONNECT_MS });
   const versions = await limited("return its version", CONNECT_MS, undefined, () => first.version());
   const info = await limited("describe itself", CONNECT_MS, undefined, () => first.info());
@@ -93,7 +93,7 @@ async function connect(): Promise<{ docker: Docker; facts: EngineFacts }> {
   const options: readonly string[] = info.SecurityOptions ?? [];
   return {
     docker,
-    facts: {
+    properties: {
       isForwarded:
         process.platform !== "linux" ||
         info.OperatingSystem === "Docker Desktop" ||
@@ -148,27 +148,27 @@ async function limited<T>(
   signal?.throwIfAborted();
   const late = AbortSignal.timeout(ms);
   const either = signal ? AbortSignal.any([late, signal]) : late;
-  const { promise: cut, reject } = Promise.withResolvers<never>();
-  const onCut = () => reject(either.reason);
-  either.addEventListener("abort", onCut, { once: true });
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const onAbort = () => reject(either.reason);
+  either.addEventListener("abort", onAbort, { once: true });
   try {
-    return await Promise.race([work(either), cut]);
+    return await Promise.race([work(either), aborted]);
   } catch (error) {
     signal?.throwIfAborted();
-    throw explained(what, error, late.aborted);
+    throw toSandboxError(what, error, late.aborted);
   } finally {
-    either.removeEventListener("abort", onCut);
+    either.removeEventListener("abort", onAbort);
   }
 }
 
-function explained(what: string, error: unknown, isLate: boolean): unknown {
+function toSandboxError(what: string, error: unknown, isLate: boolean): unknown {
   if (error instanceof SandboxError) return error;
   if (isLate) {
     return new SandboxError(`Docker did not ${what} in time. Check the engine with: docker info.`);
   }
   if (!(error instanceof Error)) return error;
   if ("statusCode" in error && typeof error.statusCode === "number") {
-    return new EngineError(what, error.statusCode, wordsOf(error));
+    return new EngineError(what, error.statusCode, messageOf(error));
   }
   // an error without a status: no socket, no permission, a broken connection
   const code = "code" in error && typeof error.code === "string" ? ` (${error.code})` : "";
@@ -177,7 +177,7 @@ function explained(what: string, error: unknown, isLate: boolean): unknown {
   );
 }
 
-function wordsOf(error: Error): string {
+function messageOf(error: Error): string {
   const json: unknown = "json" in error ? error.json : null;
   if (typeof json === "object" && json !== null && "message" in json && typeof json.message === "string") {
     return json.message;
@@ -186,10 +186,10 @@ function wordsOf(error: Error): string {
 }
 
 /** Removes the paths of the engine's machine from its messages. */
-function withoutPaths(words: string): string {
-  return words
+function withoutPaths(message: string): string {
+  return message
     .replace(/\s+/g, " ")
     .replace(/(?<![\w:/])(?:\/[\w.@+-]+){2,}\/?/g, "…")
-    .slice(0, WORDS_MAX)
+    .slice(0, MESSAGE_MAX)
     .trim();
 }

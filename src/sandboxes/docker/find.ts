@@ -17,10 +17,10 @@ export interface Found {
 export async function findSandboxes(engine: Engine, labels: Labels): Promise<Found[]> {
   const filters = withLabels(labels);
   const [containers, networks] = await Promise.all([
-    engine.ask("list containers", (docker, abortSignal) =>
+    engine.call("list containers", (docker, abortSignal) =>
       docker.listContainers({ all: true, filters, abortSignal }),
     ),
-    engine.ask("list networks", (docker, abortSignal) => docker.listNetworks({ filters, abortSignal })),
+    engine.call("list networks", (docker, abortSignal) => docker.listNetworks({ filters, abortSignal })),
   ]);
   const sessions = new Map<string, ContainerInfo[]>();
   for (const { Labels: { [LABEL.session]: id } = {} } of networks) if (id) sessions.set(id, []);
@@ -70,7 +70,7 @@ const UNKNOWN_END: End = { exitCode: null, outOfMemory: false };
 
 async function endOf(engine: Engine, id: string): Promise<End> {
   try {
-    const { State } = await engine.ask("describe a container", (docker, abortSignal) =>
+    const { State } = await engine.call("describe a container", (docker, abortSignal) =>
       docker.getContainer(id).inspect({ abortSignal }),
     );
     if (State.Status !== "exited") return UNKNOWN_END;

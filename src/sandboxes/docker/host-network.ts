@@ -7,13 +7,13 @@ import { runToEnd } from "./run-to-end.ts";
 export interface HostNetwork {
   /** Its own addresses, IPv4. */
   addresses: readonly string[];
-  /** The name servers that its containers ask, outside of the machine. */
+  /** The name servers of its containers, outside of the machine. */
   nameServers: readonly string[];
 }
 
-/** A machine's addresses rarely change; a laptop's new ones are private, and so closed anyway. */
+/** A machine's addresses rarely change; those of laptops are private, and so closed anyway. */
 const CACHE_MS = 5 * 60_000;
-/** Limits of what is read. */
+/** Limits of the files that are read. */
 const NAME_SERVERS_MAX = 8;
 const ADDRESSES_MAX = 4096;
 
@@ -45,7 +45,7 @@ async function readHostNetwork(engine: Engine, labels: Labels, image: string): P
     });
   const [routes, resolver] = await Promise.all([
     read("host", "/proc/net/fib_trie"),
-    // on the default bridge, resolv.conf has the name servers that the engine's own one forwards to
+    // on the default bridge, resolv.conf has the name servers that the engine's resolver forwards to
     read("bridge", "/etc/resolv.conf").catch(() => ""),
   ]);
   return { addresses: ownAddresses(routes), nameServers: nameServersOf(resolver) };

@@ -8,7 +8,7 @@ import type { Network } from "./network.ts";
 import { readUntil } from "./output.ts";
 
 /** Where a sandbox reaches the API: an address or a name, and a port. */
-export interface ApiPlace {
+export interface ApiAddress {
   hostname: string;
   port: number;
 }
@@ -21,7 +21,7 @@ interface NamespaceSpec {
   network: Network;
   hostNetwork: HostNetwork;
   /** Null: no access to the API. */
-  api: ApiPlace | null;
+  api: ApiAddress | null;
   /** Where the daemon listens; null: no incoming connections. */
   daemonPort: number | null;
 }
@@ -40,11 +40,11 @@ export async function startNetworkNamespace(
   spec: NamespaceSpec,
   signal: AbortSignal,
 ): Promise<{ id: string; ready: Promise<void> }> {
-  const { isForwarded } = await engine.facts();
+  const { isForwarded } = await engine.properties();
   const { network, api } = spec;
   const port = `${DAEMON_PORT}/tcp`;
   const isPublished = isForwarded && spec.daemonPort !== null;
-  const container = await engine.ask("create the network namespace", (docker, abortSignal) =>
+  const container = await engine.call("create the network namespace", (docker, abortSignal) =>
     docker.createContainer({
       name: spec.name,
       Image: spec.image,
@@ -81,10 +81,10 @@ export async function startNetworkNamespace(
       abortSignal,
     }),
   );
-  const start = engine.ask("start the network namespace", (_, abortSignal) =>
+  const start = engine.call("start the network namespace", (_, abortSignal) =>
     container.start({ abortSignal }),
   );
-  const ready = start.then(() => untilRulesSet(engine, container.id, signal));
+  const ready = start.then(() => waitForRules(engine, container.id, signal));
   // the caller may have failed before it awaits this
   ready.catch(() => {});
   return { id: container.id, ready };
@@ -92,22 +92,22 @@ export async function startNetworkNamespace(
 
 /** A shell, nft and a list of rules. */
 const MEMORY_BYTES = 64 * 1024 * 1024;
-const WORDS_MAX_BYTES = 8 * 1024;
+const OUTPUT_MAX_BYTES = 8 * 1024;
 
-async function untilRulesSet(engine: Engine, id: string, signal: AbortSignal): Promise<void> {
+async function waitForRules(engine: Engine, id: string, signal: AbortSignal): Promise<void> {
   const what = "set the sandbox's network rules";
-  const words = await engine.ask(
+  const output = await engine.call(
     what,
     async (docker, abortSignal) => {
       const stream = await docker
         .getContainer(id)
         .logs({ stdout: true, stderr: true, follow: true, abortSignal });
-      return await readUntil(stream, RULES_SET, WORDS_MAX_BYTES);
+      return await readUntil(stream, RULES_SET, OUTPUT_MAX_BYTES);
     },
     { ms: RULES_MS, signal },
   );
-  if (words.includes(RULES_SET)) return;
-  const reason = /svc: (.*)/.exec(words)?.[1] ?? words.trim().split("\n").at(-1)?.slice(0, 200);
+  if (output.includes(RULES_SET)) return;
+  const reason = /svc: (.*)/.exec(output)?.[1] ?? output.trim().split("\n").at(-1)?.slice(0, 200);
   throw new SandboxError(`Docker did not ${what}: ${reason || "it ended without output"}.`);
 }
 

@@ -3,7 +3,7 @@ import { SandboxError } from "../provider.ts";
 import { type Engine, EngineError } from "./engine.ts";
 import type { Labels } from "./names.ts";
 
-/** A bridge network with room for one sandbox. */
+/** A bridge network for one sandbox. */
 export interface Network {
   id: string;
   /** This machine's address in it. */
@@ -28,7 +28,7 @@ export async function createNetwork(engine: Engine, name: string, labels: Labels
     const first = FIRST + randomInt(NETWORKS) * SIZE;
     const [subnet, gateway, member] = [`${dotted(first)}/29`, dotted(first + 1), dotted(first + 2)];
     try {
-      const { id } = await engine.ask("create a network", (docker, abortSignal) =>
+      const { id } = await engine.call("create a network", (docker, abortSignal) =>
         docker.createNetwork({
           Name: name,
           Driver: "bridge",

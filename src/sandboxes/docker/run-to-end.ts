@@ -19,7 +19,7 @@ export async function runToEnd(
   what: string,
   options: ContainerCreateOptions,
 ): Promise<string> {
-  const container = await engine.ask(what, (docker, abortSignal) =>
+  const container = await engine.call(what, (docker, abortSignal) =>
     docker.createContainer({
       ...options,
       HostConfig: {
@@ -35,11 +35,11 @@ export async function runToEnd(
     }),
   );
   try {
-    await engine.ask(what, (_, abortSignal) => container.start({ abortSignal }));
-    const { StatusCode } = await engine.ask(what, (_, abortSignal) => container.wait({ abortSignal }), {
+    await engine.call(what, (_, abortSignal) => container.start({ abortSignal }));
+    const { StatusCode } = await engine.call(what, (_, abortSignal) => container.wait({ abortSignal }), {
       ms: RUN_MS,
     });
-    const output = await engine.ask(what, (_, abortSignal) =>
+    const output = await engine.call(what, (_, abortSignal) =>
       container.logs({ stdout: true, stderr: true, follow: false, abortSignal }),
     );
     const text = textOf(output, OUTPUT_MAX_BYTES);
@@ -53,7 +53,7 @@ export async function runToEnd(
 /** Kills and removes a container, with its anonymous volumes. One that does not exist is not an error. */
 export async function removeContainer(engine: Engine, id: string): Promise<void> {
   try {
-    await engine.ask("remove a container", (docker, abortSignal) =>
+    await engine.call("remove a container", (docker, abortSignal) =>
       docker.getContainer(id).remove({ force: true, v: true, abortSignal }),
     );
   } catch (error) {

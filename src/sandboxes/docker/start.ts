@@ -16,7 +16,7 @@ import type { HostNetwork } from "./host-network.ts";
 import type { Images } from "./images/images.ts";
 import { LABEL, type Labels, namesOf } from "./names.ts";
 import { createNetwork, type Network } from "./network.ts";
-import { type ApiPlace, startNetworkNamespace } from "./network-namespace.ts";
+import { type ApiAddress, startNetworkNamespace } from "./network-namespace.ts";
 
 /** The dependencies of a start. */
 export interface StartContext {
@@ -91,7 +91,7 @@ async function assemble(
       labels: { ...labels, ...api.label },
       network,
       hostNetwork,
-      api: api.place,
+      api: api.address,
       daemonPort: DAEMON_PORT,
     },
     signal,
@@ -103,7 +103,7 @@ async function assemble(
   await netns.ready;
   const container = await created;
   signal.throwIfAborted();
-  await engine.ask("start the sandbox", (_, abortSignal) => container.start({ abortSignal }));
+  await engine.call("start the sandbox", (_, abortSignal) => container.start({ abortSignal }));
   const [found] = await findSandboxes(engine, { ...labels });
   signal.throwIfAborted();
   if (!found) throw new SandboxError("The sandbox was removed while it started.");
@@ -112,7 +112,7 @@ async function assemble(
 
 interface ApiAccess {
   url: string;
-  place: ApiPlace;
+  address: ApiAddress;
   label: Labels;
 }
 
@@ -123,23 +123,23 @@ async function openApiListener(
 ): Promise<ApiAccess> {
   if (options.apiUrl !== null) {
     const { hostname, port, protocol } = new URL(options.apiUrl);
-    const place = { hostname, port: Number(port) || (protocol === "https:" ? 443 : 80) };
-    return { url: options.apiUrl, place, label: {} };
+    const address = { hostname, port: Number(port) || (protocol === "https:" ? 443 : 80) };
+    return { url: options.apiUrl, address, label: {} };
   }
-  const { isForwarded } = await engine.facts();
+  const { isForwarded } = await engine.properties();
   const hostname = isForwarded ? "127.0.0.1" : network.gateway;
   try {
     const { port } = apiListeners.open(sessionId, hostname);
     // Docker Desktop's name for its host
-    const place = { hostname: isForwarded ? "host.docker.internal" : hostname, port };
+    const address = { hostname: isForwarded ? "host.docker.internal" : hostname, port };
     return {
-      url: `http://${place.hostname}:${port}`,
-      place,
+      url: `http://${address.hostname}:${port}`,
+      address,
       label: { [LABEL.api]: `${hostname}:${port}` },
     };
   } catch {
     throw new SandboxError(
-      "svc cannot listen on an address that sandboxes of this Docker engine can reach. Set SVC_SANDBOX_API_URL to an address at which its containers reach the API.",
+      "svc cannot listen on an address that containers of this Docker engine can reach. Set SVC_SANDBOX_API_URL to a URL at which they reach the API.",
       { permanent: true },
     );
   }

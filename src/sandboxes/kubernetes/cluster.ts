@@ -20,7 +20,7 @@ const LOG_MS = 30_000;
 const TRIES = 3;
 const BACKOFF_MS = 200;
 /** A list of a thousand pods takes a few megabytes. */
-const ANSWER_MAX_BYTES = 64 * 1024 * 1024;
+const RESPONSE_MAX_BYTES = 64 * 1024 * 1024;
 /** The most lines requested of a log. */
 const LOG_LINES = 20_000;
 
@@ -47,27 +47,27 @@ export async function connect(kubeconfig: string | null, namespace: string | nul
     baseServer: new client.ServerConfiguration(server, {}),
     httpApi: client.wrapHttpLibrary({
       async send(request) {
-        const answer = await sendWithRetries(kube, request);
-        const bytes = await readAll(answer, ANSWER_MAX_BYTES);
+        const response = await sendWithRetries(kube, request);
+        const bytes = await readAll(response, RESPONSE_MAX_BYTES);
         const body = {
           text: async () => bytes.toString(),
           binary: async () => bytes,
           stream: () => new Blob([bytes]).stream(),
         };
-        return new client.ResponseContext(answer.status, Object.fromEntries(answer.headers), body);
+        return new client.ResponseContext(response.status, Object.fromEntries(response.headers), body);
       },
     }),
   });
-  const place = namespace ?? kube.getContextObject(kube.getCurrentContext())?.namespace ?? "default";
+  const selected = namespace ?? kube.getContextObject(kube.getCurrentContext())?.namespace ?? "default";
   return {
-    namespace: place,
+    namespace: selected,
     core: new client.CoreV1Api(configuration),
     networking: new client.NetworkingV1Api(configuration),
     async log(pod, maxBytes) {
-      const path = `/api/v1/namespaces/${place}/pods/${pod}/log?tailLines=${LOG_LINES}`;
-      const answer = await send(kube, `${server}${path}`, { signal: AbortSignal.timeout(LOG_MS) });
-      if (answer.ok) return readEnd(answer, maxBytes);
-      await answer.body?.cancel();
+      const path = `/api/v1/namespaces/${selected}/pods/${pod}/log?tailLines=${LOG_LINES}`;
+      const response = await send(kube, `${server}${path}`, { signal: AbortSignal.timeout(LOG_MS) });
+      if (response.ok) return readEnd(response, maxBytes);
+      await response.body?.cancel();
       return null;
     },
   };
@@ -78,14 +78,14 @@ async function sendWithRetries(kube: KubeConfig, request: RequestContext): Promi
   for (let tries = 1; ; tries++) {
     const isLast = tries === TRIES || request.getHttpMethod() !== "GET";
     try {
-      const answer = await send(kube, request.getUrl(), {
+      const response = await send(kube, request.getUrl(), {
         method: request.getHttpMethod(),
         headers: request.getHeaders(),
         ...(typeof body === "string" && { body }),
         signal: AbortSignal.timeout(REQUEST_MS),
       });
-      if (isLast || (answer.status < 500 && answer.status !== 429)) return answer;
-      await answer.body?.cancel();
+      if (isLast || (response.status < 500 && response.status !== 429)) return response;
+      await response.body?.cancel();
     } catch (error) {
       if (isLast) throw error;
     }
@@ -124,10 +124,10 @@ async function send(
   return fetch(url, request);
 }
 
-async function readAll(answer: Response, maxBytes: number): Promise<Buffer<ArrayBuffer>> {
+async function readAll(response: Response, maxBytes: number): Promise<Buffer<ArrayBuffer>> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
-  for await (const part of answer.body ?? []) {
+  for await (const part of response.body ?? []) {
     bytes += part.length;
     if (bytes > maxBytes) throw new SandboxError("The cluster's response is too large.");
     parts.push(part);
@@ -135,9 +135,9 @@ async function readAll(answer: Response, maxBytes: number): Promise<Buffer<Array
   return Buffer.concat(parts);
 }
 
-async function readEnd(answer: Response, maxBytes: number): Promise<Uint8Array> {
+async function readEnd(response: Response, maxBytes: number): Promise<Uint8Array> {
   let end = Buffer.alloc(0);
-  for await (const part of answer.body ?? [])
+  for await (const part of response.body ?? [])
     end = Buffer.concat([end, part]).subarray(maxBytes > 0 ? -maxBytes : Number.POSITIVE_INFINITY);
   return end;
 }

@@ -2,7 +2,7 @@ import { parseJson } from "../../contract/json.ts";
 import { SandboxError } from "../provider.ts";
 
 /** The longest message of the API server in an error. */
-const WORDS_MAX = 300;
+const MESSAGE_MAX = 300;
 
 /** The HTTP status of an error response of the API server; null for other errors. */
 export function statusOf(error: unknown): number | null {
@@ -23,23 +23,23 @@ export function asSandboxError(error: unknown, doing: string): unknown {
     return error instanceof Error && "code" in error
       ? new SandboxError(`${could}: the Kubernetes API server cannot be reached.`)
       : error instanceof DOMException
-        ? new SandboxError(`${could}: the Kubernetes API server does not answer in time.`)
+        ? new SandboxError(`${could}: the Kubernetes API server did not respond in time.`)
         : error;
   }
-  const words = wordsOf(error);
+  const message = messageOf(error);
   if (status === 401) {
-    return new SandboxError(`${could}: the Kubernetes API server does not accept the server's credentials.`, {
+    return new SandboxError(`${could}: the Kubernetes API server rejected the credentials of svc.`, {
       permanent: true,
     });
   }
   const permanent = status >= 400 && status < 500 && ![404, 408, 409, 429].includes(status);
-  return new SandboxError(`${could}: the Kubernetes API server answers ${status}${words}.`, { permanent });
+  return new SandboxError(`${could}: the Kubernetes API server returned ${status}${message}.`, { permanent });
 }
 
-/** `message` of the Status that an API server answers with (Kubernetes API conventions, "Response Status Kind"). */
-function wordsOf(error: unknown): string {
+/** The `message` of an error response (Kubernetes API conventions, "Response Status Kind"). */
+function messageOf(error: unknown): string {
   const body: unknown = error instanceof Error ? Reflect.get(error, "body") : null;
   const status = typeof body === "string" ? parseJson(body) : body;
   const message = typeof status === "object" && status !== null ? Reflect.get(status, "message") : null;
-  return typeof message === "string" && message !== "" ? `, ${message.slice(0, WORDS_MAX)}` : "";
+  return typeof message === "string" && message !== "" ? `, ${message.slice(0, MESSAGE_MAX)}` : "";
 }

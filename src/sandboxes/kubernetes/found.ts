@@ -21,13 +21,13 @@ export async function findObjects(
   sessionId?: string,
 ): Promise<Found[]> {
   const session = sessionId === undefined ? LABELS.session : `${LABELS.session}=${sessionId}`;
-  const asked = { namespace, labelSelector: `${LABELS.installation}=${installation},${session}` };
+  const query = { namespace, labelSelector: `${LABELS.installation}=${installation},${session}` };
   // without a limit the list is complete
   const [pods, services, secrets, policies] = await Promise.all([
-    core.listNamespacedPod(asked),
-    core.listNamespacedService(asked),
-    core.listNamespacedSecret(asked),
-    networking.listNamespacedNetworkPolicy(asked),
+    core.listNamespacedPod(query),
+    core.listNamespacedService(query),
+    core.listNamespacedSecret(query),
+    networking.listNamespacedNetworkPolicy(query),
   ]);
   const found = new Map<string, Found>();
   const of = (object: KubernetesObject): Found | null => {

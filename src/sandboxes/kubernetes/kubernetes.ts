@@ -48,7 +48,7 @@ export function createKubernetesProvider(options: KubernetesOptions): Provider {
         signal.throwIfAborted();
         const { image, apiUrl } = options;
         if (!image) throw missing("SVC_KUBERNETES_IMAGE, the image of sandboxes");
-        if (!apiUrl) throw missing("SVC_SANDBOX_API_URL, where pods reach the server");
+        if (!apiUrl) throw missing("SVC_SANDBOX_API_URL, the URL at which pods reach the server");
         await endSandbox(cluster, installation, spec.sessionId, 0);
         const { sessionId, projectId, generation, limits } = spec;
         const environment = spec.environment(apiUrl);
@@ -61,7 +61,7 @@ export function createKubernetesProvider(options: KubernetesOptions): Provider {
           if (spec.build) {
             watch.log(
               "svc",
-              `Warning: images are not built in the cluster. The project's Dockerfile is ignored; the image is ${image}.`,
+              `Warning: svc does not build images in a cluster. The project's Dockerfile is ignored; the image is ${image}.`,
             );
           }
           watch.log("svc", "The cluster's nodes set the sandbox's process limit (podPidsLimit).");
@@ -73,7 +73,7 @@ export function createKubernetesProvider(options: KubernetesOptions): Provider {
         }
       }),
     find: (sessionId) =>
-      using("looked for", async (cluster) => {
+      using("found", async (cluster) => {
         const [found] = await findObjects(cluster, installation, sessionId);
         return found ? sandboxOf(found) : null;
       }),

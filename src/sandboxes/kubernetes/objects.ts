@@ -16,7 +16,7 @@ const API_PODS = { "app.kubernetes.io/name": "svc-api" };
 
 /** The user that the agent runs as; the daemon is root in its container, so that the agent cannot inspect it. */
 const RUNTIME_USER = "1000:1000";
-/** What the daemon needs to run the agent as another user, to end what it runs, and to clean up among its files. */
+/** The daemon needs them to run the agent as another user, to end its processes, and to remove its files. */
 const CAPABILITIES = ["SETUID", "SETGID", "KILL", "CHOWN", "DAC_OVERRIDE", "FOWNER"];
 /** In processors: small, since sandboxes are idle most of the time. */
 const CPU_REQUEST = 0.1;
@@ -69,7 +69,7 @@ export function policyOf(spec: ObjectsSpec): V1NetworkPolicy {
   };
 }
 
-/** The environment is in a secret, since everybody with access to pods can read a pod's specification. */
+/** The environment is in a secret, since all users with access to pods can read a pod's specification. */
 export function secretOf(spec: ObjectsSpec): V1Secret {
   const encoded = Object.entries(spec.environment).map(([name, value]) => [
     name,

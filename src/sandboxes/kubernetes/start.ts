@@ -9,7 +9,7 @@ import { nameOf, type ObjectsSpec, podOf, policyOf, secretOf, serviceOf } from "
 const POLL_MS = 500;
 /** To schedule the pod, which may need a new node, and to pull a large image. */
 const START_MS = 15 * 60_000;
-/** Consecutive failed requests that are tolerated: the restart of a control plane takes a minute. */
+/** The most consecutive failed requests: the restart of a control plane takes a minute. */
 const FAILURES = 120;
 /** The most events in the log of one start; a pod that cannot be scheduled has one every few seconds. */
 const EVENTS_MAX = 200;
@@ -59,7 +59,7 @@ export async function startPod(
       const sandbox = sandboxOf(found);
       if (sandbox.state === "ended") {
         throw new SandboxError(
-          `The sandbox ended as it started${sandbox.exitCode === null ? "" : `, with exit code ${sandbox.exitCode}`}.`,
+          `The sandbox ended during its start${sandbox.exitCode === null ? "" : `, with exit code ${sandbox.exitCode}`}.`,
         );
       }
       if (pod.status?.containerStatuses?.[0]?.state?.running && sandbox.address) return sandbox;
@@ -70,7 +70,7 @@ export async function startPod(
       if (!isTransient || ++failures > FAILURES) throw error;
     }
     if (pod) failIfFatal(pod, log);
-    if (performance.now() > end) throw new SandboxError(`The sandbox's pod does not start: ${whyNot(pod)}.`);
+    if (performance.now() > end) throw new SandboxError(`The sandbox's pod did not start: ${reasonOf(pod)}.`);
   }
 }
 
@@ -102,8 +102,8 @@ function failIfFatal(pod: V1Pod, log: (line: string) => void): void {
   );
 }
 
-function whyNot(pod: V1Pod | null): string {
+function reasonOf(pod: V1Pod | null): string {
   const placed = pod?.status?.conditions?.find(({ type }) => type === "PodScheduled");
   if (placed?.status === "False") return placed.message ?? "no node has capacity for it";
-  return pod?.status?.containerStatuses?.[0]?.state?.waiting?.reason ?? "the cluster gives no reason";
+  return pod?.status?.containerStatuses?.[0]?.state?.waiting?.reason ?? "the cluster reports no reason";
 }

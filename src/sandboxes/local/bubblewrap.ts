@@ -6,16 +6,16 @@ import type { Folder } from "./folder.ts";
 import { INSIDE_SOCKETS } from "./network.ts";
 import { syscallFilter } from "./syscalls.ts";
 
-/** The programs that the walls of a sandbox are made with, by their paths on this machine. */
+/** The programs that isolate a sandbox, by their paths on this machine. */
 export interface Tools {
   bwrap: string;
-  /** Gives up root; only where the server runs as root. */
+  /** Drops root privileges; null where the server does not run as root. */
   setpriv: string | null;
-  /** Bounds the processes; null: they are not bounded. */
+  /** Limits the number of processes; null: it is not limited. */
   prlimit: string | null;
 }
 
-/** Where things are in a sandbox (spec 2.9). */
+/** Paths in a sandbox (spec 2.9). */
 export const INSIDE = {
   workspace: "/workspace",
   home: "/opt/svc/home",
@@ -28,36 +28,36 @@ export const INSIDE_PATH = `${INSIDE.bin}:/usr/local/sbin:/usr/local/bin:/usr/sb
 
 const SOCKETS = "/run/svc";
 
-/** Null where the processor's numbers of system calls are not known. */
+/** Null where the system call numbers of the processor are not known. */
 export const SYSCALL_FILTER = syscallFilter(process.arch);
 const FILTER = "/opt/svc/syscalls";
 
 /**
- * What stands before the runtime's command: user and pid namespaces of its own, so that it neither sees the daemon, which
- * holds the sandbox's service key, nor may look into it (user_namespaces(7), pid_namespaces(7)); and a filter of system
- * calls, which it and all that it starts cannot take off.
+ * The prefix of the runtime's command. It adds separate user and pid namespaces, so that the runtime can neither see nor
+ * inspect the daemon, which has the service key (user_namespaces(7), pid_namespaces(7)); and a system call filter, which the
+ * runtime and its descendants cannot remove.
  */
 export const RUNTIME_WRAP: readonly string[] = [
   ...(SYSCALL_FILTER === null
     ? [`${INSIDE.bin}/bwrap`]
     : ["/bin/sh", "-c", `exec "$0" --seccomp 9 "$@" 9<${FILTER}`, `${INSIDE.bin}/bwrap`]),
-  // neither may it take the daemon's socket, nor the ways out but by the ports that lead there
+  // hides the sockets of the daemon and for egress: the runtime has access to the relay ports only
   ...["--unshare-user", "--unshare-pid", "--dev-bind", "/", "/", "--tmpfs", SOCKETS, "--proc", "/proc", "--"],
 ];
 
-/** The user that everything in a sandbox runs as, as it is called inside. */
+/** The uid and gid of all processes in a sandbox, as seen inside. */
 const USER = 1000;
 /**
- * The user that root becomes before anything of a sandbox runs: root's own files and sockets, of which some are reached
- * through the network's namespace, are not for it. Debian and systemd give this number to nobody.
+ * The uid and gid that a server that runs as root changes to before it runs a sandbox's processes, so that they have no access
+ * to root's files and sockets, some of which the network namespace does not hide. Debian and systemd do not assign this id.
  */
 const UNPRIVILEGED = 60_600;
-/** The capabilities that becoming another user takes; they end with it. */
-const TO_CHANGE_USER = ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"];
+/** The capabilities to change the user; they are dropped with the change. */
+const CHANGE_USER = ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"];
 
-/** Folders of the system at the root, where they are not links into /usr. */
+/** System folders below `/`: links into /usr on most systems. */
 const SYSTEM = ["bin", "sbin", "lib", "lib32", "lib64", "libx32"];
-/** What programs look for in /etc, and no more: it also holds passwords and keys. */
+/** The files of /etc that programs need. The others are hidden: passwords and keys are among them. */
 const ETC = [
   ...[
     "alternatives",
@@ -72,23 +72,23 @@ const ETC = [
   ...["protocols", "resolv.conf", "services", "ssl", "static", "terminfo", "timezone"],
 ];
 
-/** Finds the programs, or the first one that is not installed. */
+/** @returns the programs, or the name of a required one that is not installed */
 export function findTools(): Tools | { missing: "bwrap" | "setpriv" } {
   const bwrap = Bun.which("bwrap");
   const setpriv = Bun.which("setpriv");
   if (bwrap === null) return { missing: "bwrap" };
   if (isRoot() && setpriv === null) return { missing: "setpriv" };
-  const prlimit = countsBySandbox(release()) ? Bun.which("prlimit") : null;
+  const prlimit = isLimitPerNamespace(release()) ? Bun.which("prlimit") : null;
   return { bwrap: realpathSync(bwrap), setpriv: isRoot() ? setpriv : null, prlimit };
 }
 
-/** Before Linux 5.14 a limit of processes counted all that a user has on the machine, inside of sandboxes and out. */
-function countsBySandbox(linux: string): boolean {
+/** Before Linux 5.14, RLIMIT_NPROC counted all of a user's processes on the machine, in all sandboxes and outside. */
+function isLimitPerNamespace(linux: string): boolean {
   const [major = 0, minor = 0] = linux.split(".").map(Number);
   return major > 5 || (major === 5 && minor >= 14);
 }
 
-/** Gives the folder to the user that the sandbox runs as, and writes the files that it reads. */
+/** Makes the sandbox's user the owner of the folder, and writes the files that are mounted into the sandbox. */
 export async function prepareFolder(folder: Folder): Promise<void> {
   const passwd = `root:x:0:0::/root:/bin/sh\nsvc:x:${USER}:${USER}::${INSIDE.home}:${SHELL}\n${NOBODY}`;
   await writeFile(join(folder.path, "passwd"), passwd, { mode: 0o644 });
@@ -107,9 +107,9 @@ const NOBODY = "nobody:x:65534:65534::/nonexistent:/usr/sbin/nologin\n";
 
 /**
  * The command that runs another one in a sandbox.
- * @param programs files and folders that the sandbox is to find, by their path inside: paths on this machine
+ * @param programs files and folders to mount read-only: path inside → path on this machine
  */
-export function behindWalls(
+export function bubblewrapCommand(
   tools: Tools,
   folder: Folder,
   programs: Readonly<Record<string, string>>,
@@ -119,9 +119,9 @@ export function behindWalls(
   const files = fileSystem(tools, folder, programs);
   const limits = tools.prlimit === null ? [] : [tools.prlimit, `--nproc=${processes}`, "--core=0", "--"];
   if (tools.setpriv === null)
-    return [tools.bwrap, ...files, ...NAMESPACES, ...CLOSED, "--", ...limits, ...command];
-  // files that only root may see are brought in by root, and everything else happens without it
-  const become = [`--reuid=${UNPRIVILEGED}`, `--regid=${UNPRIVILEGED}`, "--clear-groups", "--"];
+    return [tools.bwrap, ...files, ...NAMESPACES, ...READ_ONLY_ROOT, "--", ...limits, ...command];
+  // root mounts files that only root can read; everything else runs as the unprivileged user
+  const changeUser = [`--reuid=${UNPRIVILEGED}`, `--regid=${UNPRIVILEGED}`, "--clear-groups", "--"];
   return [
     ...[
       tools.bwrap,
@@ -131,16 +131,16 @@ export function behindWalls(
       "--dev-bind",
       "/proc",
       "/proc",
-      ...CLOSED,
-      ...TO_CHANGE_USER,
+      ...READ_ONLY_ROOT,
+      ...CHANGE_USER,
       "--",
     ],
-    ...[tools.setpriv, ...become],
+    ...[tools.setpriv, ...changeUser],
     ...[tools.bwrap, "--dev-bind", "/", "/", ...NAMESPACES, "--", ...limits, ...command],
   ];
 }
 
-/** A network that has nothing but its own loopback. Not `--die-with-parent`: a sandbox outlives a server that is killed. */
+/** The network namespace has only a loopback interface. No `--die-with-parent`: a sandbox outlives a killed server. */
 const NAMESPACES = [
   ...["--unshare-user", "--uid", String(USER), "--gid", String(USER)],
   ...[
@@ -155,19 +155,19 @@ const NAMESPACES = [
   ...["--new-session", "--dev", "/dev", "--proc", "/proc", "--chdir", INSIDE.workspace],
 ];
 
-/** Said last: what is mounted where needs a folder. */
-const CLOSED = ["--remount-ro", "/"];
+/** The last mount option: bubblewrap creates the other mount points before. */
+const READ_ONLY_ROOT = ["--remount-ro", "/"];
 
-/** A root of its own, on which only the workspace, the home and /tmp can be written. */
+/** A separate root file system, in which only the workspace, the home, /tmp and the folder of the daemon's socket are writable. */
 function fileSystem(tools: Tools, folder: Folder, programs: Readonly<Record<string, string>>): string[] {
   const all = { ...programs, [`${INSIDE.bin}/bwrap`]: tools.bwrap };
   return [
-    // folders that are only made on the way to something are root's alone
+    // bubblewrap creates missing parent folders with access for root only
     ...["/etc", "/nix", "/opt", "/opt/svc", INSIDE.bin, INSIDE.runtime, "/run", SOCKETS, "/var"].flatMap(
       (path) => ["--dir", path],
     ),
     ...["--ro-bind", "/usr", "/usr"],
-    // where a server keeps its data below /usr
+    // hides the data folder of a server that has it below /usr
     ...(folder.path.startsWith("/usr/") ? ["--tmpfs", join(folder.path, "../..")] : []),
     ...SYSTEM.flatMap((name) => systemFolder(`/${name}`)),
     ...["--ro-bind-try", "/nix/store", "/nix/store"],
@@ -175,7 +175,7 @@ function fileSystem(tools: Tools, folder: Folder, programs: Readonly<Record<stri
     ...["passwd", "group"].flatMap((name) => ["--ro-bind", join(folder.path, name), `/etc/${name}`]),
     ...["--bind", folder.workspace, INSIDE.workspace],
     ...["--bind", folder.home, INSIDE.home],
-    ...["--bind", folder.run, INSIDE_SOCKETS.daemon, "--ro-bind", folder.outlets, INSIDE_SOCKETS.outlets],
+    ...["--bind", folder.run, INSIDE_SOCKETS.daemon, "--ro-bind", folder.egress, INSIDE_SOCKETS.egress],
     ...["--bind", folder.tmp, "/tmp", "--symlink", "/tmp", "/var/tmp"],
     ...(SYSCALL_FILTER === null ? [] : ["--ro-bind", join(folder.path, "syscalls"), FILTER]),
     ...Object.entries(all).flatMap(([inside, path]) => ["--ro-bind", path, inside]),

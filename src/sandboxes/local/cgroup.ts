@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { SandboxError, type SandboxLimits } from "../provider.ts";
 import { readKernelFile } from "./processes.ts";
 
-/** Where the kernel mounts them. */
+/** The mount point. */
 const ROOT = "/sys/fs/cgroup";
 const CONTROLLERS = ["memory", "pids", "cpu"] as const;
 type Controller = (typeof CONTROLLERS)[number];
@@ -21,15 +21,15 @@ type Parents = Partial<Record<Controller, string>>;
 /** CPU time is accounted per period, in microseconds. */
 const CPU_PERIOD_US = 100_000;
 /** For a shell to start on a busy machine. */
-const TRY_MS = 10_000;
+const TRIAL_MS = 10_000;
 /** A group is busy until its last process is reaped. */
 const REMOVE_MS = 10_000;
 const POLL_MS = 20;
 
 /**
- * Finds where the server can create control groups (cgroups(7)), by trying it. In version 2 this is the nearest ancestor
- * of the server's own group that delegates the memory controller.
- * @returns null where it cannot, as in most containers; memory is polled then
+ * Finds where the server can create control groups (cgroups(7)), by creating one. In version 2 this is the nearest
+ * ancestor of the server's own group that delegates the memory controller.
+ * @returns null where it cannot, as in most containers; svc then polls the memory of sandboxes
  */
 export async function findCgroups(): Promise<Cgroups | null> {
   const user = process.getuid?.() ?? 0;
@@ -55,7 +55,7 @@ export function cgroupsNamed({ parents }: Cgroups, name: string): string[] {
 }
 
 /** Creates the groups of one sandbox. A process that writes `0` to `cgroup.procs` of each joins them. */
-export async function makeCgroups(
+export async function createCgroups(
   { version, parents }: Cgroups,
   name: string,
   limits: SandboxLimits,
@@ -73,7 +73,7 @@ export async function makeCgroups(
   }
 }
 
-/** @throws SandboxError when one of them still has a process */
+/** @throws SandboxError when one of them still contains a process */
 export async function removeCgroups(folders: readonly string[]): Promise<void> {
   const end = performance.now() + REMOVE_MS;
   for (const folder of folders) {
@@ -152,7 +152,7 @@ async function unified(root: string, own: string, user: number): Promise<Cgroups
   }
 }
 
-/** Memory is the limit that cannot be done without: otherwise polling is better. */
+/** Groups without the memory controller are not used: polling then limits the memory, which matters most. */
 function withMemory(version: 1 | 2, parents: Parents): Cgroups[] {
   const { memory } = parents;
   return memory === undefined ? [] : [{ version, parents: { ...parents, memory } }];
@@ -175,11 +175,11 @@ async function works(cgroups: Cgroups): Promise<boolean> {
   const limits: SandboxLimits = { cpus: 1, memoryBytes: 64 * 1024 ** 2, processes: 16, diskBytes: 0 };
   const folders = cgroupsNamed(cgroups, name);
   try {
-    await makeCgroups(cgroups, name, limits);
+    await createCgroups(cgroups, name, limits);
     const trial = Bun.spawn(["/bin/sh", "-c", JOIN], {
       env: {},
       stdio: [new Blob([folders.map((folder) => `${folder}\n`).join("")]), "ignore", "ignore"],
-      timeout: TRY_MS,
+      timeout: TRIAL_MS,
       killSignal: "SIGKILL",
     });
     return (await trial.exited) === 0;

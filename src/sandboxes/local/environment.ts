@@ -6,21 +6,22 @@ import { networkEnvironment } from "./network.ts";
 import type { Ports } from "./ports.ts";
 import { MARK } from "./processes.ts";
 
-/** Where the sandbox's programs find things: inside walls, or on this machine. */
+/** The environment of the daemon, with paths in the sandbox, or on this machine without isolation. */
 export function environmentOf(
   options: Pick<LaunchOptions, "api" | "apiUrl" | "orphanS">,
   spec: Pick<SandboxSpec, "environment">,
-  place: { folder: Folder; isWalled: boolean; runtime: string | null; plugins: string | null; mark: string },
+  paths: { folder: Folder; isIsolated: boolean; runtime: string | null; plugins: string | null },
+  mark: string,
   ports: Ports,
 ): Record<string, string> {
-  const { folder, isWalled } = place;
+  const { folder, isIsolated, runtime, plugins } = paths;
   return {
-    ...(isWalled ? networkEnvironment(spec, options.apiUrl) : sharedNetwork(options, spec, ports)),
-    [MARK]: place.mark,
+    ...(isIsolated ? networkEnvironment(spec, options.apiUrl) : sharedNetwork(options, spec, ports)),
+    [MARK]: mark,
     SVC_ORPHAN_SECONDS: String(options.orphanS),
-    ...(place.runtime !== null && { SVC_RUNTIME_BIN: place.runtime }),
-    ...(place.plugins !== null && { SVC_RUNTIME_PLUGINS: place.plugins }),
-    ...(isWalled ? WALLED : plain(folder)),
+    ...(runtime !== null && { SVC_RUNTIME_BIN: runtime }),
+    ...(plugins !== null && { SVC_RUNTIME_PLUGINS: plugins }),
+    ...(isIsolated ? ISOLATED : notIsolated(folder)),
     SHELL,
     LANG: "C.UTF-8",
   };
@@ -39,7 +40,7 @@ function sharedNetwork(
   };
 }
 
-const WALLED = {
+const ISOLATED = {
   SVC_WORKSPACE: INSIDE.workspace,
   SVC_RUNTIME_HOME: INSIDE.home,
   SVC_RUNTIME_WRAP: JSON.stringify(RUNTIME_WRAP),
@@ -49,8 +50,8 @@ const WALLED = {
   LOGNAME: "svc",
 };
 
-/** Without walls the tools are those of whoever runs the server, and so is the PATH. */
-function plain(folder: Folder): Record<string, string> {
+/** Without isolation, a sandbox uses the PATH of the server's user. */
+function notIsolated(folder: Folder): Record<string, string> {
   return {
     SVC_WORKSPACE: folder.workspace,
     SVC_RUNTIME_HOME: folder.home,
@@ -60,7 +61,7 @@ function plain(folder: Folder): Record<string, string> {
   };
 }
 
-/** An address that the server listens on with every interface is reached by the machine's own. */
+/** A server that listens on all interfaces is reached by 127.0.0.1. */
 function urlOf({ hostname, port }: { hostname: string; port: number }): string {
   if (hostname === "0.0.0.0" || hostname === "::") return `http://127.0.0.1:${port}`;
   return `http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;

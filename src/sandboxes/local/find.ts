@@ -7,7 +7,7 @@ import { countPolledKills } from "./memory.ts";
 import { DAEMON_SOCKET } from "./network.ts";
 import { processAt } from "./processes.ts";
 
-/** What a sandbox's folder and processes say about it; null when there is no folder, or it is another installation's. */
+/** A sandbox's state, from its folder and processes; null without a folder, or when it belongs to another installation. */
 export async function findSandbox(
   { installation }: Pick<ProviderOptions, "installation">,
   folder: Folder,
@@ -31,10 +31,10 @@ export async function findSandbox(
   if (state.installation !== installation) return null;
   const { generation, pid, started } = state;
   const exitCode = await readNumber(folder, "exit");
-  const first = await processAt(pid);
-  const isRunning = exitCode === null && first !== null && !first.isOver && first.started === started;
+  const supervisor = await processAt(pid);
+  const isRunning = exitCode === null && supervisor?.started === started && !supervisor.isZombie;
   if (!isRunning) {
-    const outOfMemory = exitCode === KILLED && (await memoryKills(folder)) > 0;
+    const outOfMemory = exitCode === KILLED && (await countMemoryKills(folder)) > 0;
     return { ...ended, generation, exitCode, outOfMemory };
   }
   return { ...ended, generation, state: "running", address: addressOf(folder, state) };
@@ -44,11 +44,11 @@ export async function findSandbox(
 const KILLED = 137;
 
 /** The number of processes killed because the sandbox exceeded its memory limit. */
-export async function memoryKills(folder: Folder): Promise<number> {
+export async function countMemoryKills(folder: Folder): Promise<number> {
   return (await countOomKills(await readCgroups(folder))) + (await countPolledKills(folder));
 }
 
-/** A daemon with a network of its own is reached by its socket. */
+/** A daemon in its own network namespace is reached by its unix socket. */
 export function addressOf(folder: Folder, { port, walls }: Pick<State, "port" | "walls">): SandboxAddress {
   if (walls?.includes("network")) return { unix: join(folder.link, DAEMON_SOCKET) };
   return { hostname: "127.0.0.1", port };

@@ -6,51 +6,52 @@ import { parseJson } from "../../contract/json.ts";
 import { WALLS, type Wall } from "../../contract/session.ts";
 import { SandboxError } from "../provider.ts";
 
-/** What is on disk of one sandbox: everything that it may write, its log, and how to find its processes again. */
+/** The files of one sandbox: everything that it can write, its log, and the data to find its processes. */
 export interface Folder {
   path: string;
   workspace: string;
   home: string;
   tmp: string;
-  /** Holds nothing but the programs that a sandbox finds on its path; only without bubblewrap. */
+  /** Links to svc's programs, for the PATH of a sandbox without bubblewrap. */
   bin: string;
-  /** What the sandbox's daemon puts its socket into. */
+  /** Where the daemon creates its socket. */
   run: string;
-  /** A name for that folder which is short enough for the path of a socket in it. */
+  /** A symbolic link to `run`: the path of a unix socket is limited to about a hundred bytes. */
   link: string;
-  /** The ways out of all sandboxes of this server. */
-  outlets: string;
+  /** The egress sockets, shared by all sandboxes of this server. */
+  egress: string;
 }
 
-/** Written when the sandbox's first process runs, so that the server which comes after this one finds it. */
+/** Written when the sandbox's first process runs, so that the next server can find it. */
 export interface State {
   installation: string;
   generation: number;
-  /** The process above all of the sandbox's, and when it began: a pid alone may be another's by now. */
+  /** The supervisor's pid and start time: a pid alone may have been reused. */
   pid: number;
   started: string;
   port: number;
   runtimePort: number;
-  /** What isolates it; null: an older server has not written it. */
+  /** What isolates it; null: written by an older version. */
   walls: readonly Wall[] | null;
   /** The memory limit to enforce by polling, in bytes; null: the kernel enforces it, or there is none. */
   polledBytes: number | null;
 }
 
 export function folderOf(dataDir: string, sessionId: string): Folder {
-  if (!UUID.test(sessionId)) throw new SandboxError("A sandbox is named by a UUID.", { permanent: true });
+  if (!UUID.test(sessionId))
+    throw new SandboxError("The id of a sandbox must be a UUID.", { permanent: true });
   return folderAt(dataDir, join(dataDir, FOLDER, sessionId));
 }
 
 /**
- * A folder to try bubblewrap in. It is on the same disk as those of sandboxes and is not one of them, so that nothing
- * that removes sandboxes without a session can remove it.
+ * A folder to test bubblewrap in. It is on the disk of the sandboxes but not among them, so that it is not removed as a
+ * sandbox without a session.
  */
 export function trialFolder(dataDir: string): Folder {
   return folderAt(dataDir, join(dataDir, TRIALS, randomUUID()));
 }
 
-export function outletsFolder(dataDir: string): string {
+export function egressFolder(dataDir: string): string {
   return join(dataDir, "o");
 }
 
@@ -63,11 +64,11 @@ function folderAt(dataDir: string, path: string): Folder {
     bin: join(path, "bin"),
     run: join(path, "run"),
     link: join(dataDir, "d", shortName(path)),
-    outlets: outletsFolder(dataDir),
+    egress: egressFolder(dataDir),
   };
 }
 
-/** 72 bits: what a socket's path has room for, and too many to find a second session that has the same. */
+/** 72 bits: short enough for a socket's path, and too many for a collision to be found. */
 function shortName(path: string): string {
   return createHash("sha256").update(path).digest("base64url").slice(0, 12);
 }
@@ -75,62 +76,62 @@ function shortName(path: string): string {
 const FOLDER = "sandboxes";
 const TRIALS = "sandbox-trials";
 
-/** Removes what trials have left whose server was killed. */
+/** Removes the folders of trials that a killed server has left. */
 export async function removeTrials(dataDir: string): Promise<void> {
   await rm(join(dataDir, TRIALS), { recursive: true, force: true });
 }
 
-/** @returns the sessions that have a folder, whatever is in it */
+/** @returns the ids of sessions that have a folder, whatever it contains */
 export async function listFolders(dataDir: string): Promise<string[]> {
   const names = await readdir(join(dataDir, FOLDER)).catch(() => []);
   return names.filter((name) => UUID.test(name));
 }
 
-export async function makeFolder(folder: Folder): Promise<void> {
+export async function createFolder(folder: Folder): Promise<void> {
   for (const path of [folder.path, folder.workspace, folder.home, folder.tmp, folder.bin, folder.run])
     await mkdir(path, { recursive: true, mode: 0o700 });
-  await mkdir(folder.outlets, { recursive: true, mode: 0o755 });
+  await mkdir(folder.egress, { recursive: true, mode: 0o755 });
   await mkdir(dirname(folder.link), { recursive: true, mode: 0o700 });
   await rm(folder.link, { force: true });
   await symlink(folder.run, folder.link);
 }
 
-/** Removes a sandbox's folder with everything in it, also what the agent has made unreadable. */
+/** Removes a sandbox's folder, including folders that the agent has made unreadable. */
 export async function removeFolder(folder: Folder): Promise<void> {
-  // a link to what is gone leads nowhere
+  // a dangling link does no harm
   await rm(folder.link, { force: true }).catch(() => {});
   const remove = () => rm(folder.path, { recursive: true, force: true });
   try {
     await remove();
   } catch {
-    // a folder without permissions keeps what is in it; links are not followed
-    const opened = Bun.spawn(["chmod", "-R", "u+rwX", folder.path], {
+    // files in a folder without permissions cannot be removed; chmod -R does not follow links
+    const chmod = Bun.spawn(["chmod", "-R", "u+rwX", folder.path], {
       stdio: ["ignore", "ignore", "ignore"],
-      timeout: OPEN_MS,
+      timeout: CHMOD_MS,
     });
-    await opened.exited;
+    await chmod.exited;
     await remove().catch(() => {
       throw new SandboxError("The sandbox has ended, but its files cannot be removed.");
     });
   }
 }
 
-/** For the largest of trees. */
-const OPEN_MS = 60_000;
+/** For the largest trees. */
+const CHMOD_MS = 60_000;
 
-/** Whole or not at all, whenever the server is killed. */
+/** Writes the state atomically. */
 export async function writeState(folder: Folder, state: State): Promise<void> {
-  const draft = join(folder.path, `.state-${randomBytes(4).toString("hex")}`);
-  await writeFile(draft, `${JSON.stringify(state)}\n`, { mode: 0o600 });
-  await rename(draft, join(folder.path, "state.json"));
+  const temporary = join(folder.path, `.state-${randomBytes(4).toString("hex")}`);
+  await writeFile(temporary, `${JSON.stringify(state)}\n`, { mode: 0o600 });
+  await rename(temporary, join(folder.path, "state.json"));
 }
 
-/** @returns null when there is none, or none that can be read */
+/** @returns null without a valid state */
 export async function readState(folder: Folder): Promise<State | null> {
   const value = parseJson(await readText(join(folder.path, "state.json")));
   if (typeof value !== "object" || value === null) return null;
   const { installation, generation, pid, started, port, runtimePort, walls, polledBytes } = {
-    ...NOTHING,
+    ...EMPTY,
     ...value,
   };
   if (typeof installation !== "string" || typeof started !== "string") return null;
@@ -142,7 +143,7 @@ export async function readState(folder: Folder): Promise<State | null> {
   };
 }
 
-const NOTHING: Record<keyof State, unknown> = {
+const EMPTY: Record<keyof State, unknown> = {
   installation: null,
   generation: null,
   pid: null,
@@ -161,7 +162,7 @@ function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value > 0;
 }
 
-/** A number that is in a file of its own: `daemon` is a pid, `exit` a code, `memory-kills` a count. */
+/** Reads a file that contains a number: `daemon` the pid, `exit` the exit code, `memory-kills` a count. */
 export async function readNumber(
   folder: Folder,
   name: "daemon" | "exit" | "memory-kills",
@@ -170,7 +171,7 @@ export async function readNumber(
   return /^\d{1,10}\n$/.test(text) ? Number(text) : null;
 }
 
-/** Remembers the directories of a sandbox's control groups, before they are created. */
+/** Records the directories of a sandbox's control groups, before they are created. */
 export async function writeCgroups(folder: Folder, cgroups: readonly string[]): Promise<void> {
   await writeFile(join(folder.path, "cgroups"), cgroups.map((each) => `${each}\n`).join(""), { mode: 0o600 });
 }
@@ -179,7 +180,7 @@ export async function readCgroups(folder: Folder): Promise<string[]> {
   return (await readText(join(folder.path, "cgroups"))).split("\n").filter((path) => path !== "");
 }
 
-/** Above all of what is read here. */
+/** More than any of these files has. */
 const TEXT_MAX_BYTES = 64 * 1024;
 
 async function readText(path: string): Promise<string> {

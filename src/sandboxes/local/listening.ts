@@ -12,21 +12,21 @@ import type { Folder } from "./folder.ts";
 import { readLog } from "./log.ts";
 import { isFree } from "./ports.ts";
 
-/** For the daemon to listen, on a machine that is busy. Afterwards whoever asks for its health waits on. */
+/** For the daemon to listen, on a busy machine. After that, the caller polls its health. */
 const LISTEN_MS = 15_000;
 const POLL_MS = 15;
 const HEALTH_MS = 1_000;
-/** Many times a daemon's health. */
+/** Many times the size of a daemon's health. */
 const HEALTH_MAX_BYTES = 64 * 1024;
-/** What is shown of the log of a sandbox that ends as it starts. */
+/** Shown of the log of a sandbox that ends during its start. */
 const LAST_BYTES = 4096;
 
 /**
- * Waits until a sandbox's daemon listens: before that, its port may be somebody else's.
- * @returns null when somebody else listens there, so that the daemon had to end
- * @throws SandboxError when it ends for another reason
+ * Waits until a sandbox's daemon listens: until then, another program can take its port.
+ * @returns null when another program has taken the port, so that the daemon ended
+ * @throws SandboxError when the daemon ends for another reason
  */
-export async function untilListening(
+export async function waitForPort(
   options: Pick<ProviderOptions, "installation">,
   folder: Folder,
   { sessionId, port }: { sessionId: string; port: number },
@@ -46,10 +46,10 @@ export async function untilListening(
 }
 
 /**
- * Waits until the daemon of a sandbox with a network of its own answers; one that is slow is waited for elsewhere.
- * @throws SandboxError when it ends
+ * Waits until a daemon in its own network namespace answers, or returns after `LISTEN_MS`: the caller then polls it.
+ * @throws SandboxError when the daemon ends
  */
-export async function untilAnswering(
+export async function waitForSocket(
   options: Pick<ProviderOptions, "installation">,
   folder: Folder,
   sessionId: string,
@@ -69,14 +69,14 @@ async function endedEarly(folder: Folder, sandbox: Sandbox | null, watch: StartW
   const log = Buffer.from(await readLog(folder, LAST_BYTES)).toString();
   for (const line of log.trim().split("\n")) watch.log("svc", `svc-agent: ${line}`);
   return new SandboxError(
-    `The sandbox ended as it started${code === null ? "" : `, with exit code ${code}`}. See its log.`,
+    `The sandbox ended during its start${code === null ? "" : `, with exit code ${code}`}. See its log.`,
   );
 }
 
-/** The branch that the daemon at an address works on, which is called after its session; null when no daemon answers. */
+/** The branch of the daemon at an address, whose name is the session's id; null without a response. */
 async function branchAt({ hostname, port, unix }: SandboxAddress): Promise<unknown> {
   const { promise, resolve } = Promise.withResolvers<unknown>();
-  // not `fetch`: it would ask a proxy that the server was told to use
+  // not `fetch`, which uses the proxy that is configured for the server
   const request = get(
     {
       ...(unix === undefined ? { host: hostname, port } : { socketPath: unix }),

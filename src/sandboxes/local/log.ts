@@ -1,17 +1,17 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
-import { memoryKills } from "./find.ts";
+import { countMemoryKills } from "./find.ts";
 import type { Folder } from "./folder.ts";
 
-/** What is written now, and what was written before; each of them is at most LOG_PART_BYTES long. */
+/** The current file, and the rotated ones; each has at most READS * READ_BYTES bytes. */
 const PARTS = ["log", "log.1", "log.2"] as const;
-/** In reads of at most a kilobyte each: what keeps a shell's pump simple. */
+/** dd(1) copies up to this number of reads, each of at most READ_BYTES, and then the file is rotated. */
 const READS = 4096;
 const READ_BYTES = 1024;
 
 /**
- * A shell's function that copies its standard input into the log, and keeps only the end of it. It lives with the
- * sandbox: whoever writes never waits for the server, and never fills the disk when that is gone.
+ * A shell function that copies its standard input into the log, and keeps only the end. It runs as long as the sandbox:
+ * writers never wait for the server, and cannot fill the disk while no server runs.
  */
 export const PUMP = `pump() {
   while :; do
@@ -20,7 +20,7 @@ export const PUMP = `pump() {
     command -p mv -f "$folder/log.1" "$folder/log.2" 2>/dev/null
     command -p mv -f "$folder/log" "$folder/log.1"
   done
-  # a full disk ends nobody: what cannot be kept is thrown away
+  # on a full disk, discards output instead of ending the writer
   exec command -p cat >/dev/null
 }`;
 
@@ -30,27 +30,27 @@ function killsLine(kills: number): string {
   return `${killed} because the sandbox exceeded its memory limit\n`;
 }
 
-/** The last `maxBytes` of a sandbox's log, which end with the number of processes killed for exceeding the memory limit. */
+/** The last `maxBytes` of a sandbox's log. The last line counts the processes killed for exceeding the memory limit. */
 export async function readLog(folder: Folder, maxBytes: number): Promise<Uint8Array> {
   const files: FileHandle[] = [];
   try {
-    // the newest first: if they are moved on meanwhile, one is met twice, and none is missed
+    // newest first: a rotation meanwhile can repeat a file, but not skip one
     for (const name of PARTS) {
       const file = await open(join(folder.path, name), "r").catch(() => null);
       if (file) files.push(file);
     }
     const seen = new Set<number>();
     const parts: Uint8Array[] = [];
-    const last = Buffer.from(killsLine(await memoryKills(folder)));
-    let wanted = maxBytes - last.length;
+    const last = Buffer.from(killsLine(await countMemoryKills(folder)));
+    let left = maxBytes - last.length;
     for (const file of files) {
       const { ino, size } = await file.stat();
-      if (seen.has(ino) || wanted <= 0) continue;
+      if (seen.has(ino) || left <= 0) continue;
       seen.add(ino);
-      const part = Buffer.alloc(Math.min(size, wanted));
+      const part = Buffer.alloc(Math.min(size, left));
       const { bytesRead } = await file.read(part, 0, part.length, size - part.length);
       parts.unshift(part.subarray(0, bytesRead));
-      wanted -= bytesRead;
+      left -= bytesRead;
     }
     return Buffer.concat([...parts, last]);
   } finally {

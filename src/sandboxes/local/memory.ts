@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { type Folder, folderOf, listFolders, readNumber, readState } from "./folder.ts";
 import { allProcesses, type Process, readKernelFile, signal, withDescendants } from "./processes.ts";
 
-/** A poll of a few sandboxes takes some milliseconds; few programs exhaust a machine within this time. */
+/** A poll of a few sandboxes takes milliseconds; few programs exhaust a machine within this time. */
 export const MEMORY_POLL_S = 2;
 
-/** Enforces memory limits where the kernel does not: where svc cannot create control groups. */
+/** Enforces memory limits where svc cannot create control groups. */
 export interface MemoryGuard {
-  /** Begins to poll. */
+  /** Starts polling. */
   start(): void;
   stop(): void;
 }
@@ -33,7 +33,7 @@ export function createMemoryGuard(dataDir: string): MemoryGuard {
 
   return {
     start() {
-      // a poll that fails is repeated
+      // the next poll retries what fails
       timer ??= setInterval(() => void poll().catch(() => {}), MEMORY_POLL_S * 1000);
       timer.unref();
     },
@@ -66,15 +66,15 @@ async function pollAll(dataDir: string): Promise<void> {
 }
 
 async function enforce(folder: Folder, processes: readonly Process[], limit: number): Promise<void> {
-  const quick = await Promise.all(processes.map(({ pid }) => memoryOf(pid)));
+  const estimates = await Promise.all(processes.map(({ pid }) => memoryOf(pid)));
   const files = await memoryOfFiles(processes);
-  // shared memory is counted once for each process here
-  if (sum(quick) + files <= limit) return;
-  const exact = await Promise.all(processes.map(({ pid }) => shareOf(pid)));
-  if (sum(exact) + files <= limit) return;
-  const most = processes[exact.indexOf(Math.max(...exact))];
-  if (most === undefined) return;
-  signal(most.pid, "SIGKILL");
+  // an upper bound: counts shared memory once for each process
+  if (sum(estimates) + files <= limit) return;
+  const shares = await Promise.all(processes.map(({ pid }) => shareOf(pid)));
+  if (sum(shares) + files <= limit) return;
+  const largest = processes[shares.indexOf(Math.max(...shares))];
+  if (largest === undefined) return;
+  signal(largest.pid, "SIGKILL");
   await writeFile(join(folder.path, KILLS), `${(await countPolledKills(folder)) + 1}\n`, { mode: 0o600 });
 }
 
@@ -96,7 +96,7 @@ async function shareOf(pid: number): Promise<number> {
 
 /** Size of the files on the tmpfs at /dev of a sandbox, which holds /dev/shm, in bytes. */
 async function memoryOfFiles(processes: readonly Process[]): Promise<number> {
-  // the first ones are outside: the supervisor and bubblewrap
+  // the first processes, the supervisor and bubblewrap, are outside
   const inside = processes.at(-1);
   if (inside === undefined) return 0;
   const { blocks, bfree, bsize, type } = await statfs(`/proc/${inside.pid}/root/dev`).catch(() => NO_FILES);

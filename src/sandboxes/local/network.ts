@@ -1,58 +1,58 @@
 import type { SandboxSpec } from "../provider.ts";
 
-/** Where a sandbox finds the unix sockets that lead out of it, and the one on which its daemon listens. */
-export const INSIDE_SOCKETS = { outlets: "/run/svc/out", daemon: "/run/svc/daemon" } as const;
+/** Folders in a sandbox: of the egress sockets, and of the socket on which its daemon listens. */
+export const INSIDE_SOCKETS = { egress: "/run/svc/out", daemon: "/run/svc/daemon" } as const;
 
-/** The name of the daemon's socket; that of its folder is as long as a unix socket's path allows. */
+/** The name of the daemon's socket: short, since its path is limited (`Folder.link`). */
 export const DAEMON_SOCKET = "s";
 
 /**
- * The ways out of a sandbox: sockets in the data folder, and the ports on the sandbox's loopback that lead to them. The
- * ports are above those that the system chooses for outgoing connections (ip_local_port_range).
+ * The egress sockets in the data folder, and the ports on a sandbox's loopback that are forwarded to them. The ports are
+ * above the ephemeral ports (ip_local_port_range).
  */
-export const OUTLETS = {
+export const EGRESS_SOCKETS = {
   api: { socket: "api", port: 61_008 },
   proxy: { socket: "out", port: 61_028 },
   models: { socket: "llm", port: 61_010 },
 } as const;
-export type Outlet = keyof typeof OUTLETS;
+export type EgressSocket = keyof typeof EGRESS_SOCKETS;
 
 /** svc's own variables that hold the address of the operator's model gateway. */
 const MODEL_URLS = ["SVC_LLM_BASE_URL", "SVC_YOLO_URL"];
 
 /**
- * The environment of a sandbox with a network of its own. It reaches svc, and a model gateway without TLS, by ports on its
- * loopback, and everything else by a proxy.
- * @param apiUrl where the operator says that sandboxes reach the API; only one with TLS is used, through the proxy
+ * The environment of a sandbox with its own network namespace. It reaches svc, and a model gateway without TLS, by ports on
+ * its loopback, and everything else through a proxy.
+ * @param apiUrl `SVC_SANDBOX_API_URL`; only a URL with TLS is used, through the proxy
  */
 export function networkEnvironment(
   spec: Pick<SandboxSpec, "environment">,
   apiUrl: string | null,
 ): Record<string, string> {
-  const given = spec.environment(apiUrl?.startsWith("https:") ? apiUrl : inside("api"));
+  const given = spec.environment(apiUrl?.startsWith("https:") ? apiUrl : relayUrl("api"));
   const models = MODEL_URLS.flatMap((name) => {
     const url = given[name];
-    return url?.startsWith("http:") ? [[name, inside("models") + new URL(url).pathname]] : [];
+    return url?.startsWith("http:") ? [[name, relayUrl("models") + new URL(url).pathname]] : [];
   });
-  const proxy = inside("proxy");
+  const proxy = relayUrl("proxy");
   const exceptions = "127.0.0.1,localhost,::1";
   return {
     ...given,
     ...Object.fromEntries(models),
     ...{ HTTP_PROXY: proxy, HTTPS_PROXY: proxy, NO_PROXY: exceptions },
     ...{ http_proxy: proxy, https_proxy: proxy, no_proxy: exceptions },
-    // node, from version 24 on, uses a proxy only where it is told to
+    // node 24 and later use the proxy variables only with this
     NODE_USE_ENV_PROXY: "1",
     SVC_SERVICE_HOST: "127.0.0.1",
     SVC_SERVICE_SOCKET: `${INSIDE_SOCKETS.daemon}/${DAEMON_SOCKET}`,
     SVC_RELAYS: JSON.stringify(
       Object.fromEntries(
-        Object.values(OUTLETS).map(({ socket, port }) => [port, `${INSIDE_SOCKETS.outlets}/${socket}`]),
+        Object.values(EGRESS_SOCKETS).map(({ socket, port }) => [port, `${INSIDE_SOCKETS.egress}/${socket}`]),
       ),
     ),
   };
 }
 
-function inside(outlet: Outlet): string {
-  return `http://127.0.0.1:${OUTLETS[outlet].port}`;
+function relayUrl(name: EgressSocket): string {
+  return `http://127.0.0.1:${EGRESS_SOCKETS[name].port}`;
 }

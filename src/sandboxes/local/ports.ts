@@ -4,16 +4,16 @@ export interface Ports {
   runtime: number;
 }
 
-/** Below what systems choose from for outgoing connections (Linux: 32768, macOS: 49152), above what services use. */
+/** Below the ephemeral ports (Linux: 32768, macOS: 49152), above the ports of most services. */
 const FIRST = 20_000;
 const LAST = 32_000;
-/** More than are ever in use at once; then the machine is out of ports, or does not let us listen. */
+/** After as many failures, the machine has no free ports, or does not allow svc to listen. */
 const TRIES = 1_000;
 
 /**
- * Chooses two ports that nobody listens on.
- * @param taken ports that sandboxes have, or will have when their programs listen
- * @returns null when there are none
+ * Chooses two free ports.
+ * @param taken ports that are assigned to sandboxes, even if their programs do not listen yet
+ * @returns null when no port is free
  */
 export function choosePorts(taken: ReadonlySet<number>): Ports | null {
   const chosen: number[] = [];

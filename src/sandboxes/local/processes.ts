@@ -4,27 +4,27 @@ import { readdir, readFile } from "node:fs/promises";
 export interface Process {
   pid: number;
   parent: number;
-  /** When it began, in the system's own words: with the pid a name that is never given twice. */
+  /** Its start time, as the system reports it: unique together with the pid. */
   started: string;
-  /** It has ended, and waits for its parent to notice. */
-  isOver: boolean;
+  /** A zombie: it has ended, but its parent has not waited for it. */
+  isZombie: boolean;
 }
 
-/** The processes of one sandbox are known by this variable, which all of them inherit. */
+/** The variable that identifies a sandbox's processes: all of them inherit it. */
 export const MARK = "SVC_SANDBOX";
 
 /** For `ps`, where there is no /proc. */
 const PS_MS = 5_000;
 
 /**
- * The processes of a sandbox that run now: those with its mark, the first one, and whatever they have started.
- * @param first the process above all others, if it is known
+ * The running processes of a sandbox: those with its mark, its supervisor, and their descendants.
+ * @param first the supervisor, if it is known
  */
 export async function processesOf(
   mark: string,
   first: { pid: number; started: string } | null,
 ): Promise<Process[]> {
-  const all = (await allProcesses()).filter(({ isOver, pid }) => !isOver && pid !== process.pid);
+  const all = (await allProcesses()).filter(({ isZombie, pid }) => !isZombie && pid !== process.pid);
   const marked = await Promise.all(all.map(async ({ pid }) => (await markOf(pid)) === mark));
   const found = all.filter(
     ({ pid, started }, index) => marked[index] || (pid === first?.pid && started === first.started),
@@ -32,7 +32,7 @@ export async function processesOf(
   return withDescendants(all, found);
 }
 
-/** These processes and whatever they have started, parents before their children. */
+/** These processes and their descendants, parents before children. */
 export function withDescendants(all: readonly Process[], roots: readonly Process[]): Process[] {
   const found = [...roots];
   const known = new Set(found.map(({ pid }) => pid));
@@ -52,31 +52,31 @@ export async function processAt(pid: number): Promise<Process | null> {
   return (await allProcesses()).find((candidate) => candidate.pid === pid) ?? null;
 }
 
-/** Signals a process; one that has ended is no error. */
+/** Signals a process. It is not an error if it has ended. */
 export function signal(pid: number, name: "SIGTERM" | "SIGKILL"): void {
   try {
     process.kill(pid, name);
   } catch {
-    // it has just ended
+    // it has ended
   }
 }
 
-/**
- * The process of a sandbox that is the `nth` in the pid namespace which bubblewrap has made for it (pid_namespaces(7)):
- * the first is bubblewrap's own, the second is what it was asked to start.
- */
-export async function nthInside(processes: readonly Process[], nth: number): Promise<Process | null> {
+/** The process of a sandbox with this pid in bubblewrap's pid namespace (pid_namespaces(7)). */
+export async function findByInnerPid(
+  processes: readonly Process[],
+  innerPid: number,
+): Promise<Process | null> {
   for (const candidate of processes) {
     const status = await readKernelFile(`/proc/${candidate.pid}/status`);
     const inside = /^NSpid:\t(\d+)\t(\d+)$/m.exec(status)?.[2];
-    if (inside === String(nth)) return candidate;
+    if (inside === String(innerPid)) return candidate;
   }
   return null;
 }
 
 /** The processes of this machine. */
 export async function allProcesses(): Promise<Process[]> {
-  if (process.platform !== "linux") return listed();
+  if (process.platform !== "linux") return listByPs();
   const boot = await bootId();
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
   const read = await Promise.all(pids.map((pid) => readProcess(Number(pid), boot)));
@@ -89,10 +89,10 @@ async function readProcess(pid: number, boot: string): Promise<Process | null> {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [state, parent, ticks] = [fields[0], fields[1], fields[19]];
   if (!state || ticks === undefined) return null;
-  return { pid, parent: Number(parent), started: `${boot} ${ticks}`, isOver: /^[ZXx]/.test(state) };
+  return { pid, parent: Number(parent), started: `${boot} ${ticks}`, isZombie: /^[ZXx]/.test(state) };
 }
 
-/** Begins are counted from the machine's own. */
+/** Start times count from the boot of the machine. */
 async function bootId(): Promise<string> {
   return (await readKernelFile("/proc/sys/kernel/random/boot_id")).trim();
 }
@@ -105,8 +105,8 @@ async function markOf(pid: number): Promise<string | null> {
 
 const MARKED = new RegExp(`(?:^|\\0)${MARK}=([^\\0]*)`);
 
-/** All processes where there is no /proc, as ps(1) of POSIX lists them. */
-async function listed(): Promise<Process[]> {
+/** All processes by ps(1) of POSIX, where there is no /proc. */
+async function listByPs(): Promise<Process[]> {
   const ps = Bun.spawn(["ps", "-A", "-o", "pid=,ppid=,stat=,lstart="], {
     env: { PATH: "/usr/bin:/bin", LC_ALL: "C" },
     stdio: ["ignore", "pipe", "ignore"],
@@ -117,11 +117,11 @@ async function listed(): Promise<Process[]> {
     const [, pid, parent, state = "", started = ""] =
       /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.+?)\s*$/.exec(line) ?? [];
     if (pid === undefined) return [];
-    return { pid: Number(pid), parent: Number(parent), started, isOver: state.startsWith("Z") };
+    return { pid: Number(pid), parent: Number(parent), started, isZombie: state.startsWith("Z") };
   });
 }
 
-/** A file of /proc or /sys; empty when it is not there, or its process is gone. */
+/** A file of /proc or /sys; empty when it does not exist, or its process has ended. */
 export async function readKernelFile(path: string): Promise<string> {
   return readFile(path, "latin1").catch(() => "");
 }

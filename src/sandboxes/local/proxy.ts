@@ -5,25 +5,25 @@ import ipaddr from "ipaddr.js";
 import { join } from "../../splice/relay.ts";
 import { CLOSED_IPV4 } from "../closed-addresses.ts";
 
-/** A head of a proxied request: browsers and git stay far below. */
+/** Of the head of a proxied request: those of browsers and git are much smaller. */
 const HEAD_MAX_BYTES = 64 * 1024;
-/** For the head to arrive, which a client sends at once. */
+/** For the head to arrive. */
 const HEAD_MS = 30_000;
-/** For a name to be resolved, and for the other side to accept. */
+/** For a name to be resolved, and for the target to accept the connection. */
 const RESOLVE_MS = 10_000;
 const CONNECT_MS = 15_000;
 
 export interface ProxyOptions {
-  /** `host:port` of what the operator wants sandboxes to reach, wherever it is. */
+  /** `host:port` of services that the operator allows at any address. */
   exceptions: readonly string[];
   /** For tests. */
   resolve?: (host: string) => Promise<string[]>;
 }
 
 /**
- * A proxy for sandboxes (RFC 9110, 9.3.6 CONNECT, and 9112, 3.2.2 absolute form): to the public internet by IPv4, and
- * nowhere else. The name is resolved here, every address of it is checked, and the connection goes to the one checked.
- * @returns what takes a connection
+ * A proxy for sandboxes (RFC 9110, 9.3.6 CONNECT, and 9112, 3.2.2 absolute form): only to the public
+ * internet, by IPv4. It resolves the name, checks all of its addresses, and connects to a checked one.
+ * @returns the handler of a connection
  */
 export function createProxy({ exceptions, resolve = resolveHost }: ProxyOptions): (client: Socket) => void {
   return (client) => {
@@ -49,7 +49,7 @@ export function createProxy({ exceptions, resolve = resolveHost }: ProxyOptions)
     }
   };
 
-  async function pass(client: Socket, { host, port, passOn }: ProxyRequest, rest: Buffer): Promise<void> {
+  async function pass(client: Socket, { host, port, head }: ProxyRequest, rest: Buffer): Promise<void> {
     const address = await addressOf(host, port).catch(() => null);
     if (client.destroyed) return;
     if (address === null) return refuse(client, 502, `${host} cannot be resolved.`);
@@ -68,19 +68,19 @@ export function createProxy({ exceptions, resolve = resolveHost }: ProxyOptions)
     other.once("connect", () => {
       clearTimeout(late);
       other.off("close", onFailed);
-      if (passOn === null) client.write("HTTP/1.1 200 Connection established\r\n\r\n");
-      else other.write(Buffer.from(passOn, "latin1"));
+      if (head === null) client.write("HTTP/1.1 200 Connection established\r\n\r\n");
+      else other.write(Buffer.from(head, "latin1"));
       if (rest.length > 0) other.write(rest);
       join(client, other);
     });
   }
 
-  /** @returns the address to connect to; `closed` when one that the name has may not be reached */
+  /** @returns the address to connect to; `closed` when the host has an address that is not allowed */
   async function addressOf(host: string, port: number): Promise<string | null> {
     const isException = exceptions.includes(`${host}:${port}`);
     const found = ipaddr.isValid(host) ? [host] : await resolve(host);
     if (isException) return found[0] ?? null;
-    // IPv6 is closed, as with every provider; a name that has both is reached by IPv4
+    // IPv6 is closed with every provider; hosts that have both are reached by IPv4
     const addresses = found.filter((address) => ipaddr.IPv4.isValidFourPartDecimal(address));
     if (found.length > 0 && addresses.length === 0) return "closed";
     return addresses.some(isClosed) ? "closed" : (addresses[0] ?? null);
@@ -90,28 +90,28 @@ export function createProxy({ exceptions, resolve = resolveHost }: ProxyOptions)
 interface ProxyRequest {
   host: string;
   port: number;
-  /** The head as it goes on; null: CONNECT. */
-  passOn: string | null;
+  /** The head to forward; null for CONNECT. */
+  head: string | null;
 }
 
-/** Fields that are between a client and its proxy alone (RFC 9110, 7.6.1). */
+/** Fields that a proxy does not forward (RFC 9110, 7.6.1). */
 const HOP_BY_HOP = /^(?:proxy-[^:]*|connection|keep-alive)\s*:/i;
 
 function readRequest(head: string): ProxyRequest | null {
   const [first = "", ...fields] = head.split("\r\n");
   const tunnel = /^CONNECT ([^\s:@/]+):(\d{1,5}) HTTP\/1\.[01]$/.exec(first);
-  if (tunnel) return placed(tunnel[1] ?? "", Number(tunnel[2]), null);
+  if (tunnel) return requestTo(tunnel[1] ?? "", Number(tunnel[2]), null);
   const [, method, target = "", version] = /^([A-Z]+) (http:\/\/\S+) HTTP\/(1\.[01])$/.exec(first) ?? [];
   const url = URL.parse(target);
   if (!url || !method || url.username || url.password) return null;
-  // one request a connection: the next may be for another host
+  // one request per connection: the next one may be for another host
   const kept = fields.filter((field) => !HOP_BY_HOP.test(field));
   const lines = [`${method} ${url.pathname}${url.search} HTTP/${version}`, ...kept, "Connection: close"];
-  return placed(url.hostname, Number(url.port) || 80, `${lines.join("\r\n")}\r\n\r\n`);
+  return requestTo(url.hostname, Number(url.port) || 80, `${lines.join("\r\n")}\r\n\r\n`);
 }
 
-function placed(host: string, port: number, passOn: string | null): ProxyRequest | null {
-  return port > 0 && port < 65_536 ? { host, port, passOn } : null;
+function requestTo(host: string, port: number, head: string | null): ProxyRequest | null {
+  return port > 0 && port < 65_536 ? { host, port, head } : null;
 }
 
 /** Whether an IPv4 address is closed to sandboxes, or this machine's own. */
@@ -124,7 +124,7 @@ function isClosed(address: string): boolean {
 async function resolveHost(host: string): Promise<string[]> {
   const answers = lookup(host, { all: true });
   const late = new Promise<never>((_, reject) => {
-    setTimeout(() => reject(new Error("too late")), RESOLVE_MS).unref();
+    setTimeout(() => reject(new Error("timed out")), RESOLVE_MS).unref();
   });
   return (await Promise.race([answers, late])).map(({ address }) => address);
 }

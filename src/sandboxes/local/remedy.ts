@@ -6,7 +6,7 @@ export type Missing =
   | { kind: "program"; program: "bwrap" | "setpriv" }
   | { kind: "refused"; reason: string };
 
-/** What describes a machine as far as a remedy depends on it; a test names another. */
+/** The properties of a machine that a remedy depends on. */
 export interface Machine {
   /** Whether a program is installed. */
   has(program: string): boolean;
@@ -14,14 +14,14 @@ export interface Machine {
   setting(name: string): string;
 }
 
-/** @returns a clause without a full stop, and what the operator can do about it, a sentence with a command in it */
+/** @returns the reason as a clause without a full stop, and the remedy as a sentence with a command */
 export function remedyOf(
   missing: Missing,
   machine: Machine = THIS_MACHINE,
 ): { reason: string; remedy: string } {
   if (missing.kind === "platform")
     return {
-      reason: "bubblewrap works on Linux only",
+      reason: "bubblewrap requires Linux",
       remedy: "Start Docker on the server's machine, and set SVC_SANDBOX_PROVIDER=docker.",
     };
   if (missing.kind === "program") {
@@ -30,11 +30,11 @@ export function remedyOf(
       reason:
         missing.program === "bwrap"
           ? "bubblewrap is not installed on the server's machine"
-          : "setpriv, which a server that runs as root needs beside bubblewrap, is not installed on its machine",
+          : "setpriv, which a server that runs as root also needs, is not installed on the server's machine",
       remedy: `Run there: ${installCommand(name, machine)}`,
     };
   }
-  const setting = SETTINGS.find(({ name, refuses }) => machine.setting(name) === refuses);
+  const setting = SETTINGS.find(({ name, blocks }) => machine.setting(name) === blocks);
   return {
     reason: `bubblewrap does not work on the server's machine (${missing.reason})`,
     remedy: setting
@@ -43,11 +43,11 @@ export function remedyOf(
   };
 }
 
-/** Kernel settings that keep ordinary users from creating namespaces (user_namespaces(7); Debian's and Ubuntu's own). */
+/** Kernel settings that forbid namespaces for ordinary users (user_namespaces(7), and patches of Debian and Ubuntu). */
 const SETTINGS = [
-  { name: "kernel/apparmor_restrict_unprivileged_userns", refuses: "1", allows: "0" },
-  { name: "kernel/unprivileged_userns_clone", refuses: "0", allows: "1" },
-  { name: "user/max_user_namespaces", refuses: "0", allows: "15000" },
+  { name: "kernel/apparmor_restrict_unprivileged_userns", blocks: "1", allows: "0" },
+  { name: "kernel/unprivileged_userns_clone", blocks: "0", allows: "1" },
+  { name: "user/max_user_namespaces", blocks: "0", allows: "15000" },
 ];
 
 const INSTALLERS = [

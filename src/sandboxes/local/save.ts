@@ -1,31 +1,31 @@
 import { SandboxError, type SandboxSpec } from "../provider.ts";
 import { findSandbox } from "./find.ts";
 import { type Folder, readState } from "./folder.ts";
+import { findIsolation, type IsolationOptions } from "./isolation.ts";
 import { type LaunchOptions, prepare } from "./launch.ts";
-import { findWalls, type WallsOptions } from "./walls.ts";
 
-/** The daemon itself gives a save less. */
+/** Longer than the time limit of the daemon itself. */
 const SAVE_MS = 150_000;
-const WORDS_MAX = 300;
+const REASON_MAX = 300;
 
 /**
- * Saves the work of a sandbox that has ended: its daemon is run once more in its folder, behind the same walls, to do
- * only that. Nothing to save is no error.
- * @throws SandboxError in the daemon's words
+ * Saves the work of a sandbox that has ended: runs `svc-agent save` in its folder, with the same isolation. It is not an
+ * error if there is nothing to save.
+ * @throws SandboxError with the daemon's message
  */
 export async function saveSandbox(
-  options: LaunchOptions & WallsOptions,
+  options: LaunchOptions & IsolationOptions,
   folder: Folder,
   spec: Pick<SandboxSpec, "sessionId" | "environment" | "limits">,
 ): Promise<void> {
   const [state, sandbox] = [await readState(folder), await findSandbox(options, folder, spec.sessionId)];
   if (!state || sandbox?.state !== "ended") return;
-  const isolation = state.walls?.length === 0 ? "none" : "required";
-  // a save lasts minutes at most: no control groups are created for it
-  const walls = await findWalls({ ...options, isolation, findCgroups: async () => null });
+  const setting = state.walls?.length === 0 ? "none" : "required";
+  // a save takes minutes at most: it needs no control groups
+  const isolation = await findIsolation({ ...options, isolation: setting, findCgroups: async () => null });
   const ports = { daemon: state.port, runtime: state.runtimePort };
   const log = () => {};
-  const run = await prepare(options, { folder, walls }, { ...spec, hasRuntime: false }, ports, { log }, [
+  const run = await prepare(options, { folder, isolation }, { ...spec, hasRuntime: false }, ports, { log }, [
     "save",
   ]);
   const child = Bun.spawn(run.command, {
@@ -35,8 +35,8 @@ export async function saveSandbox(
     timeout: SAVE_MS,
     killSignal: "SIGKILL",
   });
-  const words = await new Response(child.stdout).text();
+  const stdout = await new Response(child.stdout).text();
   if ((await child.exited) === 0) return;
-  const reason = words.trim().split("\n").at(-1)?.slice(-WORDS_MAX) || "it gave no reason";
+  const reason = stdout.trim().split("\n").at(-1)?.slice(-REASON_MAX) || "svc-agent reported no reason";
   throw new SandboxError(`The sandbox's work was not saved: ${reason}`);
 }

@@ -3,20 +3,20 @@ import { JOIN } from "./cgroup.ts";
 import type { Folder } from "./folder.ts";
 import { PUMP } from "./log.ts";
 
-/** Of 1000: above what desktops give to their browsers' tabs. */
-const FIRST_TO_DIE = 500;
+/** The oom_score_adj of sandboxes, at most 1000: higher than that of browser tabs on desktops. */
+const OOM_SCORE = 500;
 
 /**
- * Stands above a sandbox's processes and outlives the server: joins its control groups, says who the daemon is, keeps the
- * end of the log, and writes the exit code down, by which a sandbox has ended: once its last words are in the log, or a
- * second later, since something that it has left may hold the log open. What runs out of memory is looked for among
- * sandboxes first (proc_pid_oom_score_adj(5)).
+ * Supervises a sandbox's processes and outlives the server: joins its control groups, records the daemon's pid, keeps the
+ * end of the log, and records the exit code. A sandbox has ended when the exit code is recorded: once the log is complete, or
+ * a second after the daemon's end, since remaining processes may keep the log open. Out of memory, the kernel kills
+ * processes of sandboxes first (proc_pid_oom_score_adj(5)).
  */
 const SCRIPT = `folder=$1; shift
 if [ -e "$folder/cgroups" ]; then
   ${JOIN} <"$folder/cgroups"
 fi
-{ echo ${FIRST_TO_DIE} >/proc/self/oom_score_adj; } 2>/dev/null
+{ echo ${OOM_SCORE} >/proc/self/oom_score_adj; } 2>/dev/null
 ${PUMP}
 finish() { command -p mv -f "$folder/exit.new" "$folder/exit" 2>/dev/null; }
 {
@@ -26,12 +26,12 @@ finish() { command -p mv -f "$folder/exit.new" "$folder/exit" 2>/dev/null; }
 } | pump
 finish`;
 
-/** The system's word for what an environment cannot hold. */
+/** execve(2): the arguments and the environment are too large. */
 const TOO_LARGE = "E2BIG";
 
 /**
- * Starts a sandbox's command with nothing but the given environment, in a session of its own.
- * @throws SandboxError when the environment cannot be given to a process
+ * Starts a sandbox's command in a new session (setsid(2)), with only the given environment.
+ * @throws SandboxError when the environment is not valid or too large
  */
 export function supervise(
   folder: Folder,
@@ -60,7 +60,7 @@ export function supervise(
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === TOO_LARGE)) throw error;
     throw new SandboxError(
-      "The session's environment is too large for a process: its secrets and first prompt together.",
+      "The session's environment, with its secrets and first prompt, is too large for a process.",
       { permanent: true },
     );
   }

@@ -1,7 +1,7 @@
 /**
- * System calls that no agent needs, and in which the kernel has had most of its holes: each with its numbers on x86-64 and
- * arm64 (asm/unistd_64.h, asm-generic/unistd.h of Linux). Most want rights that an agent does not have, until it is root
- * in a user namespace of its own, which `unshare`, `setns` and `clone` would give it.
+ * System calls that agents do not need, and that had most of the kernel's vulnerabilities: each with its numbers on x86-64
+ * and arm64 (asm/unistd_64.h, asm-generic/unistd.h of Linux). Most require privileges that an agent could get only as root
+ * of a new user namespace, by `unshare`, `setns` or `clone`.
  */
 export const DENIED: Readonly<Record<string, readonly [x64: number, arm64: number]>> = {
   acct: [163, 89],
@@ -47,52 +47,52 @@ export const DENIED: Readonly<Record<string, readonly [x64: number, arm64: numbe
 const CLONE = [56, 220] as const;
 const CLONE3 = [435, 435] as const;
 
-/** The flags of `clone` that make namespaces: CLONE_NEWNS, -CGROUP, -UTS, -IPC, -USER, -PID, -NET (linux/sched.h). */
+/** The flags of `clone` that create namespaces: CLONE_NEWNS, -CGROUP, -UTS, -IPC, -USER, -PID, -NET (linux/sched.h). */
 const NEW_NAMESPACES = 0x7e02_0000;
 
-/** What the kernel calls the architectures (linux/audit.h), and their columns in the tables above. */
+/** The kernel's constants for the architectures (linux/audit.h), and their columns in the tables above. */
 const ARCHITECTURES = {
   x64: { audit: 0xc000_003e, column: 0 },
   arm64: { audit: 0xc000_00b7, column: 1 },
 } as const;
-/** Numbers from here on are those of another ABI, x32, of the same processor. */
+/** Numbers from here on belong to the x32 ABI of the same processor. */
 const X32 = 0x4000_0000;
 
-/** Where a filter finds things in `struct seccomp_data`: the first argument's lower half counts. */
+/** Offsets in `struct seccomp_data`; of the first argument, its lower half. */
 const OFFSET = { number: 0, architecture: 4, argument: 16 } as const;
 /** Operations of classic BPF (linux/bpf_common.h): load a word; jump if equal, at least, or a bit is set; return. */
-const OP = { load: 0x20, equal: 0x15, atLeast: 0x35, isSet: 0x45, answer: 0x06 } as const;
-/** Answers of a filter (linux/seccomp.h): the low half is an errno. */
-const ANSWER = { allow: 0x7fff_0000, EPERM: 0x0005_0001, ENOSYS: 0x0005_0026 } as const;
+const OP = { load: 0x20, equal: 0x15, atLeast: 0x35, isSet: 0x45, return: 0x06 } as const;
+/** Return values of a filter (linux/seccomp.h): the low half is an errno. */
+const ACTION = { allow: 0x7fff_0000, EPERM: 0x0005_0001, ENOSYS: 0x0005_0026 } as const;
 
 type Instruction = readonly [op: number, value: number, then?: number, otherwise?: number];
 
 /**
- * The filter of system calls for an agent, as bubblewrap takes it (`--seccomp`): classic BPF, 8 bytes an instruction
- * (seccomp(2)). `clone3` is said not to exist, since its flags are not seen: the C library then calls `clone`.
- * @returns null on a processor whose numbers are not known
+ * The system call filter for agents, for `bwrap --seccomp`: classic BPF, 8 bytes per instruction (seccomp(2)). `clone3`
+ * returns ENOSYS, since a filter cannot read its flags: the C library then calls `clone`.
+ * @returns null for a processor whose system call numbers are not known
  */
 export function syscallFilter(architecture: string): Uint8Array | null {
   if (!isKnown(architecture)) return null;
   const { audit, column } = ARCHITECTURES[architecture];
-  const refuse = (number: number, answer: number): Instruction[] => [
+  const refuse = (number: number, action: number): Instruction[] => [
     [OP.equal, number, 0, 1],
-    [OP.answer, answer],
+    [OP.return, action],
   ];
   return encode([
     [OP.load, OFFSET.architecture],
     [OP.equal, audit, 1, 0],
-    [OP.answer, ANSWER.ENOSYS],
+    [OP.return, ACTION.ENOSYS],
     [OP.load, OFFSET.number],
     [OP.atLeast, X32, 0, 1],
-    [OP.answer, ANSWER.ENOSYS],
-    ...Object.values(DENIED).flatMap((numbers) => refuse(numbers[column], ANSWER.EPERM)),
-    ...refuse(CLONE3[column], ANSWER.ENOSYS),
+    [OP.return, ACTION.ENOSYS],
+    ...Object.values(DENIED).flatMap((numbers) => refuse(numbers[column], ACTION.EPERM)),
+    ...refuse(CLONE3[column], ACTION.ENOSYS),
     [OP.equal, CLONE[column], 0, 3],
     [OP.load, OFFSET.argument],
     [OP.isSet, NEW_NAMESPACES, 0, 1],
-    [OP.answer, ANSWER.EPERM],
-    [OP.answer, ANSWER.allow],
+    [OP.return, ACTION.EPERM],
+    [OP.return, ACTION.allow],
   ]);
 }
 

@@ -12,15 +12,15 @@ import { basename, dirname, join } from "node:path";
 import { type ProviderOptions, SandboxError } from "../provider.ts";
 import { runtimeFolder } from "./install.ts";
 
-/** What opencode's packages for single systems are called in full: `opencode-linux-x64`, and for older processors. */
+/** The names of opencode's packages for this system: `opencode-linux-x64`, and its variants. */
 const PACKAGES = ["", "-baseline", "-musl", "-baseline-musl"].map(
   (kind) => `opencode-${process.platform}-${process.arch}${kind}`,
 );
 
 /**
- * Finds the agent runtime's program: `SVC_RUNTIME_BIN`, else on the PATH, in the data folder, or among the packages of
+ * Finds the agent runtime's program: `SVC_RUNTIME_BIN`, else on the PATH, in the data folder, or in the `node_modules` of
  * the checkout that the server runs from.
- * @throws SandboxError saying how to install it
+ * @throws SandboxError with the command that installs it
  */
 export function findRuntime({
   runtime,
@@ -29,35 +29,36 @@ export function findRuntime({
 }: Pick<ProviderOptions, "runtime" | "dataDir" | "binaries">): string {
   if (runtime !== null) {
     if (isProgram(runtime)) return realpathSync(runtime);
-    throw new SandboxError("SVC_RUNTIME_BIN is not a program that the server can run.", { permanent: true });
+    throw new SandboxError("SVC_RUNTIME_BIN is not an executable file.", { permanent: true });
   }
-  const places = [
+  const paths = [
     Bun.which("opencode", { PATH: process.env["PATH"] ?? "" }),
     join(runtimeFolder(dataDir), "bin", "opencode"),
     join(dirname(binaries), "node_modules", ".bin", "opencode"),
   ];
-  for (const place of places) {
-    const program = place === null ? null : programAt(place);
+  for (const path of paths) {
+    const program = path === null ? null : programAt(path);
     if (program !== null) return program;
   }
   throw new SandboxError(
-    "The agent runtime is not installed on the server. Its operator can install it with `svc-api runtime install`, or " +
+    "The agent runtime is not installed on the server. The operator can install it with `svc-api runtime install`, or " +
       "set SVC_RUNTIME_BIN to its program.",
     { permanent: true },
   );
 }
 
 /**
- * Finds the packages that projects' own tools and plugins import: what `runtime install` has put into the data folder, or
- * beside the program that is used. Null: the runtime fetches them itself, when a project has such.
- * @returns a folder with `node_modules`
+ * Finds the packages that projects' own tools and plugins import, which `svc-api runtime install` has installed into the
+ * data folder, or beside the runtime's program.
+ * @returns a folder with `node_modules`; null: the runtime downloads the packages when a project needs them
  */
 export function findPlugins(options: Parameters<typeof findRuntime>[0]): string | null {
-  const places = [runtimeFolder(options.dataDir), ...beside(options)].map((place) => join(place, "plugins"));
-  return places.find((place) => existsSync(join(place, "node_modules"))) ?? null;
+  const folders = [runtimeFolder(options.dataDir), ...prefixOf(options)].map((path) => join(path, "plugins"));
+  return folders.find((folder) => existsSync(join(folder, "node_modules"))) ?? null;
 }
 
-function beside(options: Parameters<typeof findRuntime>[0]): string[] {
+/** The folder whose `bin` has the runtime's program. */
+function prefixOf(options: Parameters<typeof findRuntime>[0]): string[] {
   try {
     return [dirname(dirname(findRuntime(options)))];
   } catch {
@@ -65,7 +66,7 @@ function beside(options: Parameters<typeof findRuntime>[0]): string[] {
   }
 }
 
-/** The program itself: npm's `opencode` may be a script that looks for it, and wants a Node of its own. */
+/** Resolves npm's `opencode`, which may be a script that needs Node, to the program that it starts. */
 function programAt(path: string): string | null {
   if (!isProgram(path)) return null;
   const program = realpathSync(path);

@@ -16,58 +16,58 @@ export class InstallError extends Error {
 
 export interface InstallOptions {
   dataDir: string;
-  /** An npm registry, without a trailing slash. Whatever it is, only the packages that svc knows are taken. */
+  /** The URL of an npm registry, without a trailing slash. The packages are checked against known digests. */
   registry: string;
-  /** Told of each piece that has come: bytes of all that is fetched. */
+  /** Called for each chunk, with the bytes of all downloads. */
   onProgress(done: number, total: number): void;
-  /** What is fetched; the packages of this system unless given. */
+  /** The packages to install; by default those of this system. */
   packages?: { program: Package; plugins: readonly Package[] };
 }
 
-/** Where a data folder has the runtime: `bin/opencode`, and `plugins/node_modules` beside it. */
+/** The runtime's folder in a data folder, with `bin/opencode` and `plugins/node_modules`. */
 export function runtimeFolder(dataDir: string): string {
   return join(dataDir, "runtime", `opencode-${RUNTIME_VERSION}`);
 }
 
-/** All of it, over a slow line. */
+/** For all downloads, over a slow connection. */
 const INSTALL_MS = 30 * 60_000;
-/** Without a byte. */
+/** Between two chunks of a download. */
 const STALL_MS = 30_000;
 const TRIES = 3;
-const PAUSE_MS = 2_000;
-const AT_ONCE = 4;
+const BACKOFF_MS = 2_000;
+const CONCURRENCY = 4;
 const VERSION_MS = 30_000;
 
 /**
- * Installs the runtime's program for this system, and the packages of its plugins. It appears whole or not at all; one
- * that is there is left as it is.
+ * Installs the runtime's program for this system, and the packages of its plugins, atomically. Does nothing if they are
+ * installed.
  * @returns the folder
  * @throws InstallError; the signal's reason
  */
 export async function installRuntime(options: InstallOptions, signal: AbortSignal): Promise<string> {
-  const place = runtimeFolder(options.dataDir);
-  if (await isThere(place)) return place;
+  const target = runtimeFolder(options.dataDir);
+  if (await isInstalled(target)) return target;
   const packages = options.packages ?? packagesHere();
   const limited = AbortSignal.any([signal, AbortSignal.timeout(INSTALL_MS)]);
   try {
-    await mkdir(dirname(place), { recursive: true });
-    await removeLeftovers(dirname(place));
-    const folder = await mkdtemp(join(dirname(place), UNFINISHED));
+    await mkdir(dirname(target), { recursive: true });
+    await removeLeftovers(dirname(target));
+    const folder = await mkdtemp(join(dirname(target), UNFINISHED));
     try {
-      await fill(folder, packages, options, limited);
+      await installPackages(folder, packages, options, limited);
       await checkProgram(folder);
-      await rename(folder, place).catch(async (error: unknown) => {
-        // somebody else was faster
-        if (!(await isThere(place))) throw error;
+      await rename(folder, target).catch(async (error: unknown) => {
+        // another installation was faster
+        if (!(await isInstalled(target))) throw error;
       });
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
   } catch (error) {
     signal.throwIfAborted();
-    throw limited.aborted ? new InstallError("The installation timed out.") : asSentence(error);
+    throw limited.aborted ? new InstallError("The installation timed out.") : asInstallError(error);
   }
-  return place;
+  return target;
 }
 
 /** @throws InstallError when there are none for this system */
@@ -75,20 +75,20 @@ function packagesHere(): NonNullable<InstallOptions["packages"]> {
   const program = programPackage();
   if (program) return { program, plugins: PLUGIN_PACKAGES };
   throw new InstallError(
-    `svc has no opencode ${RUNTIME_VERSION} for ${process.platform} on ${process.arch}. Install it yourself, and set SVC_RUNTIME_BIN to its program.`,
+    `svc cannot install opencode ${RUNTIME_VERSION} on ${process.platform}-${process.arch}. Install opencode yourself, and set SVC_RUNTIME_BIN to its program.`,
   );
 }
 
 const UNFINISHED = "unfinished-";
 
-async function isThere(place: string): Promise<boolean> {
-  return await access(join(place, "bin/opencode"), constants.X_OK).then(
+async function isInstalled(folder: string): Promise<boolean> {
+  return await access(join(folder, "bin/opencode"), constants.X_OK).then(
     () => true,
     () => false,
   );
 }
 
-/** Of installations that were killed: nobody can be at work on what is so old. */
+/** Removes the folders of killed installations: those that are older than an installation can take. */
 async function removeLeftovers(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     if (!name.startsWith(UNFINISHED)) continue;
@@ -97,22 +97,22 @@ async function removeLeftovers(folder: string): Promise<void> {
   }
 }
 
-async function fill(
+async function installPackages(
   folder: string,
   { program, plugins }: NonNullable<InstallOptions["packages"]>,
   { registry, onProgress }: InstallOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const wanted = [
+  const queue = [
     { pack: program, into: folder },
     ...plugins.map((pack) => ({ pack, into: join(folder, "plugins/node_modules", pack.name) })),
   ];
-  const total = wanted.reduce((sum, { pack }) => sum + pack.bytes, 0);
+  const total = queue.reduce((sum, { pack }) => sum + pack.bytes, 0);
   const done = new Map<string, number>();
   const failed = new AbortController();
   const either = AbortSignal.any([signal, failed.signal]);
-  const work = async () => {
-    for (let next = wanted.shift(); next; next = wanted.shift()) {
+  const worker = async () => {
+    for (let next = queue.shift(); next; next = queue.shift()) {
       const { pack, into } = next;
       const file = join(folder, `${pack.name.replace("/", "-")}.tgz`);
       await fetchPackage(registry, pack, file, either, (bytes) => {
@@ -126,13 +126,13 @@ async function fill(
       await rm(file);
     }
   };
-  const workers = Array.from({ length: AT_ONCE }, () =>
-    work().catch((error: unknown) => {
+  const workers = Array.from({ length: CONCURRENCY }, () =>
+    worker().catch((error: unknown) => {
       failed.abort(error);
       throw error;
     }),
   );
-  // nobody may still write into the folder when it is taken away
+  // the caller removes the folder only when no worker writes into it
   await Promise.allSettled(workers);
   failed.signal.throwIfAborted();
 }
@@ -151,12 +151,12 @@ async function fetchPackage(
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof InstallError || left <= 1) throw error;
-      await Bun.sleep(PAUSE_MS);
+      await Bun.sleep(BACKOFF_MS);
     }
   }
 }
 
-/** @throws InstallError when the registry has another package than ours, or none */
+/** @throws InstallError when the registry has no such package, or one with another digest */
 async function download(
   url: string,
   pack: Package,
@@ -183,13 +183,13 @@ async function download(
       await write(out, piece);
       onBytes(bytes);
     }
-    if (bytes < pack.bytes) throw new Error("the answer was cut off");
+    if (bytes < pack.bytes) throw new Error("the response is incomplete");
     if (`sha512-${hash.digest("base64")}` !== pack.integrity)
       throw new InstallError(
         `${pack.name} ${pack.version} from ${new URL(url).host} is not the package that svc was built for. It was deleted.`,
       );
   } catch (error) {
-    if (stalled.signal.aborted) throw new Error("no answer");
+    if (stalled.signal.aborted) throw new Error("timed out");
     throw error;
   } finally {
     clearTimeout(timer);
@@ -203,7 +203,7 @@ async function write(out: WriteStream, piece: Uint8Array): Promise<void> {
   );
 }
 
-/** Its files, below the one folder that a tarball of npm's has. */
+/** Extracts the files of a tarball from npm, which are in one top-level folder. */
 async function unpack(file: string, into: string): Promise<void> {
   const source = createReadStream(file).pipe(createGunzip());
   for await (const { header, pieces } of entriesOf(source)) {
@@ -222,18 +222,18 @@ async function unpack(file: string, into: string): Promise<void> {
   }
 }
 
-/** One for another processor or C library would be found out only when a session fails. */
+/** Runs the program: one for another processor or C library would fail only in a session. */
 async function checkProgram(folder: string): Promise<void> {
   const version = await versionOf(join(folder, "bin/opencode"));
   if (version === RUNTIME_VERSION) return;
   throw new InstallError(
-    `The downloaded opencode does not run on this machine${version === null ? "" : ` as ${RUNTIME_VERSION}`}. Install it yourself, and set SVC_RUNTIME_BIN to its program.`,
+    `The downloaded opencode does not run on this machine${version === null ? "" : ` as ${RUNTIME_VERSION}`}. Install opencode yourself, and set SVC_RUNTIME_BIN to its program.`,
   );
 }
 
-/** What a program says that it is; null when it does not run. */
+/** The version that a program prints; null when it does not run. */
 export async function versionOf(program: string): Promise<string | null> {
-  // it writes into its home, even for this
+  // opencode writes into its home even for --version
   const home = await mkdtemp(join(tmpdir(), "svc-opencode-"));
   try {
     const child = Bun.spawn([program, "--version"], {
@@ -242,8 +242,8 @@ export async function versionOf(program: string): Promise<string | null> {
       timeout: VERSION_MS,
       killSignal: "SIGKILL",
     });
-    const said = (await new Response(child.stdout).text()).trim().slice(0, 100);
-    return (await child.exited) === 0 && said !== "" ? said : null;
+    const stdout = (await new Response(child.stdout).text()).trim().slice(0, 100);
+    return (await child.exited) === 0 && stdout !== "" ? stdout : null;
   } catch {
     return null;
   } finally {
@@ -251,7 +251,7 @@ export async function versionOf(program: string): Promise<string | null> {
   }
 }
 
-function asSentence(error: unknown): Error {
+function asInstallError(error: unknown): Error {
   if (error instanceof InstallError) return error;
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (code === "ENOSPC") return new InstallError("The disk with the data folder is full.");

@@ -1,16 +1,16 @@
 import { RUNTIME_VERSION } from "../../contract/runtime.ts";
 
-/** A package of the npm registry, as its tarball has to be. */
+/** A package of the npm registry, with the expected size and digest of its tarball. */
 export interface Package {
   name: string;
   version: string;
   /** Of the tarball. */
   bytes: number;
-  /** As npm writes it: `sha512-` and base64. */
+  /** In the format of npm lockfiles: `sha512-` and base64. */
   integrity: string;
 }
 
-/** The program, by system, processor and what else tells them apart: https://www.npmjs.com/package/opencode-ai */
+/** The program, by system, processor and variant: https://www.npmjs.com/package/opencode-ai */
 export const PROGRAMS: Readonly<Record<string, Package>> = {
   "linux-x64": program(
     "opencode-linux-x64",
@@ -54,8 +54,8 @@ function program(name: string, bytes: number, integrity: string): Package {
 }
 
 /**
- * What a project's own tools and plugins import, with all that it depends on, each once: without them the runtime would
- * fetch them from the registry at its start. Taken from the lockfile that npm writes for the first of them.
+ * The package that projects' own tools and plugins import, and its dependencies: without them, the runtime would download
+ * them at its start. From the lockfile that npm writes for the first one.
  */
 export const PLUGIN_PACKAGES: readonly Package[] = [
   {

@@ -4,12 +4,12 @@ import { type Package, PROGRAMS } from "./packages.ts";
 /** The package with the program for this machine; null when there is none. */
 export function programPackage(): Package | null {
   const { platform, arch } = process;
-  const kinds = [...(isOld() ? ["baseline"] : []), ...(isMusl() ? ["musl"] : [])];
+  const kinds = [...(needsBaseline() ? ["baseline"] : []), ...(isMusl() ? ["musl"] : [])];
   return PROGRAMS[[platform, arch, ...kinds].join("-")] ?? null;
 }
 
-/** Builds for x64 use AVX2, unless they are called baseline. */
-function isOld(): boolean {
+/** Whether the processor has no AVX2, which the builds for x64 need, except baseline. */
+function needsBaseline(): boolean {
   if (process.platform !== "linux" || process.arch !== "x64") return false;
   return !/^flags\s*:.*\bavx2\b/m.test(read("/proc/cpuinfo"));
 }
@@ -19,7 +19,7 @@ const LOADERS = {
   musl: ["/lib/ld-musl-x86_64.so.1", "/lib/ld-musl-aarch64.so.1"],
 };
 
-/** A machine with both has programs of glibc in the first place. */
+/** On a machine with both, glibc is the default. */
 function isMusl(): boolean {
   return LOADERS.musl.some(existsSync) && !LOADERS.glibc.some(existsSync);
 }

@@ -166,7 +166,7 @@ describe("images of sandboxes in Docker", () => {
       [
         "no Dockerfile",
         { "other.txt": "x" },
-        /^\.svc\/Dockerfile cannot be built: the repository does not have this file\.$/,
+        /^\.svc\/Dockerfile cannot be built: the repository does not contain this file\.$/,
       ],
       [
         "ADD of a URL",

@@ -16,7 +16,7 @@ export interface Binaries {
   digest(): Promise<string>;
   /** @throws SandboxError when there are none for this library */
   of(libc: Libc): Promise<Program[]>;
-  /** The packages that projects' tools and plugins import; empty if the server has none. */
+  /** The packages that projects' tools and plugins import; empty if they are not installed. */
   plugins(): Promise<PluginFile[]>;
 }
 
@@ -36,7 +36,7 @@ interface Program {
 }
 
 const FOLDER = "usr/local/bin";
-/** Where the daemon finds them (daemon/settings.ts). */
+/** The path that the daemon expects (daemon/settings.ts). */
 const PLUGINS = "opt/svc/plugins";
 const OWN = ["svc-agent", "svc-entrypoint", "svc"] as const;
 const SUFFIX = { glibc: "", musl: "-musl" } as const;
@@ -59,7 +59,7 @@ export function createBinaries(options: ProviderOptions): Binaries {
       const missing = OWN.filter((_, index) => own[index] === null);
       if (missing.length > 0) {
         throw new SandboxError(
-          `This svc has no ${missing.join(", ")} for images with ${libc}${libc === "musl" ? ", such as Alpine's: use another image, such as Debian's" : ""}.`,
+          `This build of svc has no ${missing.join(", ")} for images with ${libc}${libc === "musl" ? ", such as Alpine. Use another image, such as Debian" : ""}.`,
           { permanent: true },
         );
       }

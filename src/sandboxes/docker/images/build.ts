@@ -18,7 +18,7 @@ const LINE_MAX = 2_000;
 /** Limit of one message of the engine, which is a short line of JSON. */
 const MESSAGE_MAX_BYTES = 1024 * 1024;
 /** The engine colors what a command writes to stderr. */
-const COLOURS = /\u001b\[[0-9;]*m/g;
+const COLORS = /\u001b\[[0-9;]*m/g;
 /** Lines in the error of a failed build. */
 const LAST_LINES = 12;
 
@@ -43,7 +43,7 @@ export async function runBuild(
     });
   };
   try {
-    await engine.ask(
+    await engine.call(
       `build ${name}`,
       async (docker, abortSignal) => {
         const stream = await docker.buildImage(streamOf(context), {
@@ -54,8 +54,8 @@ export async function runBuild(
           abortSignal,
         });
         for await (const message of messagesOf(stream)) {
-          const fault = output.take(message);
-          if (fault !== null) throw fail(fault);
+          const failure = output.take(message);
+          if (failure !== null) throw fail(failure);
         }
       },
       { ms: BUILD_MS, signal },
@@ -69,7 +69,7 @@ export async function runBuild(
   }
 }
 
-/** The engine's progress messages: one JSON a line (Engine API, "Build an image"). */
+/** The engine's progress messages: one JSON object per line (Engine API, "Build an image"). */
 async function* messagesOf(stream: NodeJS.ReadableStream): AsyncGenerator<unknown> {
   let rest = "";
   const decoder = new TextDecoder();
@@ -95,7 +95,7 @@ function parsed(line: string): unknown {
 }
 
 interface Output {
-  /** @returns why the build failed, when the message says so */
+  /** @returns the error of a message that reports a failed build; else null */
   take(message: unknown): string | null;
   readonly last: readonly string[];
 }
@@ -105,7 +105,7 @@ function createOutput(log: (line: string) => void): Output {
   let count = 0;
   let partial = "";
 
-  const say = (text: string) => {
+  const write = (text: string) => {
     const line = text.trimEnd().slice(0, LINE_MAX);
     if (line === "") return;
     last.push(line);
@@ -120,16 +120,16 @@ function createOutput(log: (line: string) => void): Output {
     take(message) {
       if (typeof message !== "object" || message === null) return null;
       if ("stream" in message && typeof message.stream === "string") {
-        const lines = (partial + message.stream.replace(COLOURS, "")).split(/\r?\n|\r/);
+        const lines = (partial + message.stream.replace(COLORS, "")).split(/\r?\n|\r/);
         partial = (lines.pop() ?? "").slice(0, LINE_MAX);
-        for (const line of lines) say(line);
+        for (const line of lines) write(line);
       } else if ("status" in message && typeof message.status === "string" && !("progress" in message)) {
         // a download's steps, without its progress bars
         const id = "id" in message && typeof message.id === "string" ? `${message.id}: ` : "";
-        say(`${id}${message.status}`);
+        write(`${id}${message.status}`);
       }
       if (!("error" in message) || typeof message.error !== "string") return null;
-      if (partial) say(partial);
+      if (partial) write(partial);
       return message.error.slice(0, LINE_MAX);
     },
   };

@@ -1,5 +1,5 @@
 /**
- * Why a project's Dockerfile is not allowed, or null. The engine itself fetches the URL of an `ADD`, without the network
+ * Why a project's Dockerfile is not allowed, or null. The engine itself downloads the URL of an `ADD`, without the network
  * policy of sandboxes, and could reach cloud metadata services and private networks. `RUN curl` is subject to the policy.
  */
 export function dockerfileFault(text: string): string | null {
@@ -8,7 +8,7 @@ export function dockerfileFault(text: string): string | null {
     .filter((args) => args !== undefined);
   for (const args of adds) {
     if (/:\/\/|^git@|\s"?git@/i.test(args)) {
-      return "ADD of a URL is not allowed, because Docker itself would fetch it: use RUN curl, or COPY a file of the repository";
+      return "ADD of a URL is not allowed, because Docker itself would download it: use RUN curl, or COPY a file of the repository";
     }
     // the source is known only at build time
     if (/\$|^\s*(?:--\S+\s+)*\[.*\\/s.test(args)) return "ADD with a variable is not allowed: use COPY";
@@ -32,7 +32,7 @@ function instructionsOf(text: string): string[] {
   return [...instructions, open.trim()];
 }
 
-/** Directives stand before everything else. */
+/** The escape character. Parser directives precede everything else. */
 function escapeOf(lines: readonly string[]): string {
   for (const line of lines) {
     const [, name = "", value = ""] = /^\s*#\s*([a-z]+)\s*=\s*(\S+)\s*$/i.exec(line) ?? [];

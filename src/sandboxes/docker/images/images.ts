@@ -16,7 +16,7 @@ export interface SandboxImage {
   runtimeUser: string;
 }
 
-/** The images of sandboxes, each built once. */
+/** The images of sandboxes. Each is built once. */
 export interface Images {
   /**
    * The image for a sandbox and the one for its network namespace. Existing images are reused; concurrent starts with the
@@ -37,7 +37,7 @@ export interface ImageContext {
   readHostNetwork(image: string): Promise<HostNetwork>;
 }
 
-/** To be changed with the output of `layers.ts`. */
+/** Increment it when the output of `layers.ts` changes. */
 const LAYOUT = "2";
 
 export function createImages(context: ImageContext): Images {
@@ -48,11 +48,13 @@ export function createImages(context: ImageContext): Images {
 
   return {
     async prepare(build, watch, signal) {
-      const netns = await ensure(DEFAULT_TAG, watch, signal, (log, cut) => buildDefault(engine, log, cut));
+      const netns = await ensure(DEFAULT_TAG, watch, signal, (log, abort) =>
+        buildDefault(engine, log, abort),
+      );
       if (build === null) return { sandbox: await layered(DEFAULT_TAG, watch, signal), netns: netns.id };
       const tag = `svc-project:${digestOf([build.hash, build.dockerfile])}`;
-      await ensure(tag, watch, signal, (log, cut) =>
-        buildProject(context, { build, tag, netns: netns.id }, log, cut),
+      await ensure(tag, watch, signal, (log, abort) =>
+        buildProject(context, { build, tag, netns: netns.id }, log, abort),
       );
       return { sandbox: await layered(tag, watch, signal), netns: netns.id };
     },
@@ -61,8 +63,8 @@ export function createImages(context: ImageContext): Images {
   async function layered(base: string, watch: StartWatch, signal: AbortSignal): Promise<SandboxImage> {
     const { Id: baseId } = await inspect(base);
     const tag = `svc-sandbox:${digestOf([LAYOUT, baseId, await binaries.digest()])}`;
-    const { id, labels } = await ensure(tag, watch, signal, (log, cut) =>
-      addLayers(engine, { base: baseId, tag, binaries, labels: own }, log, cut),
+    const { id, labels } = await ensure(tag, watch, signal, (log, abort) =>
+      addLayers(engine, { base: baseId, tag, binaries, labels: own }, log, abort),
     );
     return { id, runtimeUser: labels[USER_LABEL] ?? "" };
   }
@@ -72,12 +74,12 @@ export function createImages(context: ImageContext): Images {
     tag: string,
     watch: StartWatch,
     signal: AbortSignal,
-    make: (log: (line: string) => void, cut: AbortSignal) => Promise<void>,
+    make: (log: (line: string) => void, abort: AbortSignal) => Promise<void>,
   ): Promise<{ id: string; labels: Record<string, string> }> {
-    const found = await inspect(tag).catch(unlessMissing);
+    const found = await inspect(tag).catch(nullIfMissing);
     if (!found) {
-      await share(tag, { log: (line) => watch.log("build", line), signal }, async (log, cut) => {
-        await make(log, cut);
+      await share(tag, { log: (line) => watch.log("build", line), signal }, async (log, abort) => {
+        await make(log, abort);
         await pruneImages(engine);
       });
     }
@@ -86,11 +88,11 @@ export function createImages(context: ImageContext): Images {
   }
 
   function inspect(tag: string) {
-    return engine.ask("find an image", (docker) => docker.getImage(tag).inspect());
+    return engine.call("find an image", (docker) => docker.getImage(tag).inspect());
   }
 }
 
-function unlessMissing(error: unknown): null {
+function nullIfMissing(error: unknown): null {
   if (error instanceof EngineError && error.status === 404) return null;
   throw error;
 }

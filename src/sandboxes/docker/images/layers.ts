@@ -16,7 +16,7 @@ export const USER_LABEL = "svc.user";
 const COPY_MS = 5 * 60_000;
 const PASSWD_MAX_BYTES = 1024 * 1024;
 
-/** Where images have git. */
+/** The paths of git in images. */
 const GIT = ["/usr/bin/git", "/usr/local/bin/git", "/bin/git", "/opt/bin/git"];
 
 /**
@@ -30,7 +30,7 @@ export async function addLayers(
   log: (line: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const container = await engine.ask("open an image", (docker, abortSignal) =>
+  const container = await engine.call("open an image", (docker, abortSignal) =>
     docker.createContainer({
       Image: base,
       User: "0:0",
@@ -55,7 +55,7 @@ export async function addLayers(
     const layer = pack();
     const limits = { ms: COPY_MS, signal };
     const writing = write(layer, programs, plugins, user).catch((error: Error) => layer.destroy(error));
-    await engine.ask(
+    await engine.call(
       "add svc to an image",
       (_, abortSignal) => container.putArchive(streamOf(layer), { path: "/", abortSignal }),
       limits,
@@ -63,7 +63,7 @@ export async function addLayers(
     await writing;
     const [repo = "", version = ""] = tag.split(":");
     const changes = [`LABEL ${LABEL.image}=sandbox ${USER_LABEL}=${user.uid}:${user.gid}`];
-    await engine.ask(
+    await engine.call(
       "commit an image",
       (_, abortSignal) => container.commit({ repo, tag: version, changes, abortSignal }),
       limits,
@@ -83,7 +83,7 @@ function filesOf(engine: Engine, container: Container): Files {
   return {
     async has(path) {
       try {
-        await engine.ask("read a file of an image", (_, abortSignal) =>
+        await engine.call("read a file of an image", (_, abortSignal) =>
           container.infoArchive({ path, abortSignal }),
         );
         return true;
@@ -94,7 +94,7 @@ function filesOf(engine: Engine, container: Container): Files {
     },
     async read(path) {
       try {
-        return await engine.ask("read a file of an image", async (_, abortSignal) =>
+        return await engine.call("read a file of an image", async (_, abortSignal) =>
           firstFileOf(await container.getArchive({ path, abortSignal })),
         );
       } catch (error) {
@@ -116,7 +116,7 @@ async function requireGit(files: Files): Promise<void> {
   const found = await Promise.all(GIT.map((path) => files.has(path)));
   if (found.includes(true)) return;
   throw new SandboxError(
-    "The project's image has no git, and a sandbox needs it to clone the repository. Install git in its Dockerfile.",
+    "The project's image has no git, which a sandbox needs to clone the repository. Install git in its Dockerfile.",
     { permanent: true },
   );
 }
@@ -129,7 +129,7 @@ async function libcOf(files: Files): Promise<Libc> {
   if (await has(GLIBC)) return "glibc";
   if (!(await has(MUSL))) {
     throw new SandboxError(
-      "The project's image has neither glibc nor musl, so svc's programs cannot run in it. Base its Dockerfile on another image, such as Debian's.",
+      "The project's image has neither glibc nor musl, so svc's programs cannot run in it. Base its Dockerfile on another image, such as Debian.",
       { permanent: true },
     );
   }
@@ -160,9 +160,9 @@ async function write(
   }
   layer.entry({ name: "opt/svc/", type: "directory", mode: 0o755 });
   for (const { target: name, read } of plugins) {
-    const { promise: taken, resolve, reject } = Promise.withResolvers<void>();
+    const { promise: written, resolve, reject } = Promise.withResolvers<void>();
     layer.entry({ name, mode: 0o644 }, await read(), (error) => (error ? reject(error) : resolve()));
-    await taken;
+    await written;
   }
   for (const name of ["opt/svc/home/", "workspace/"]) {
     layer.entry({ name, type: "directory", mode: 0o755, uid, gid });

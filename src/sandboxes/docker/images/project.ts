@@ -10,7 +10,7 @@ import { runBuild } from "./build.ts";
 import { dockerfileFault } from "./dockerfile.ts";
 import type { ImageContext } from "./images.ts";
 
-/** Of a repository's working files. */
+/** Of the build context: a repository's working files. */
 const CONTEXT_MAX_BYTES = 2 * 1024 ** 3;
 const DOCKERFILE_MAX_BYTES = 256 * 1024;
 
@@ -37,8 +37,8 @@ export async function buildProject(
     );
     await netns.ready;
     const context = pack();
-    const cut = new AbortController();
-    const copying = copyContext(build, context).catch((error: unknown) => cut.abort(error));
+    const aborted = new AbortController();
+    const copying = copyContext(build, context).catch((error: unknown) => aborted.abort(error));
     const buildOptions = {
       t: tag,
       dockerfile: nameIn(build.dockerfile),
@@ -51,7 +51,7 @@ export async function buildProject(
       name,
       { context, options: buildOptions },
       log,
-      AbortSignal.any([signal, cut.signal]),
+      AbortSignal.any([signal, aborted.signal]),
     );
     await copying;
   } finally {
@@ -67,7 +67,7 @@ async function copyContext({ context, dockerfile }: ImageBuild, copy: Pack): Pro
   const refuse = (why: string) =>
     new SandboxError(`${dockerfile} cannot be built: ${why}.`, { permanent: true });
   let bytes = 0;
-  let isThere = false;
+  let isFound = false;
   for await (const { header, pieces } of entriesOf(context())) {
     bytes += header.size;
     if (bytes > CONTEXT_MAX_BYTES)
@@ -80,10 +80,10 @@ async function copyContext({ context, dockerfile }: ImageBuild, copy: Pack): Pro
     const text = await textOf(pieces, DOCKERFILE_MAX_BYTES);
     const fault = text === null ? "it is too large" : dockerfileFault(text);
     if (text === null || fault !== null) throw refuse(fault ?? "");
-    isThere = true;
+    isFound = true;
     copy.entry({ ...header, size: Buffer.byteLength(text) }, text);
   }
-  if (!isThere) throw refuse("the repository does not have this file");
+  if (!isFound) throw refuse("the repository does not contain this file");
   copy.finalize();
 }
 

@@ -4,7 +4,7 @@ interface Waiter {
   signal: AbortSignal;
 }
 
-type Work = (log: (line: string) => void, cut: AbortSignal) => Promise<void>;
+type Work = (log: (line: string) => void, signal: AbortSignal) => Promise<void>;
 
 interface Running {
   waiters: Set<Waiter>;
@@ -62,7 +62,7 @@ export function createShared(): (key: string, waiter: Waiter, work: Work) => Pro
       if (lines.length > LINES_KEPT) lines.shift();
       for (const waiter of waiters) waiter.log(line);
     };
-    // not before the first caller has joined
+    // starts after the first caller has joined
     const done = Promise.resolve().then(() => work(log, abort.signal));
     const shared: Running = { waiters, lines, abort, done };
     running.set(key, shared);

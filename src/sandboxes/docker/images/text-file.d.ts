@@ -1,5 +1,5 @@
 declare module "*.dockerfile" {
   const text: string;
-  // biome-ignore lint/style/noDefaultExport: it is what an import of a text file is
+  // biome-ignore lint/style/noDefaultExport: text imports have a default export
   export default text;
 }

@@ -3,13 +3,13 @@ import type { Provider } from "./provider.ts";
 import type { Sandboxes } from "./sandboxes.ts";
 
 /** Logs what isolates the server's sandboxes, and which providers cannot isolate them. */
-export async function logWalls(sandboxes: Sandboxes, log: Logger): Promise<void> {
+export async function logIsolation(sandboxes: Sandboxes, log: Logger): Promise<void> {
   // the check starts processes, so it is skipped without a log
   if (!log.isLevelEnabled("warn")) return;
-  await Promise.all(sandboxes.all().map((provider) => logWallsOf(provider, log)));
+  await Promise.all(sandboxes.all().map((provider) => logIsolationOf(provider, log)));
 }
 
-async function logWallsOf(provider: Provider, log: Logger): Promise<void> {
+async function logIsolationOf(provider: Provider, log: Logger): Promise<void> {
   const about = { provider: provider.name };
   try {
     const walls = await provider.walls();
@@ -17,7 +17,7 @@ async function logWallsOf(provider: Provider, log: Logger): Promise<void> {
     else
       log.warn(
         { ...about, walls },
-        "SVC_SANDBOX_ISOLATION=none: sandboxes are not isolated, and agents can do whatever the user that runs svc can",
+        "SVC_SANDBOX_ISOLATION=none: sandboxes are not isolated, and agents can do everything that the user that runs svc can",
       );
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

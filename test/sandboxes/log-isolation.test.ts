@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import pino from "pino";
-import { logWalls } from "../../src/sandboxes/log-walls.ts";
+import { logIsolation } from "../../src/sandboxes/log-isolation.ts";
 import { SandboxError } from "../../src/sandboxes/provider.ts";
 import { StandInProvider } from "../helpers/stand-in-provider.ts";
 
@@ -9,7 +9,7 @@ async function logged(walls: StandInProvider["walls"], level = "info") {
   const log = pino({ level, base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const provider = new StandInProvider();
   provider.walls = walls;
-  await logWalls(provider.sandboxesOf, log);
+  await logIsolation(provider.sandboxesOf, log);
   return lines;
 }
 

@@ -125,7 +125,7 @@ needs(...BUBBLEWRAP)("each sandbox reports its isolation, also to the next serve
         ? []
         : ["files", "processes", "user", "network", "syscalls", "process_limit", "memory_limit"];
     expect(provider.wallsOf(sessionId)).toEqual(walls);
-    // started with other walls than this server would give it
+    // the setting of the next server differs
     const next = createLocalProvider({ ...options, isolation: isolation === "none" ? "required" : "none" });
     await next.list();
     expect(next.wallsOf(sessionId)).toEqual(walls);
