@@ -1,7 +1,7 @@
 import { ORPHANED_EXIT_CODE } from "../src/contract/daemon.ts";
 import { VERSION } from "../src/contract/version.ts";
 import { serveApp } from "./app/serve.ts";
-import { answerGit } from "./git/git-credential.ts";
+import { runGitCredential } from "./git/git-credential.ts";
 import { openRelays } from "./listen.ts";
 import { watchServer } from "./orphan.ts";
 import { catchSignals } from "./process/signals.ts";
@@ -26,7 +26,7 @@ const WRONG_USAGE = 2;
 export async function runAgent([verb, ...rest]: readonly string[]): Promise<void> {
   if (verb === undefined || verb === "serve") return serve();
   if (verb === "save") return save();
-  if (verb === "git-credential") process.exitCode = await answerGit(rest[0] ?? "", process.env);
+  if (verb === "git-credential") process.exitCode = await runGitCredential(rest[0] ?? "", process.env);
   else if (verb === "version") process.stdout.write(`svc-agent ${VERSION}\n`);
   else {
     process.stderr.write(USAGE);
@@ -56,7 +56,7 @@ async function serve(): Promise<void> {
       process.stderr.write("svc-agent: the server does not answer: saving the work, and ending\n");
       stop(ORPHANED_EXIT_CODE);
     });
-    signals.passTo(() => {
+    signals.forwardTo(() => {
       if (!isStopping) return stop(0);
       daemon.kill();
       process.exit(0);

@@ -6,7 +6,7 @@ import type { UserContext } from "../src/contract/user-context.ts";
 import type { Answer } from "../src/splice/answer.ts";
 import type { Decision } from "../src/splice/connection.ts";
 import type { RequestHead } from "../src/splice/head.ts";
-import { json, problem } from "./answers.ts";
+import { jsonError, jsonResponse } from "./responses.ts";
 
 /** What the daemon does when svc itself asks (spec 4.3). */
 export interface Verbs {
@@ -38,13 +38,13 @@ export function createControl(verbs: Verbs): Control {
     {
       "/svc/refresh": {
         maxBytes: EMPTY_MAX_BYTES,
-        handle: async () => json(200, { ok: true, repo: await verbs.refresh() }),
+        handle: async () => jsonResponse(200, { ok: true, repo: await verbs.refresh() }),
       },
       "/svc/abort": {
         maxBytes: EMPTY_MAX_BYTES,
         handle: async () => {
           await verbs.abort();
-          return json(200, { ok: true });
+          return jsonResponse(200, { ok: true });
         },
       },
       "/svc/env": {
@@ -52,38 +52,38 @@ export function createControl(verbs: Verbs): Control {
         handle: async (body) => {
           const secrets = readSecrets(body);
           const changed = await verbs.setSecrets(secrets);
-          return json(200, { ok: true, changed, revision: secrets.revision });
+          return jsonResponse(200, { ok: true, changed, revision: secrets.revision });
         },
       },
       "/svc/prompt": {
         maxBytes: PROMPT_MAX_BYTES,
-        handle: async (body) => json(200, { ok: true, prompt: await verbs.prompt(readPrompt(body)) }),
+        handle: async (body) => jsonResponse(200, { ok: true, prompt: await verbs.prompt(readPrompt(body)) }),
       },
     };
 
   return {
     async health(head) {
       if (head.method !== "GET" && head.method !== "HEAD") return { answer: wrongMethod("GET") };
-      return { answer: json(200, await verbs.health()) };
+      return { answer: jsonResponse(200, await verbs.health()) };
     },
     verb(head, path, { role }) {
       const handler = Object.hasOwn(handlers, path) ? handlers[path] : undefined;
-      if (!handler) return { answer: problem("not_found", "The daemon has no such route.") };
+      if (!handler) return { answer: jsonError("not_found", "The daemon has no such route.") };
       if (head.method !== "POST") return { answer: wrongMethod("POST") };
       if (role !== "platform")
-        return { answer: problem("forbidden", "Only svc itself may ask this of a sandbox.") };
-      return { maxBytes: handler.maxBytes, handle: (body) => handler.handle(body).catch(tell) };
+        return { answer: jsonError("forbidden", "Only svc itself may ask this of a sandbox.") };
+      return { maxBytes: handler.maxBytes, handle: (body) => handler.handle(body).catch(failure) };
     },
   };
 }
 
 function wrongMethod(allowed: string): Answer {
-  return problem("method_not_allowed", `This route takes ${allowed}.`, { Allow: allowed });
+  return jsonError("method_not_allowed", `This route takes ${allowed}.`, { Allow: allowed });
 }
 
-function tell(error: unknown): Answer {
-  if (error instanceof SvcError) return problem(error.code, error.message, error.headers);
-  return problem("internal", "Something went wrong inside svc.");
+function failure(error: unknown): Answer {
+  if (error instanceof SvcError) return jsonError(error.code, error.message, error.headers);
+  return jsonError("internal", "Something went wrong inside svc.");
 }
 
 /** @throws SvcError invalid_json, validation_failed, reserved_name */

@@ -2,10 +2,10 @@ import { HTTP_ERRORS } from "../src/contract/errors.ts";
 import type { UserContext } from "../src/contract/user-context.ts";
 import type { Decide, Decision, Explain } from "../src/splice/connection.ts";
 import type { RequestHead } from "../src/splice/head.ts";
-import { problem, tell } from "./answers.ts";
 import type { Identify } from "./caller.ts";
 import type { Control } from "./control.ts";
 import { forwardHead, isOurToken } from "./forward.ts";
+import { errorResponse, jsonError } from "./responses.ts";
 import type { Runtime } from "./runtime/runtime.ts";
 import { isAbort, isPrivate, isPrompt, readTarget, type Target, targetOf } from "./target.ts";
 
@@ -27,7 +27,8 @@ const CLOSED = "This route of the agent runtime is closed to clients of a sessio
 export function createDecide(gate: Gate): Decide {
   return (head) => {
     const target = readTarget(head.target);
-    if (target.kind === "invalid") return { answer: tell(head, "validation_failed", target.message) };
+    if (target.kind === "invalid")
+      return { answer: errorResponse(head, "validation_failed", target.message) };
     if (target.kind === "svc" && target.path === "/svc/health") return gate.control.health(head);
     const caller = gate.identify(head);
     if ("answer" in caller) return caller;
@@ -46,7 +47,7 @@ export function createDecide(gate: Gate): Decide {
 function toPort(gate: Gate, head: RequestHead, target: Extract<Target, { kind: "port" }>): Decision {
   const { port } = target;
   if (port === gate.ownPort() || port === gate.runtimePort)
-    return { answer: tell(head, "forbidden", `Port ${port} is svc's own in this sandbox.`) };
+    return { answer: errorResponse(head, "forbidden", `Port ${port} is svc's own in this sandbox.`) };
   return { to: { hostname: LOOPBACK, port }, head: forwardHead(head, targetOf(target, isOurToken), null) };
 }
 
@@ -56,11 +57,12 @@ function toRuntime(
   target: Extract<Target, { kind: "runtime" }>,
   { role }: UserContext,
 ): Decision {
-  if (role !== "platform" && isPrivate(target.path)) return { answer: tell(head, "forbidden", CLOSED) };
+  if (role !== "platform" && isPrivate(target.path))
+    return { answer: errorResponse(head, "forbidden", CLOSED) };
   // a connection made too early is never answered
   if (runtime.state !== "ok") {
     const message = `The agent runtime is not ready: its state is ${runtime.state}.`;
-    return { answer: tell(head, "unavailable", message, { soon: true }) };
+    return { answer: errorResponse(head, "unavailable", message, { soon: true }) };
   }
   const passedOn = targetOf(target, () => true);
   return {
@@ -72,12 +74,14 @@ function toRuntime(
 /** How errors of HTTP, and of what stands behind the daemon, are told. */
 export const explain: Explain = (status, message, head) => {
   const code = HTTP_ERRORS[status];
-  if (code) return problem(code, message);
-  if (status !== 502 || !head) return problem("internal", "Something went wrong inside svc.");
+  if (code) return jsonError(code, message);
+  if (status !== 502 || !head) return jsonError("internal", "Something went wrong inside svc.");
   const target = readTarget(head.target);
   return target.kind === "port"
-    ? tell(head, "nothing_listening", `Nothing answers at port ${target.port} of this sandbox.`, {
+    ? errorResponse(head, "nothing_listening", `Nothing answers at port ${target.port} of this sandbox.`, {
         soon: true,
       })
-    : tell(head, "unavailable", "The agent runtime has just ended; it is started again.", { soon: true });
+    : errorResponse(head, "unavailable", "The agent runtime has just ended; it is started again.", {
+        soon: true,
+      });
 };

@@ -24,7 +24,7 @@ export async function runEntrypoint(signals: Signals): Promise<void> {
     );
     process.exit(NOT_FOUND);
   }
-  signals.passTo((signal) => daemon.kill(signal));
+  signals.forwardTo((signal) => daemon.kill(signal));
   if (libc) reapOrphans(libc, (pid) => pid === daemon.pid);
   await daemon.exited;
   const { exitCode, signalCode } = daemon;

@@ -29,9 +29,9 @@ const COMMIT_MS = 5_000;
 /** @returns what answers `GET /svc/health` */
 export function createHealth(context: HealthContext): () => Promise<DaemonHealth> {
   const { settings, runtime, saver } = context;
-  const commit = remembered(() => readCommit(context));
-  const conversation = remembered(() => context.conversation.find().catch(() => null));
-  const busy = remembered(async () => runtime.state === "ok" && isBusy(await runningSessions(runtime.call)));
+  const commit = cached(() => readCommit(context));
+  const conversation = cached(() => context.conversation.find().catch(() => null));
+  const busy = cached(async () => runtime.state === "ok" && isBusy(await runningSessions(runtime.call)));
 
   return async () => {
     // one snapshot: with the state "ok", a conversation of null means that there is none
@@ -39,7 +39,7 @@ export function createHealth(context: HealthContext): () => Promise<DaemonHealth
     const [checkedOut, isAtWork, conversationId] = await Promise.all([
       context.clone === "ok" && settings.autoClone ? commit() : null,
       busy(),
-      // that there was none to ask is nothing to remember
+      // that there was none to read is nothing to remember
       state === "ok" ? conversation() : null,
     ]);
     if (isAtWork) context.usedAt = Date.now();
@@ -82,10 +82,10 @@ export async function readCommit({
 }
 
 /** Asks at most once at a time, and not again for a moment. */
-function remembered<T>(ask: () => Promise<T>): () => Promise<T> {
+function cached<T>(read: () => Promise<T>): () => Promise<T> {
   let last: { at: number; answer: Promise<T> } | null = null;
   return () => {
-    if (!last || performance.now() - last.at > FRESH_MS) last = { at: performance.now(), answer: ask() };
+    if (!last || performance.now() - last.at > FRESH_MS) last = { at: performance.now(), answer: read() };
     return last.answer;
   };
 }

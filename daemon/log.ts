@@ -1,7 +1,7 @@
 /** The sandbox's log: lines of the daemon's and of the runtime's, on standard output. */
 export interface Log {
   /** One line of the daemon's own. No credential goes in. */
-  say(text: string): void;
+  info(text: string): void;
   /** A line of the runtime's. */
   runtime(line: string): void;
 }
@@ -23,7 +23,7 @@ export function createLog(write: (text: string, done: () => void) => void = toSt
   let dropped = 0;
 
   return {
-    say: (text) => put("agent", text),
+    info: (text) => put("agent", text),
     runtime: (line) => put("runtime", line),
     build: (line) => put("build", line),
     app: (line) => put("app", line),

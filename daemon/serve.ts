@@ -70,7 +70,7 @@ export function serveDaemon(settings: Settings, limits: Limits = {}): Daemon {
     },
   };
   const listener = listenAsDaemon(settings, createDecide(gate));
-  log.say(`listens on ${settings.host}:${listener.port}`);
+  log.info(`listens on ${settings.host}:${listener.port}`);
   void boot(session);
 
   return {

@@ -40,5 +40,5 @@ export async function saveWork(
 
 export function setAgents({ project, log }: Session, agents: AgentConfig): void {
   project.agents = agents;
-  if (agents.commit !== null) log.say(`the project's agents are those of ${agents.commit}`);
+  if (agents.commit !== null) log.info(`the project's agents are those of ${agents.commit}`);
 }

@@ -2,7 +2,7 @@ import type { DaemonEnv } from "../src/contract/daemon.ts";
 import { SvcError } from "../src/contract/errors.ts";
 import type { Verbs } from "./control.ts";
 import { AgentConfigError, fetchAgentConfig } from "./git/agent-config.ts";
-import { pullBranch } from "./git/refresh.ts";
+import { pullBranch } from "./git/pull-branch.ts";
 import { createHealth } from "./health.ts";
 import { abortRuns } from "./runtime/abort.ts";
 import { type Session, saveWork, setAgents } from "./session.ts";
@@ -18,7 +18,7 @@ export function createVerbs(session: Session): Verbs {
     setSecrets: (secrets) => setSecrets(session, secrets),
     async prompt({ prompt_id: id, text, wait }) {
       session.usedAt = Date.now();
-      return await session.prompts.give({ id, text }, wait ?? false);
+      return await session.prompts.send({ id, text }, wait ?? false);
     },
   };
 }
@@ -33,7 +33,7 @@ async function refresh(session: Session): Promise<{ before: string | null; after
   });
   const moved = await pullBranch(session);
   setAgents(session, agents);
-  log.say(`refreshed from ${moved.before} to ${moved.after}`);
+  log.info(`refreshed from ${moved.before} to ${moved.after}`);
   await restart(session);
   return moved;
 }

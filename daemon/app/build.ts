@@ -1,5 +1,5 @@
 import { asAgent, signalGroup } from "../process/children.ts";
-import { eachLine } from "../process/lines.ts";
+import { forEachLine } from "../process/lines.ts";
 import { endDescendants } from "../process/tree.ts";
 import { type AppContext, AppError, appEnvironment, rootOf } from "./context.ts";
 
@@ -27,10 +27,10 @@ export async function build(
   const onLine = (line: string) => {
     lines++;
     if (lines <= LINES_MAX) log.build(line);
-    if (lines === LINES_MAX) log.say(`the build has said ${LINES_MAX} lines; what follows is not kept`);
+    if (lines === LINES_MAX) log.info(`the build has said ${LINES_MAX} lines; what follows is not kept`);
   };
-  eachLine(child.stdout, onLine);
-  eachLine(child.stderr, onLine);
+  forEachLine(child.stdout, onLine);
+  forEachLine(child.stderr, onLine);
   const late = AbortSignal.timeout(buildMs);
   const over = AbortSignal.any([signal, late]);
   const end = () => signalGroup(child.pid, "SIGKILL");
@@ -45,5 +45,5 @@ export async function build(
   if (child.signalCode) throw new AppError("build", `The build was ended by ${child.signalCode}.`);
   if (child.exitCode !== 0)
     throw new AppError("build", `The build failed with exit status ${child.exitCode}.`);
-  log.say(`built in ${((performance.now() - begun) / 1000).toFixed(1)} s`);
+  log.info(`built in ${((performance.now() - begun) / 1000).toFixed(1)} s`);
 }

@@ -14,7 +14,7 @@ export interface Output {
  * Offers what the build has left as a tar, for svc to take out.
  * @throws AppError when there is no such folder, or it is none of the repository's
  */
-export async function offerOutput(context: AppContext): Promise<Output> {
+export async function serveOutput(context: AppContext): Promise<Output> {
   const { output } = context.app;
   const missing = `The build has left no folder ${output}, where the site is to be.`;
   const folder = await findFolder(rootOf(context), output ?? ".", missing);

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { RuntimeState } from "../../src/contract/daemon.ts";
 import { asAgent, type Child } from "../process/children.ts";
-import { eachLine } from "../process/lines.ts";
+import { forEachLine } from "../process/lines.ts";
 import {
   type Exit,
   type Program,
@@ -9,8 +9,8 @@ import {
   type SupervisorLimits,
   terminate,
 } from "../process/supervisor.ts";
-import { isAnswering } from "./answers.ts";
 import { type AppContext, AppError, appEnvironment, portOf, rootOf } from "./context.ts";
+import { checkHealth } from "./health-check.ts";
 
 /** The app's run command: one supervised process. */
 export interface AppProcess {
@@ -102,15 +102,15 @@ class AppProgram implements Program {
 
   async monitor(child: Child, onReady: () => void, signal: AbortSignal): Promise<Exit | null> {
     const { log } = this.#context;
-    eachLine(child.stdout, log.app);
-    eachLine(child.stderr, log.app);
+    forEachLine(child.stdout, log.app);
+    forEachLine(child.stderr, log.app);
     const fault = await this.#untilItAnswers(signal);
     if (signal.aborted) return null;
     if (fault !== null) return { kind: "crashed", reason: fault };
     this.#hasAnswered = true;
     this.problem = null;
     onReady();
-    log.say("the app answers");
+    log.info("the app answers");
     const hang = await this.#untilItHangs(signal);
     return hang === null ? null : { kind: "crashed", reason: hang };
   }
@@ -124,13 +124,13 @@ class AppProgram implements Program {
     const { log } = this.#context;
     this.#crashes++;
     this.problem = exit.kind === "crashed" ? `The app ${exit.reason}.` : exit.error.message;
-    log.say(this.problem);
+    log.info(this.problem);
     const isLate = this.#crashes >= this.#limits.starts || this.#isPastDeadline();
     if (!this.#hasAnswered && isLate) {
       this.#giveUp(new AppError("app", this.problem));
       return false;
     }
-    log.say(`it is started again in ${pauseMs / 1000} s`);
+    log.info(`it is started again in ${pauseMs / 1000} s`);
     return true;
   }
 
@@ -166,8 +166,8 @@ class AppProgram implements Program {
     }
   }
 
-  #check(): ReturnType<typeof isAnswering> {
-    return isAnswering(portOf(this.#context), this.#limits.checkTimeoutMs);
+  #check(): ReturnType<typeof checkHealth> {
+    return checkHealth(portOf(this.#context), this.#limits.checkTimeoutMs);
   }
 }
 

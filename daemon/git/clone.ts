@@ -33,11 +33,11 @@ const STAGING = ".svc-boot-";
  * What was in the workspace is gone then, and only then. After each try that failed, `context` says why.
  * @returns null when the signal has ended it
  */
-export async function cloneUntilThere(
+export async function cloneWithRetries(
   context: CloneContext,
   signal: AbortSignal,
 ): Promise<AgentConfig | null> {
-  const again = <T>(work: () => Promise<T>) => untilDone(context, work, signal);
+  const again = <T>(work: () => Promise<T>) => retry(context, work, signal);
   const [config] = await Promise.all([
     again(() => fetchAgentConfig(context.settings, signal)),
     again(() => clone(context, signal)),
@@ -45,7 +45,7 @@ export async function cloneUntilThere(
   return signal.aborted ? null : config;
 }
 
-async function untilDone<T>(
+async function retry<T>(
   context: CloneContext,
   work: () => Promise<T>,
   signal: AbortSignal,
@@ -56,7 +56,7 @@ async function untilDone<T>(
     } catch (error) {
       if (signal.aborted) return null;
       const { message, permanent } = asCloneError(error);
-      context.log.say(`${message} The next try is in ${pause / 1000} s.`);
+      context.log.info(`${message} The next try is in ${pause / 1000} s.`);
       context.clone = "failed";
       context.error = { kind: "clone", message, permanent };
     }
@@ -79,11 +79,11 @@ async function clone(context: CloneContext, signal: AbortSignal): Promise<void> 
     if (user) for (const folder of [workspace, staging]) await chown(folder, user.uid, user.gid);
     await cloneInto(context, staging, credential, signal);
     if (signal.aborted) return;
-    await moveIn(workspace, name);
+    await moveIntoWorkspace(workspace, name);
   } finally {
     await remove(staging);
   }
-  context.log.say(`cloned ${branch} in ${((performance.now() - begun) / 1000).toFixed(1)} s`);
+  context.log.info(`cloned ${branch} in ${((performance.now() - begun) / 1000).toFixed(1)} s`);
 }
 
 async function cloneInto(
@@ -118,7 +118,7 @@ function configuration({ repoUrl, agent, sessionId }: Settings): string[] {
 }
 
 /** Nobody works in the workspace before this is over. What is there may be a volume, whose folder cannot be replaced. */
-async function moveIn(workspace: string, staging: string): Promise<void> {
+async function moveIntoWorkspace(workspace: string, staging: string): Promise<void> {
   for (const name of await readdir(workspace)) if (name !== staging) await remove(join(workspace, name));
   const clone = join(workspace, staging, "clone");
   for (const name of await readdir(clone)) await rename(join(clone, name), join(workspace, name));

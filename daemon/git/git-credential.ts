@@ -10,7 +10,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * credential that is fetched by the session's project token and lives for a quarter of an hour.
  * @returns the exit status
  */
-export async function answerGit(operation: string, env: Environment): Promise<number> {
+export async function runGitCredential(operation: string, env: Environment): Promise<number> {
   if (operation !== "get") return 0;
   const key = env["SVC_CLI_TOKEN"] || env["SVC_EXECUTOR_TOKEN"];
   const [apiUrl, projectId, repoUrl] = ["SVC_API_URL", "SVC_PROJECT_ID", "SVC_REPO_URL"].map(

@@ -17,7 +17,7 @@ const PERMANENT: readonly [RegExp, string][] = [
 ];
 
 /** Passed on to git where the operator of a sandbox has set them. */
-const PASSED_ON =
+const FORWARDED_VARIABLES =
   /^(?:PATH|TZ|(?:https?|all|no)_proxy|SSL_CERT_(?:FILE|DIR)|GIT_SSL_CAINFO|GIT_SSL_NO_VERIFY)$/i;
 
 /**
@@ -45,7 +45,7 @@ export function gitEnvironment(
       : []),
   ];
   return {
-    ...Object.fromEntries(Object.entries(inherited).filter(([name]) => PASSED_ON.test(name))),
+    ...Object.fromEntries(Object.entries(inherited).filter(([name]) => FORWARDED_VARIABLES.test(name))),
     HOME: home,
     LC_ALL: "C.UTF-8",
     GIT_CONFIG_NOSYSTEM: "1",
@@ -87,12 +87,12 @@ export function readFailure(stderr: string, credential: Credential): { reason: s
   if (known) return { reason: known[1], permanent: true };
   const lines = stderr.split("\n").filter((line) => /^(?:fatal|error): /.test(line));
   const words = (lines[0] ?? "it ended without a reason").replace(/^\w+: /, "");
-  return { reason: scrub(words, credential).slice(0, REASON_MAX), permanent: false };
+  return { reason: redact(words, credential).slice(0, REASON_MAX), permanent: false };
 }
 
 const REASON_MAX = 300;
 
-function scrub(words: string, credential: Credential): string {
+function redact(words: string, credential: Credential): string {
   const encoded = authorization(credential).split(" ").at(-1) ?? credential.token;
   return words
     .replaceAll(credential.token, "***")

@@ -10,5 +10,5 @@ export function guardProcess(children: Children, log: Log): void {
   const adopts = libc?.adoptOrphans() ?? false;
   if (libc && adopts) reapOrphans(libc, children.isOurs);
   if (!isHidden || !adopts)
-    log.say("the C library cannot be called: orphans and the daemon's memory are not guarded");
+    log.info("the C library cannot be called: orphans and the daemon's memory are not guarded");
 }

@@ -2,7 +2,7 @@
 const LINE_MAX_BYTES = 16 * 1024;
 
 /** Hands on a stream line by line, as it comes, until it ends. */
-export function eachLine(stream: ReadableStream<Uint8Array>, onLine: (line: string) => void): void {
+export function forEachLine(stream: ReadableStream<Uint8Array>, onLine: (line: string) => void): void {
   void read(stream, onLine).catch(() => {});
 }
 

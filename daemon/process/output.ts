@@ -1,12 +1,12 @@
 /** A program that has ended, and so many looks at its pipe without a byte: it is empty, and somebody else holds it open. */
-const QUIET_LOOKS = 10;
-const LOOK_MS = 50;
+const QUIET_CHECKS = 10;
+const CHECK_MS = 50;
 
 /**
  * Hands on what a program prints, in pieces. Not until its pipe is closed, which what the program has left behind may
  * hold open for ever, but until it has ended and all that it printed is read; and no longer than `signal` lasts.
  */
-export async function eachPiece(
+export async function forEachChunk(
   stream: ReadableStream<Uint8Array>,
   { exited, signal }: { exited: Promise<unknown>; signal: AbortSignal },
   onPiece: (piece: Uint8Array) => void,
@@ -17,7 +17,7 @@ export async function eachPiece(
   let quiet = 0;
   let timer: ReturnType<typeof setInterval> | null = null;
   void exited.then(() => {
-    if (!isOver) timer = setInterval(() => ++quiet === QUIET_LOOKS && leave(), LOOK_MS);
+    if (!isOver) timer = setInterval(() => ++quiet === QUIET_CHECKS && leave(), CHECK_MS);
   });
   signal.addEventListener("abort", leave);
   if (signal.aborted) leave();

@@ -1,7 +1,7 @@
 import { type Children, type Command, signalGroup } from "./children.ts";
-import { eachPiece } from "./output.ts";
+import { forEachChunk } from "./output.ts";
 
-export interface Ran {
+export interface RunResult {
   /** Null when it was ended by a signal, ours or another. */
   code: number | null;
   stdout: string;
@@ -19,7 +19,7 @@ export async function run(
   command: Command,
   deadlineMs: number,
   signal?: AbortSignal,
-): Promise<Ran> {
+): Promise<RunResult> {
   const child = children.start(command);
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(), deadlineMs);
@@ -42,11 +42,11 @@ export async function run(
 
 async function head(
   stream: ReadableStream<Uint8Array>,
-  life: Parameters<typeof eachPiece>[1],
+  life: Parameters<typeof forEachChunk>[1],
 ): Promise<string> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
-  await eachPiece(stream, life, (part) => {
+  await forEachChunk(stream, life, (part) => {
     if (bytes < OUTPUT_MAX_BYTES) parts.push(part);
     bytes += part.length;
   });

@@ -3,7 +3,7 @@ type Take = (signal: NodeJS.Signals) => void;
 /** Signals that were sent to this process, the oldest first. */
 export interface Signals {
   /** Hands on those that have come, at once, and those that come. */
-  passTo(take: Take): void;
+  forwardTo(take: Take): void;
 }
 
 /**
@@ -15,7 +15,7 @@ export function catchSignals(names: readonly NodeJS.Signals[]): Signals {
   let take: Take = (signal) => void kept.push(signal);
   for (const name of names) process.on(name, () => take(name));
   return {
-    passTo(next) {
+    forwardTo(next) {
       take = next;
       for (const signal of kept.splice(0)) next(signal);
     },

@@ -7,7 +7,7 @@ interface Process {
 }
 
 /** Between two looks: what was just killed needs a moment to be gone. */
-const LOOK_MS = 20;
+const CHECK_MS = 20;
 /** What is asked to end gets so long; then it is killed, as often as it takes a fork bomb's rests to be gone. */
 const TERM_MS = 1_000;
 const KILL_MS = 4_000;
@@ -22,7 +22,7 @@ export async function endDescendants(root: number, kept: () => ReadonlySet<numbe
     ["SIGKILL", KILL_MS],
   ] as const) {
     const asked = new Set<number>();
-    for (const end = performance.now() + ms; performance.now() < end; await Bun.sleep(LOOK_MS)) {
+    for (const end = performance.now() + ms; performance.now() < end; await Bun.sleep(CHECK_MS)) {
       const left = descendantsOf(await allProcesses(), root, kept());
       if (left.length === 0) return true;
       for (const pid of left) {

@@ -1,16 +1,16 @@
 import type { DaemonPrompt } from "../../src/contract/daemon.ts";
 import { explainRun } from "../../src/contract/runtime.ts";
-import { isFinal, type Sight } from "./sight.ts";
+import { isFinal, type PromptStatus } from "./prompt-status.ts";
 
 export type Outcome = Pick<DaemonPrompt, "state" | "error">;
 
 /** What the daemon itself knows of a prompt beside what the runtime keeps. */
 export interface Known {
   /** The runtime's process is another than the one that was given it. */
-  isOther: boolean;
+  hasRestarted: boolean;
   isAborted: boolean;
   /** What the runtime said went wrong in the conversation since. */
-  heard: string | null;
+  runtimeError: string | null;
   /** Milliseconds for which it was seen as it is, without a run. */
   idleMs: number;
 }
@@ -23,17 +23,17 @@ const SILENT_MS = 15_000;
 const WORDS_MAX = 500;
 
 /** What has become of a prompt, from what is seen of it; null while it may still be answered. */
-export function outcomeOf({ isBusy, answer }: Sight, known: Known): Outcome | null {
+export function outcomeOf({ isBusy, answer }: PromptStatus, known: Known): Outcome | null {
   if (answer?.error) return failure(answer.error, known);
   if (answer?.isComplete && isFinal(answer)) return ANSWERED;
   if (isBusy) return null;
-  if (!answer && known.heard !== null) return { state: "failed", error: sentence(known.heard) };
+  if (!answer && known.runtimeError !== null) return { state: "failed", error: sentence(known.runtimeError) };
   if (known.idleMs < IDLE_MS) return null;
   // one that waited for its next try when it was aborted tells nothing of it
   if (answer?.isComplete) return answer.finish === null ? ABORTED : ANSWERED;
-  if (known.isOther) return RESTARTED;
+  if (known.hasRestarted) return RESTARTED;
   if (known.isAborted) return ABORTED;
-  if (known.heard !== null) return { state: "failed", error: sentence(known.heard) };
+  if (known.runtimeError !== null) return { state: "failed", error: sentence(known.runtimeError) };
   if (answer) return { state: "interrupted", error: "The run ended in the middle of the answer." };
   return known.idleMs < SILENT_MS
     ? null
@@ -48,8 +48,8 @@ export const RESTARTED: Outcome = {
 const ABORTED: Outcome = { state: "aborted", error: "The run was aborted." };
 
 /** The runtime ends its runs before it is stopped, and calls that an abort. */
-function failure({ name, message }: { name: string; message: string }, { isOther }: Known): Outcome {
-  if (name === "MessageAbortedError") return isOther ? RESTARTED : ABORTED;
+function failure({ name, message }: { name: string; message: string }, { hasRestarted }: Known): Outcome {
+  if (name === "MessageAbortedError") return hasRestarted ? RESTARTED : ABORTED;
   return { state: "failed", error: sentence(message || name) };
 }
 

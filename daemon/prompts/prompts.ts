@@ -7,12 +7,12 @@ import { newMessageId } from "../../src/contract/message-id.ts";
 import type { RunActivity } from "../activity.ts";
 import { runningSessions } from "../runtime/abort.ts";
 import type { RuntimeCall } from "../runtime/call.ts";
-import { hearRuntime } from "../runtime/events.ts";
+import { subscribeToRuntime } from "../runtime/events.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { Settings } from "../settings.ts";
 import { type Conversation, ConversationError } from "./conversation.ts";
 import { type Outcome, outcomeOf, RESTARTED } from "./outcome.ts";
-import { lookAtPrompt, type Sight } from "./sight.ts";
+import { type PromptStatus, readPromptStatus } from "./prompt-status.ts";
 
 export interface PromptsContext {
   settings: Pick<Settings, "agent" | "model" | "runtimePort">;
@@ -24,17 +24,17 @@ export interface PromptsContext {
 /** A call that gives a prompt: a cold runtime reads its agents and plugins first. */
 const CALL_MS = 30_000;
 /** Between two looks; the runtime's events come before. */
-const LOOK_MS = 1_000;
+const CHECK_MS = 1_000;
 /** How long an answer is waited for at a time. */
 const WAIT_MS = 15_000;
 /** Prompts that are remembered; what became of older ones is asked of the runtime. */
-const REMEMBERED = 100;
+const CACHED_MAX = 100;
 
 /** Gives prompts to the runtime, one at a time, and tells what becomes of them. */
 export class Prompts {
   readonly #context: PromptsContext;
-  readonly #given = new Map<string, Given>();
-  #giving: Promise<unknown> = Promise.resolve();
+  readonly #sent = new Map<string, SentPrompt>();
+  #sending: Promise<unknown> = Promise.resolve();
 
   constructor(context: PromptsContext) {
     this.#context = context;
@@ -45,8 +45,8 @@ export class Prompts {
    * @param wait until it is over, some seconds at most
    * @throws SvcError session_busy while another run is under way, unavailable while the runtime is not ready
    */
-  async give(prompt: { id: string; text: string }, wait: boolean): Promise<DaemonPrompt> {
-    const found = this.#given.get(prompt.id) ?? (await this.#inTurn(() => this.#begin(prompt)));
+  async send(prompt: { id: string; text: string }, wait: boolean): Promise<DaemonPrompt> {
+    const found = this.#sent.get(prompt.id) ?? (await this.#serialize(() => this.#start(prompt)));
     if (wait && !found.outcome) await Promise.race([found.over, Bun.sleep(WAIT_MS)]);
     const { state, error } = found.outcome ?? { state: "running", error: null };
     return { prompt_id: prompt.id, state, error };
@@ -62,51 +62,51 @@ export class Prompts {
     for (const one of this.#open()) one.settle(outcome);
   }
 
-  #open(): Given[] {
-    return [...this.#given.values()].filter(({ outcome }) => outcome === null);
+  #open(): SentPrompt[] {
+    return [...this.#sent.values()].filter(({ outcome }) => outcome === null);
   }
 
-  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#giving.then(work);
-    this.#giving = turn.catch(() => {});
+  async #serialize<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#sending.then(work);
+    this.#sending = turn.catch(() => {});
     return await turn;
   }
 
-  async #begin({ id, text }: { id: string; text: string }): Promise<Given> {
-    const known = this.#given.get(id);
+  async #start({ id, text }: { id: string; text: string }): Promise<SentPrompt> {
+    const known = this.#sent.get(id);
     if (known) return known;
     if (this.#context.runtime.state !== "ok") throw notReady();
-    const one = new Given(id, text);
+    const one = new SentPrompt(id, text);
     this.#remember(one);
     try {
-      if (!(await this.#wasSaid(one))) await this.#say(one);
+      if (!(await this.#wasSent(one))) await this.#deliver(one);
     } catch (error) {
-      this.#given.delete(id);
+      this.#sent.delete(id);
       throw error;
     }
     void this.#follow(one);
     return one;
   }
 
-  #remember(one: Given): void {
-    this.#given.set(one.id, one);
-    for (const [old, { outcome }] of this.#given)
-      if (this.#given.size > REMEMBERED && outcome !== null) this.#given.delete(old);
+  #remember(one: SentPrompt): void {
+    this.#sent.set(one.id, one);
+    for (const [old, { outcome }] of this.#sent)
+      if (this.#sent.size > CACHED_MAX && outcome !== null) this.#sent.delete(old);
   }
 
   /** Whether it was given by an earlier daemon on the same home. */
-  async #wasSaid(one: Given): Promise<boolean> {
+  async #wasSent(one: SentPrompt): Promise<boolean> {
     const { runtime, conversation } = this.#context;
     const id = await inConversation(conversation.find);
     if (id === null) return false;
-    const sight = await lookAtPrompt(runtime.call, id, isOf(one));
-    if (sight === null) throw notReady();
-    one.isSaid = sight.isSaid;
-    return sight.isSaid;
+    const status = await readPromptStatus(runtime.call, id, messagePredicate(one));
+    if (status === null) throw notReady();
+    one.isRecorded = status.isRecorded;
+    return status.isRecorded;
   }
 
   /** @throws SvcError when it cannot be given now; what is wrong with it for good is its outcome */
-  async #say(one: Given): Promise<void> {
+  async #deliver(one: SentPrompt): Promise<void> {
     const { settings, runtime, conversation, activity } = this.#context;
     const running = await runningSessions(runtime.call);
     if (running === null) throw notReady();
@@ -120,7 +120,7 @@ export class Prompts {
     }
     one.pid = runtime.pid;
     const id = await inConversation(conversation.open);
-    const events = hear(this.#context, one, id);
+    const events = subscribe(this.#context, one, id);
     await events.ready;
     void one.over.then(events.stop);
     activity.notePrompt();
@@ -128,7 +128,7 @@ export class Prompts {
     const answer = await runtime.call("POST", path, CALL_MS, bodyOf(settings, one)).catch(() => null);
     if (answer?.status === 204 || answer?.status === 200) return;
     // what is not answered may have been taken
-    if (answer === null && (await this.#wasSaid(one))) return;
+    if (answer === null && (await this.#wasSent(one))) return;
     if (answer?.status === 400) {
       const error = "The agent runtime did not take the prompt.";
       return one.settle({ state: "failed", error });
@@ -139,7 +139,7 @@ export class Prompts {
   }
 
   /** Looks at it until it is over. */
-  async #follow(one: Given): Promise<void> {
+  async #follow(one: SentPrompt): Promise<void> {
     const { runtime } = this.#context;
     let idleSince = Number.POSITIVE_INFINITY;
     let seen = "";
@@ -149,29 +149,29 @@ export class Prompts {
         seen = "";
         continue;
       }
-      const isOther = one.pid !== runtime.pid;
-      const sight = await look(this.#context, one).catch(() => null);
-      if (sight === null || isOther !== (one.pid !== runtime.pid)) continue;
+      const hasRestarted = one.pid !== runtime.pid;
+      const status = await readStatus(this.#context, one).catch(() => null);
+      if (status === null || hasRestarted !== (one.pid !== runtime.pid)) continue;
       // the process ended before it had written the prompt down: it was never begun
-      if (isOther && !sight.isSaid && !one.isSaid) {
-        await this.#inTurn(() => this.#say(one)).catch(() => {});
+      if (hasRestarted && !status.isRecorded && !one.isRecorded) {
+        await this.#serialize(() => this.#deliver(one)).catch(() => {});
         continue;
       }
-      const answer = sight.answer ?? (one.isSaid && !sight.isSaid ? sight.last : null);
-      one.isSaid ||= sight.isSaid;
-      const now = JSON.stringify([runtime.pid, sight.isBusy, answer]);
+      const answer = status.answer ?? (one.isRecorded && !status.isRecorded ? status.last : null);
+      one.isRecorded ||= status.isRecorded;
+      const now = JSON.stringify([runtime.pid, status.isBusy, answer]);
       if (now !== seen) idleSince = performance.now();
       seen = now;
       const idleMs = performance.now() - idleSince;
-      const { isAborted, heard } = one;
-      const outcome = outcomeOf({ ...sight, answer }, { isOther, isAborted, heard, idleMs });
+      const { isAborted, runtimeError } = one;
+      const outcome = outcomeOf({ ...status, answer }, { hasRestarted, isAborted, runtimeError, idleMs });
       if (outcome) one.settle(outcome);
     }
   }
 }
 
 /** A prompt that the runtime was given. */
-class Given {
+class SentPrompt {
   readonly id: string;
   readonly text: string;
   /** What its message's id ends with. */
@@ -181,9 +181,9 @@ class Given {
   /** The process that was given it; null: an earlier one than this daemon knows. */
   pid: number | null = null;
   /** It was seen in the conversation. */
-  isSaid = false;
+  isRecorded = false;
   isAborted = false;
-  heard: string | null = null;
+  runtimeError: string | null = null;
   outcome: Outcome | null = null;
   wake = (): void => {};
 
@@ -217,21 +217,21 @@ async function hasAgent(call: RuntimeCall, agent: string): Promise<boolean> {
   return answer.body.some((entry) => field(entry, "name") === agent);
 }
 
-function hear({ settings, runtime }: PromptsContext, one: Given, conversationId: string) {
-  return hearRuntime(settings.runtimePort, runtime.authorization, {
+function subscribe({ settings, runtime }: PromptsContext, one: SentPrompt, conversationId: string) {
+  return subscribeToRuntime(settings.runtimePort, runtime.authorization, {
     onIdle: (id) => {
       if (id === conversationId) one.wake();
     },
     onError: (id, name, message) => {
       if (id !== conversationId || name === "MessageAbortedError") return;
       // the first says what it is; what follows shows where in the program
-      one.heard ??= message;
+      one.runtimeError ??= message;
       one.wake();
     },
   });
 }
 
-function bodyOf({ agent, model }: PromptsContext["settings"], { end, text }: Given): unknown {
+function bodyOf({ agent, model }: PromptsContext["settings"], { end, text }: SentPrompt): unknown {
   const messageID = newMessageId(Date.now(), end);
   return {
     messageID,
@@ -242,21 +242,24 @@ function bodyOf({ agent, model }: PromptsContext["settings"], { end, text }: Giv
   };
 }
 
-async function look({ runtime, conversation }: PromptsContext, one: Given): Promise<Sight | null> {
+async function readStatus(
+  { runtime, conversation }: PromptsContext,
+  one: SentPrompt,
+): Promise<PromptStatus | null> {
   const id = await conversation.find();
-  return id === null ? NOTHING : await lookAtPrompt(runtime.call, id, isOf(one));
+  return id === null ? NOTHING : await readPromptStatus(runtime.call, id, messagePredicate(one));
 }
 
-const NOTHING: Sight = { isSaid: false, isBusy: false, answer: null, last: null };
+const NOTHING: PromptStatus = { isRecorded: false, isBusy: false, answer: null, last: null };
 
-function isOf({ end }: Given): (messageId: string) => boolean {
+function messagePredicate({ end }: SentPrompt): (messageId: string) => boolean {
   return (messageId) => messageId.endsWith(end);
 }
 
-async function pause(one: Given): Promise<void> {
+async function pause(one: SentPrompt): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   one.wake = resolve;
-  const timer = setTimeout(resolve, LOOK_MS);
+  const timer = setTimeout(resolve, CHECK_MS);
   await promise;
   clearTimeout(timer);
 }

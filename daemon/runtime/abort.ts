@@ -3,7 +3,7 @@ import type { RuntimeCall } from "./call.ts";
 
 /** A run shows only some time after its prompt was taken, and an abort before that is lost: so long nothing may show. */
 const IDLE_MS = 1_500;
-const LOOK_MS = 100;
+const CHECK_MS = 100;
 const CALL_MS = 1_000;
 
 /**
@@ -30,7 +30,7 @@ export async function abortRuns(
       found = true;
       await call("POST", `/session/${id}/abort`, CALL_MS).catch(() => null);
     }
-    await Bun.sleep(LOOK_MS);
+    await Bun.sleep(CHECK_MS);
   }
   return { found, idle: false };
 }

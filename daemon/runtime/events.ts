@@ -2,13 +2,13 @@ import http from "node:http";
 import { field, parseJson } from "../../src/contract/json.ts";
 
 /** What the runtime tells of a conversation by itself. */
-export interface RuntimeEvents {
+export interface Subscription {
   /** Resolves when it is listened to, or is found out not to be. */
   ready: Promise<void>;
   stop(): void;
 }
 
-export interface Hearing {
+export interface Handlers {
   /** A run in this conversation is over. */
   onIdle(conversation: string): void;
   /** Something went wrong in it; the sentence is the runtime's. */
@@ -21,7 +21,7 @@ const READY_MS = 2_000;
 const LINE_MAX = 64 * 1024;
 
 /** Listens to the runtime's event stream until it ends or is stopped. */
-export function hearRuntime(port: number, authorization: string, hearing: Hearing): RuntimeEvents {
+export function subscribeToRuntime(port: number, authorization: string, handlers: Handlers): Subscription {
   const { promise: ready, resolve } = Promise.withResolvers<void>();
   let line = "";
   const request = http.request(
@@ -57,9 +57,9 @@ export function hearRuntime(port: number, authorization: string, hearing: Hearin
     const properties = field(value, "properties");
     const [conversation, error] = [field(properties, "sessionID"), field(properties, "error")];
     if (typeof conversation !== "string") return;
-    if (field(value, "type") === "session.idle") hearing.onIdle(conversation);
+    if (field(value, "type") === "session.idle") handlers.onIdle(conversation);
     if (field(value, "type") === "session.error")
-      hearing.onError(
+      handlers.onError(
         conversation,
         String(field(error, "name")),
         String(field(field(error, "data"), "message")),

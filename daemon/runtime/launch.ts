@@ -3,8 +3,8 @@ import { join } from "node:path";
 import type { DaemonEnv } from "../../src/contract/daemon.ts";
 import { asAgent, type Command } from "../process/children.ts";
 import type { Settings } from "../settings.ts";
-import { instructionsFile } from "./home.ts";
-import { configFolder, LayOutError } from "./lay-out.ts";
+import { instructionsFile } from "./home-files.ts";
+import { AgentConfigWriteError, agentConfigFolder } from "./write-agent-config.ts";
 
 /** The user name that the runtime expects beside its password. */
 const RUNTIME_USER_NAME = "opencode";
@@ -32,12 +32,12 @@ export async function launchCommand(
 ): Promise<Command> {
   const environment = runtimeEnvironment(settings, secrets, password);
   const program = await findProgram(settings, environment["PATH"] ?? "");
-  const argv = [program, ...serveWords(settings.runtimePort)];
+  const argv = [program, ...serveArguments(settings.runtimePort)];
   return { ...asAgent(settings, argv), environment, directory: settings.workspace, isRuntime: true };
 }
 
 /** What the program is started with. */
-export function serveWords(port: number): string[] {
+export function serveArguments(port: number): string[] {
   return ["serve", "--port", String(port), "--hostname", "127.0.0.1"];
 }
 
@@ -63,8 +63,8 @@ async function findProgram({ runtimeBin }: Settings, path: string): Promise<stri
 }
 
 /** Why a start failed: the end of a sentence. */
-export function whyNotStarted(thrown: unknown): string {
-  if (thrown instanceof LayOutError) return thrown.message;
+export function startFailure(thrown: unknown): string {
+  if (thrown instanceof AgentConfigWriteError) return thrown.message;
   const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "unknown error";
   return code === "E2BIG" ? "the project's secrets are too large together" : code;
 }
@@ -89,7 +89,7 @@ function runtimeEnvironment(
     SVC_PROJECT_SECRET_NAMES: Object.keys(secrets.env).join(","),
     SVC_PROJECT_SECRETS_REVISION: secrets.revision,
     ...(key && base && { SVC_LLM_API_KEY: key, SVC_LLM_BASE_URL: base }),
-    OPENCODE_CONFIG_DIR: configFolder(settings),
+    OPENCODE_CONFIG_DIR: agentConfigFolder(settings),
     OPENCODE_CONFIG_CONTENT: JSON.stringify(platformConfig(settings, hasGateway)),
     OPENCODE_PERMISSION: JSON.stringify({ "*": "allow" }),
     OPENCODE_SERVER_USERNAME: RUNTIME_USER_NAME,

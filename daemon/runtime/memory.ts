@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { totalmem } from "node:os";
 import { listDescendants } from "../process/tree.ts";
-import { serveWords } from "./launch.ts";
+import { serveArguments } from "./launch.ts";
 
 /** Bytes of the runtime's own process: what its tools run is not counted. */
 export interface MemoryLimits {
@@ -35,7 +35,7 @@ export async function memoryOfSandbox(): Promise<number> {
  * Null when it is not found, or the system has no /proc.
  */
 export async function memoryOf(pid: number, port: number): Promise<number | null> {
-  const words = `\0${serveWords(port).join("\0")}\0`;
+  const words = `\0${serveArguments(port).join("\0")}\0`;
   let bytes: number | null = null;
   for (const candidate of [pid, ...(await listDescendants(pid))]) {
     const line = await readFile(`/proc/${candidate}/cmdline`, "latin1").catch(() => "");

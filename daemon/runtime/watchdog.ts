@@ -44,7 +44,7 @@ export async function watch(
     idle = isIdle ? idle + 1 : 0;
     if (signal.aborted) return null;
     if (idle < IDLE_CHECKS || performance.now() - readyAt < limits.memoryRestartMs) continue;
-    log.say(`restarting the runtime: it takes ${mebibytes(bytes)} of memory, and nothing runs`);
+    log.info(`restarting the runtime: it takes ${mebibytes(bytes)} of memory, and nothing runs`);
     return { kind: "replaced" };
   }
   return { kind: "crashed", reason: "did not answer any more, and was ended" };

@@ -1,7 +1,7 @@
 import { type Credential, CredentialError, fetchCredential } from "../git/credential.ts";
 import { gitEnvironment, readFailure } from "../git/git.ts";
 import type { Children } from "../process/children.ts";
-import { type Ran, run } from "../process/run.ts";
+import { type RunResult, run } from "../process/run.ts";
 import type { Settings } from "../settings.ts";
 import { SaveError } from "./save-error.ts";
 import { readSavedCommit } from "./saved-commit.ts";
@@ -111,7 +111,7 @@ function git(
   { settings, children, credential, signal }: Clone,
   argv: readonly string[],
   isFetch = false,
-): Promise<Ran> {
+): Promise<RunResult> {
   const author = { GIT_AUTHOR_NAME: "svc", GIT_AUTHOR_EMAIL: "saved@svc.invalid" };
   const committer = { GIT_COMMITTER_NAME: "svc", GIT_COMMITTER_EMAIL: "saved@svc.invalid" };
   const command = {

@@ -9,7 +9,7 @@ export interface SavedCommit {
   earlier: string | null;
   /** The commits that were not pushed are in it as their files only. */
   isFlat: boolean;
-  leftOut: readonly string[];
+  excluded: readonly string[];
 }
 
 /** Nobody's: the work is the agent's, the commit svc's. */
@@ -39,7 +39,7 @@ export async function writeSavedCommit(
   return id.toString("latin1").trim();
 }
 
-function messageOf({ sessionId, isFlat, leftOut, earlier }: SavedCommit): string[] {
+function messageOf({ sessionId, isFlat, excluded, earlier }: SavedCommit): string[] {
   return [
     `Work of session ${sessionId} that was not pushed`,
     "",
@@ -50,7 +50,7 @@ function messageOf({ sessionId, isFlat, leftOut, earlier }: SavedCommit): string
           "A commit that was not pushed holds a secret: of the commits only the files are here, without it.",
         ]
       : []),
-    ...(leftOut.length > 0 ? ["", "Left out:", ...leftOut] : []),
+    ...(excluded.length > 0 ? ["", "Left out:", ...excluded] : []),
     ...(earlier === null
       ? []
       : [

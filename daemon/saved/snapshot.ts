@@ -1,12 +1,12 @@
 import type { Settings } from "../settings.ts";
-import { choose, fillIndex, type Kept, openFolder } from "./folder.ts";
-import { createLeftOut, type LeftOut } from "./left-out.ts";
-import type { Look } from "./look.ts";
+import { createExcluded, type Excluded } from "./excluded.ts";
 import { SaveError } from "./save-error.ts";
 import { writeSavedCommit } from "./saved-commit.ts";
 import { scanObjects } from "./scan.ts";
 import type { SecretPatterns } from "./secrets.ts";
+import { type Kept, openStagingFolder, selectChanges, updateIndex } from "./staging-folder.ts";
 import type { WorkspaceGit } from "./workspace-git.ts";
+import type { WorkspaceStatus } from "./workspace-status.ts";
 
 /** A commit of what is not pushed. It is in no repository yet. */
 export interface Snapshot {
@@ -18,7 +18,7 @@ export interface Snapshot {
 }
 
 /** What the server has. */
-export interface Known {
+export interface ServerState {
   /** What its branches and tags name. */
   ids: readonly string[];
   /** What is saved there now. */
@@ -35,16 +35,16 @@ export interface SnapshotContext {
   patterns: SecretPatterns;
   /** Objects that were looked through before. */
   clean: Set<string>;
-  known: Known;
+  known: ServerState;
   /** Of the last save; null: there was none that ended well. */
   kept: Kept | null;
 }
 
-export interface Taken {
+export interface SnapshotResult {
   /** Null: there is nothing that is not pushed. */
   snapshot: Snapshot | null;
   /** A line for each path that is not in it. */
-  leftOut: string[];
+  excluded: string[];
   /** The variables by which git finds the snapshot's objects. */
   environment: Readonly<Record<string, string>>;
   kept: Kept;
@@ -61,25 +61,28 @@ const CLEAN_MAX = 500_000;
  * one of these holds a secret, it is what was pushed.
  * @throws SaveError
  */
-export async function takeSnapshot(context: SnapshotContext, look: Look): Promise<Taken> {
+export async function takeSnapshot(
+  context: SnapshotContext,
+  status: WorkspaceStatus,
+): Promise<SnapshotResult> {
   const { workspaceGit, settings, patterns, known } = context;
-  const leftOut = createLeftOut((path) => patterns.isIn(Buffer.from(path, "latin1")));
-  if (!look.isWhole) leftOut.add("(a folder)", "unreadable");
-  const chosen = choose(look.changes, leftOut);
+  const excluded = createExcluded((path) => patterns.isIn(Buffer.from(path, "latin1")));
+  if (!status.isWhole) excluded.add("(a folder)", "unreadable");
+  const chosen = selectChanges(status.changes, excluded);
   const paths = new Set(chosen.taken.map(({ path }) => path));
   const isKept = context.kept !== null;
   const isSame = context.kept?.paths?.isSubsetOf(paths) ?? false;
-  const environment = await openFolder(workspaceGit, settings, { isKept, isSame });
-  const whole = await fillIndex(workspaceGit, environment, chosen, leftOut);
-  const draft: Draft = { ...context, environment, leftOut };
-  const pushed = await pushedBase(draft, look.head);
+  const environment = await openStagingFolder(workspaceGit, settings, { isKept, isSame });
+  const whole = await updateIndex(workspaceGit, environment, chosen, excluded);
+  const draft: Draft = { ...context, environment, excluded };
+  const pushed = await pushedBase(draft, status.head);
   const bad = new Set<string>();
-  let base = look.head ?? pushed;
+  let base = status.head ?? pushed;
   let last = "";
   for (let round = 0; round < ROUNDS; round++) {
-    const tree = await filter(draft, base, whole, bad);
-    const isFlat = look.head !== null && base !== look.head;
-    const facts = { sessionId: settings.sessionId, tree, isFlat, leftOut: leftOut.lines() };
+    const tree = await withoutSecrets(draft, base, whole, bad);
+    const isFlat = status.head !== null && base !== status.head;
+    const facts = { sessionId: settings.sessionId, tree, isFlat, excluded: excluded.lines() };
     const own = await writeSavedCommit(draft, {
       ...facts,
       parents: base === null ? [] : [base],
@@ -90,13 +93,13 @@ export async function takeSnapshot(context: SnapshotContext, look: Look): Promis
     if (!objects.some((id) => bad.has(id))) {
       // what was taken out of the index is to be found and named again
       const isWhole = tree === whole && chosen.dropped.length === 0;
-      const isPushed = await isThere(draft, base, tree);
+      const isPushed = await matchesServer(draft, base, tree);
       const { earlier } = known;
       const parents = [...(base === null ? [] : [base]), ...(earlier === null ? [] : [earlier])];
       const commit = earlier === null ? own : await writeSavedCommit(draft, { ...facts, parents, earlier });
       const sent = [commit, ...objects.filter((id) => id !== own)];
       const snapshot = isPushed ? null : { commit, tree, parents, objects: sent };
-      return { snapshot, leftOut: leftOut.lines(), environment, kept: { paths: isWhole ? paths : null } };
+      return { snapshot, excluded: excluded.lines(), environment, kept: { paths: isWhole ? paths : null } };
     }
     // what is bad and in no changed file is in a commit that was not pushed
     if (tree === last) base = pushed;
@@ -107,7 +110,7 @@ export async function takeSnapshot(context: SnapshotContext, look: Look): Promis
 
 interface Draft extends SnapshotContext {
   environment: Readonly<Record<string, string>>;
-  leftOut: LeftOut;
+  excluded: Excluded;
 }
 
 /** The commit on the server that the work began from: the branch's tip, or where the history leaves what is there. */
@@ -152,8 +155,8 @@ async function scan(
 }
 
 /** Takes what is bad out of a tree: a file is as it was in `base`, or not there. @returns the tree's id */
-async function filter(
-  { workspaceGit, patterns, leftOut, environment }: Draft,
+async function withoutSecrets(
+  { workspaceGit, patterns, excluded, environment }: Draft,
   base: string | null,
   tree: string,
   bad: ReadonlySet<string>,
@@ -169,7 +172,7 @@ async function filter(
     const [, oldMode = "", newMode = "", oldId = "", newId = ""] = CHANGED.exec(parts[at] ?? "") ?? [];
     const path = parts[at + 1] ?? "";
     if (/^0+$/.test(newMode) || !(bad.has(newId) || patterns.isIn(Buffer.from(path, "latin1")))) continue;
-    leftOut.add(path, "secret");
+    excluded.add(path, "secret");
     commands.push(
       /^0+$/.test(oldMode) || bad.has(oldId)
         ? `0 ${"0".repeat(newId.length)}\t${path}\0`
@@ -197,7 +200,7 @@ const EMPTY_TREE = {
 } as const;
 
 /** Whether nothing is changed, and what is checked out is on a branch of the server. */
-async function isThere(
+async function matchesServer(
   { workspaceGit: { must }, known }: Draft,
   base: string | null,
   tree: string,

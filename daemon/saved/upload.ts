@@ -1,7 +1,7 @@
 import { savedRef } from "../../src/contract/daemon.ts";
 import type { Credential } from "../git/credential.ts";
 import type { Settings } from "../settings.ts";
-import { packets, readPackets } from "./packets.ts";
+import { encodePktLines, parsePktLines } from "./pkt-line.ts";
 import { SaveError } from "./save-error.ts";
 
 /** What the gateway has, as it tells a pusher. */
@@ -30,15 +30,15 @@ const SERVICE = "git-receive-pack";
  * Asks the gateway for its refs (gitprotocol-http, "Smart Server Response").
  * @throws SaveError
  */
-export async function askRefs(
+export async function listRefs(
   { repoUrl, branch, sessionId }: Settings,
   credential: Credential,
   signal: AbortSignal,
 ): Promise<RemoteRefs> {
-  const answer = await ask(`${repoUrl}/info/refs?service=${SERVICE}`, credential, { signal });
+  const answer = await request(`${repoUrl}/info/refs?service=${SERVICE}`, credential, { signal });
   const refs = new Map<string, string>();
   let format = "sha1";
-  for (const line of readPackets(await readAll(answer, REFS_MAX_BYTES))) {
+  for (const line of parsePktLines(await readAll(answer, REFS_MAX_BYTES))) {
     const [, id, ref, capabilities = ""] = /^([0-9a-f]+) ([^\0\n]+)(?:\0([^\n]*))?\n?$/.exec(line) ?? [];
     format = /(?:^| )object-format=(\w+)/.exec(capabilities)?.[1] ?? format;
     if (id !== undefined && ref !== undefined && ref !== "capabilities^{}") refs.set(ref, id);
@@ -64,16 +64,16 @@ export async function pushSaved(
   const ref = savedRef(sessionId);
   const zero = "0".repeat(format === "sha256" ? 64 : 40);
   const command = `${from ?? zero} ${to ?? zero} ${ref}\0 report-status delete-refs object-format=${format} agent=svc-agent\n`;
-  const answer = await ask(`${repoUrl}/${SERVICE}`, credential, {
+  const answer = await request(`${repoUrl}/${SERVICE}`, credential, {
     method: "POST",
     headers: {
       "Content-Type": `application/x-${SERVICE}-request`,
       Accept: `application/x-${SERVICE}-result`,
     },
-    body: concat(packets([command]), pack),
+    body: concat(encodePktLines([command]), pack),
     signal,
   });
-  const report = readPackets(await readAll(answer, REPORT_MAX_BYTES));
+  const report = parsePktLines(await readAll(answer, REPORT_MAX_BYTES));
   const [unpack = "", verdict = ""] = report.map((line) => line.trimEnd());
   if (unpack === "unpack ok" && verdict === `ok ${ref}`) return;
   const words = verdict.startsWith(`ng ${ref} `)
@@ -89,15 +89,15 @@ export async function pushSaved(
   throw new SaveError(`svc did not take the work: ${plain(why) || "it gave no reason"}.`);
 }
 
-async function ask(url: string, { username, token }: Credential, request: RequestInit): Promise<Response> {
+async function request(url: string, { username, token }: Credential, init: RequestInit): Promise<Response> {
   const basic = Buffer.from(`${username}:${token}`).toString("base64");
   const answer = await fetch(url, {
-    ...request,
-    headers: { ...request.headers, Authorization: `Basic ${basic}` },
+    ...init,
+    headers: { ...init.headers, Authorization: `Basic ${basic}` },
     redirect: "manual",
   }).catch((error: unknown) => {
     if (error instanceof SaveError) throw error;
-    request.signal?.throwIfAborted();
+    init.signal?.throwIfAborted();
     throw new SaveError("svc's git gateway cannot be reached.");
   });
   if (answer.status === 200) return answer;

@@ -1,18 +1,18 @@
 import { join } from "node:path";
 import { gitEnvironment } from "../git/git.ts";
 import { asAgent, type Children, signalGroup } from "../process/children.ts";
-import { eachPiece } from "../process/output.ts";
+import { forEachChunk } from "../process/output.ts";
 import type { Settings } from "../settings.ts";
 import { SaveError } from "./save-error.ts";
 
-export interface Asked {
+export interface GitOptions {
   stdin?: Uint8Array;
   environment?: Readonly<Record<string, string>>;
   /** Gets what git prints, in pieces; then none of it is kept. */
   onOutput?: (bytes: Uint8Array) => void;
 }
 
-export interface Answered {
+export interface GitResult {
   /** Null when it was ended by a signal, ours or another. */
   code: number | null;
   output: Buffer;
@@ -23,13 +23,13 @@ export interface Answered {
 /** Programs in the workspace, as the agent: whatever they read is the agent's. */
 export interface WorkspaceGit {
   /** @throws SaveError when it takes or prints too much */
-  git(args: readonly string[], asked?: Asked): Promise<Answered>;
+  git(args: readonly string[], options?: GitOptions): Promise<GitResult>;
   /** The same, and anything but success is an error. */
-  must(what: string, args: readonly string[], asked?: Asked): Promise<Buffer>;
+  must(what: string, args: readonly string[], options?: GitOptions): Promise<Buffer>;
   /** Runs a script of ours by `sh`. */
-  script(text: string, args: readonly string[]): Promise<Answered>;
+  script(text: string, args: readonly string[]): Promise<GitResult>;
   /** Starts a git whose output is read elsewhere; it is ended with the others. */
-  stream(args: readonly string[], asked: Asked): ReturnType<Children["start"]>;
+  stream(args: readonly string[], options: GitOptions): ReturnType<Children["start"]>;
 }
 
 /** Half a million names; a list that is longer is not looked through. */
@@ -63,23 +63,23 @@ export function createWorkspaceGit(
   const words = ["git", ...CONFIG.flatMap((setting) => ["-c", setting])];
 
   return {
-    git: (args, asked = {}) => run([...words, ...args], asked),
-    async must(what, args, asked = {}) {
-      const { code, output, errors } = await run([...words, ...args], asked);
+    git: (args, options = {}) => run([...words, ...args], options),
+    async must(what, args, options = {}) {
+      const { code, output, errors } = await run([...words, ...args], options);
       if (code !== 0) throw gitFailed(what, errors);
       return output;
     },
     script: (text, args) => run(["sh", "-c", text, "sh", ...args], {}),
-    stream: (args, asked) => begin([...words, ...args], asked),
+    stream: (args, options) => start([...words, ...args], options),
   };
 
-  function begin(argv: readonly string[], asked: Asked): ReturnType<Children["start"]> {
+  function start(argv: readonly string[], options: GitOptions): ReturnType<Children["start"]> {
     signal.throwIfAborted();
     const child = children.start({
       ...asAgent(settings, argv),
-      environment: { ...environment, ...asked.environment },
+      environment: { ...environment, ...options.environment },
       directory: settings.workspace,
-      ...(asked.stdin && { stdin: asked.stdin }),
+      ...(options.stdin && { stdin: options.stdin }),
     });
     const end = () => signalGroup(child.pid, "SIGKILL");
     signal.addEventListener("abort", end);
@@ -91,8 +91,8 @@ export function createWorkspaceGit(
     return child;
   }
 
-  async function run(argv: readonly string[], asked: Asked): Promise<Answered> {
-    const child = begin(argv, asked);
+  async function run(argv: readonly string[], options: GitOptions): Promise<GitResult> {
+    const child = start(argv, options);
     const kept: Uint8Array[] = [];
     let bytes = 0;
     const keep = (part: Uint8Array) => {
@@ -104,8 +104,8 @@ export function createWorkspaceGit(
     let said = 0;
     const life = { exited: child.exited, signal };
     await Promise.all([
-      eachPiece(child.stdout, life, asked.onOutput ?? keep),
-      eachPiece(child.stderr, life, (part) => {
+      forEachChunk(child.stdout, life, options.onOutput ?? keep),
+      forEachChunk(child.stderr, life, (part) => {
         said += part.length;
         if (said <= ERRORS_MAX_BYTES) errors.push(part);
       }),

@@ -68,7 +68,7 @@ async function supervise(command: string, limits: Partial<AppLimits> = {}) {
         buildSecrets: {},
       },
       children: createChildren(),
-      log: { say: tell, app: tell, build: tell, runtime: tell },
+      log: { info: tell, app: tell, build: tell, runtime: tell },
     },
     { ...LIMITS, ...limits },
   );

@@ -40,7 +40,7 @@ needs(RUNTIME_NAME, RUNTIME !== null)(
     const works = superviseRuntime({
       settings,
       children: createChildren(),
-      log: { say: (text) => said.push(text), runtime: () => {} },
+      log: { info: (text) => said.push(text), runtime: () => {} },
       agentConfig: () => NO_AGENT_CONFIG,
       secrets: () => settings.secrets,
       onReady: () => {},

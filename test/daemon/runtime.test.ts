@@ -63,7 +63,7 @@ async function supervise(
   const runtime = superviseRuntime({
     settings,
     children: createChildren(),
-    log: { say: (text) => said.push(text), runtime: (line) => said.push(line) },
+    log: { info: (text) => said.push(text), runtime: (line) => said.push(line) },
     agentConfig: () => NO_AGENT_CONFIG,
     secrets: () => settings.secrets,
     onReady: () => {

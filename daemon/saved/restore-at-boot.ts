@@ -6,19 +6,19 @@ import { SaveError } from "./save-error.ts";
 import type { Saver } from "./saver.ts";
 
 /** Brings saved work back, and says what became of it: the sandbox works in any case, and nothing saved is lost. */
-export async function bringBack(
+export async function restoreAtBoot(
   { settings, children, log, saver }: { settings: Settings; children: Children; log: Log; saver: Saver },
   commit: string,
   signal: AbortSignal,
 ): Promise<void> {
   const tell = (sentence: string) => {
-    log.say(sentence);
+    log.info(sentence);
     saver.reportRestoreProblem(sentence);
   };
   try {
     const { earlier } = await restoreSaved({ settings, children }, commit, signal);
     saver.adopt(commit, earlier);
-    log.say(`brought back the saved work ${commit}`);
+    log.info(`brought back the saved work ${commit}`);
     if (earlier !== null) {
       const remedy = `git fetch origin ${earlier}, then git cherry-pick --no-commit -m 1 FETCH_HEAD`;
       tell(`Work that was saved before conflicts with it, and was not brought back. Get it with: ${remedy}`);

@@ -17,7 +17,7 @@ const NAMES = ["opencode.json", "opencode.jsonc"];
  * these back, and is to be called before anybody works in the clone.
  * @param folders of the workspace that the runtime reads, relative to it
  */
-export async function keepUntouched(
+export async function createConfigRestore(
   context: Context,
   folders: readonly string[],
 ): Promise<() => Promise<void>> {

@@ -1,7 +1,7 @@
 import { SaveError } from "./save-error.ts";
 
 /** Packets with a flush behind them (gitprotocol-common, "pkt-line format"). */
-export function packets(payloads: readonly string[]): Uint8Array {
+export function encodePktLines(payloads: readonly string[]): Uint8Array {
   const framed = payloads.map((payload) => {
     const bytes = Buffer.from(payload);
     return Buffer.concat([Buffer.from((bytes.length + 4).toString(16).padStart(4, "0")), bytes]);
@@ -10,7 +10,7 @@ export function packets(payloads: readonly string[]): Uint8Array {
 }
 
 /** The payloads of packets, without the flushes. @throws SaveError */
-export function readPackets(bytes: Buffer): string[] {
+export function parsePktLines(bytes: Buffer): string[] {
   const payloads: string[] = [];
   for (let at = 0; at < bytes.length; ) {
     const digits = bytes.toString("latin1", at, at + 4);

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import type { Settings } from "../settings.ts";
-import type { LeftOut } from "./left-out.ts";
-import type { Change } from "./look.ts";
+import type { Excluded } from "./excluded.ts";
 import { holdsCredentials } from "./secrets.ts";
 import { gitFailed, isDiskFull, type WorkspaceGit } from "./workspace-git.ts";
+import type { Change } from "./workspace-status.ts";
 
 /** One new file, and all that changed files are together: a build's output that nobody has told git to ignore. */
 const FILE_MAX_BYTES = 50 * 1024 * 1024;
@@ -25,7 +25,7 @@ export interface Kept {
  * @param isSame whether all that it has read is to be saved again
  * @returns the variables by which git works there, and in the workspace's objects for the rest
  */
-export async function openFolder(
+export async function openStagingFolder(
   { must, script }: WorkspaceGit,
   settings: Settings,
   { isKept, isSame }: { isKept: boolean; isSame: boolean },
@@ -56,7 +56,7 @@ cp -p -- "$2" "$1/real" && cp -p -- "$2" "$1/index"
 `;
 
 /** Gives the place on the disk back that a save has taken which came to nothing. */
-export async function removeFolder({ script }: WorkspaceGit, settings: Settings): Promise<void> {
+export async function removeStagingFolder({ script }: WorkspaceGit, settings: Settings): Promise<void> {
   await script('rm -rf -- "$1"', [folderOf(settings)]);
 }
 
@@ -68,11 +68,11 @@ function folderOf({ home }: Settings): string {
  * Brings the work tree's changes into the index, but for what is left out.
  * @returns the tree that it holds then
  */
-export async function fillIndex(
+export async function updateIndex(
   { git, must }: WorkspaceGit,
   environment: Readonly<Record<string, string>>,
-  { taken, dropped }: Chosen,
-  leftOut: LeftOut,
+  { taken, dropped }: Selection,
+  excluded: Excluded,
 ): Promise<string> {
   const drop = ["update-index", "-z", "--force-remove", "--stdin"];
   if (dropped.length > 0)
@@ -88,14 +88,14 @@ export async function fillIndex(
     const [path] = at < 0 ? [] : paths.splice(at, 1);
     if (path === undefined || unreadable === UNREADABLE_MAX)
       throw gitFailed("git could not read the work", errors);
-    leftOut.add(path, "unreadable");
+    excluded.add(path, "unreadable");
   }
   return (await must("git could not write the work", ["write-tree"], { environment }))
     .toString("latin1")
     .trim();
 }
 
-export interface Chosen {
+export interface Selection {
   /** What of the work tree goes into the index. */
   taken: Change[];
   /** What of the index is not to be saved. */
@@ -103,21 +103,21 @@ export interface Chosen {
 }
 
 /** Says what is saved of the changes. */
-export function choose(changes: readonly Change[], leftOut: LeftOut): Chosen {
+export function selectChanges(changes: readonly Change[], excluded: Excluded): Selection {
   const taken: Change[] = [];
   const dropped: string[] = [];
   let total = 0;
   // what is in the repository already goes before what is new
   for (const change of changes.toSorted((a, b) => Number(a.isNew) - Number(b.isNew))) {
     const { path, isNew, isUnstaged, isGone, inner, size } = change;
-    if (inner === "untracked repository") leftOut.add(path, "repository");
+    if (inner === "untracked repository") excluded.add(path, "repository");
     else if (isNew && !isGone && holdsCredentials(path)) {
-      leftOut.add(path, "credentials");
+      excluded.add(path, "credentials");
       dropped.push(path);
-    } else if (isUnstaged && isNew && size > FILE_MAX_BYTES) leftOut.add(path, "large");
-    else if (isUnstaged && total + size > TOTAL_MAX_BYTES) leftOut.add(path, "much");
+    } else if (isUnstaged && isNew && size > FILE_MAX_BYTES) excluded.add(path, "large");
+    else if (isUnstaged && total + size > TOTAL_MAX_BYTES) excluded.add(path, "much");
     else if (isUnstaged) {
-      if (inner === "changed submodule") leftOut.add(path, "submodule");
+      if (inner === "changed submodule") excluded.add(path, "submodule");
       total += size;
       taken.push(change);
     }

@@ -18,7 +18,7 @@ export interface Change {
   size: number;
 }
 
-export interface Look {
+export interface WorkspaceStatus {
   /** What is checked out; null on a branch without a commit. */
   head: string | null;
   changes: Change[];
@@ -47,11 +47,14 @@ const STATUS = [
  * Looks at what is not committed, as `git status` finds it, without writing anything.
  * @throws SaveError
  */
-export async function lookAt({ git }: WorkspaceGit, { workspace, branch }: Settings): Promise<Look> {
+export async function readWorkspaceStatus(
+  { git }: WorkspaceGit,
+  { workspace, branch }: Settings,
+): Promise<WorkspaceStatus> {
   const pushed = await git(["rev-parse", "--verify", "--quiet", `refs/remotes/origin/${branch}`]);
   const { code, output, errors } = await git(STATUS);
   if (code !== 0) throw gitFailed("git could not look at the workspace", errors);
-  const { head, changes } = readStatus(output.toString("latin1"));
+  const { head, changes } = parseStatus(output.toString("latin1"));
   const hash = createHash("sha256").update(pushed.output).update(output);
   const newest = await measure(workspace, changes, hash);
   return {
@@ -63,13 +66,13 @@ export async function lookAt({ git }: WorkspaceGit, { workspace, branch }: Setti
 }
 
 /** The lines of git-status(1), "Porcelain Format Version 2". */
-function readStatus(text: string): { head: string | null; changes: Change[] } {
+function parseStatus(text: string): { head: string | null; changes: Change[] } {
   let head: string | null = null;
   const changes: Change[] = [];
   for (const line of text.split("\0")) {
     const oid = /^# branch\.oid ([0-9a-f]+)$/.exec(line)?.[1];
     if (oid !== undefined) head = oid;
-    const change = readChange(line);
+    const change = parseChange(line);
     if (change) changes.push(change);
   }
   return { head, changes };
@@ -78,7 +81,7 @@ function readStatus(text: string): { head: string | null; changes: Change[] } {
 /** Fields before the path, by the kind of line: changed, unmerged. */
 const FIELDS: Readonly<Record<string, number>> = { "1": 8, u: 10 };
 
-function readChange(line: string): Change | null {
+function parseChange(line: string): Change | null {
   if (line.startsWith("? ")) {
     const path = line.slice(2);
     const inner = path.endsWith("/") ? "untracked repository" : "no";

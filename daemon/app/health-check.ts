@@ -1,8 +1,8 @@
 /** Why an app does not count as there yet, in the words that end "The app …". */
-export type Answering = { ok: true } | { ok: false; isSilent: boolean; why: string };
+export type HealthCheck = { ok: true } | { ok: false; isSilent: boolean; why: string };
 
 /** Whether an app answers: any HTTP answer below 500 on `/`. One that gives none at all is silent. */
-export async function isAnswering(port: number, askMs: number): Promise<Answering> {
+export async function checkHealth(port: number, askMs: number): Promise<HealthCheck> {
   try {
     const response = await fetch(`http://127.0.0.1:${port}/`, {
       redirect: "manual",

@@ -12,7 +12,7 @@ const WORDS = {
 } as const;
 
 /** Collects what is left out, for the message of the saved commit. Paths are latin1. */
-export interface LeftOut {
+export interface Excluded {
   add(path: string, reason: Reason): void;
   /** A line for each, as many as a person reads. */
   lines(): string[];
@@ -23,7 +23,7 @@ export interface LeftOut {
 const NAMED_MAX = 200;
 
 /** @param isSecret whether a path may not be told */
-export function createLeftOut(isSecret: (path: string) => boolean): LeftOut {
+export function createExcluded(isSecret: (path: string) => boolean): Excluded {
   const found = new Map<string, Reason>();
   return {
     add: (path, reason) => void found.set(path, reason),

@@ -3,9 +3,9 @@ import { runningSessions } from "../runtime/abort.ts";
 import type { RuntimeCall } from "../runtime/call.ts";
 
 /** What the runtime keeps of a prompt and of the answer to it. */
-export interface Sight {
+export interface PromptStatus {
   /** The prompt's message is in the conversation. */
-  isSaid: boolean;
+  isRecorded: boolean;
   /** A run is under way in the conversation. */
   isBusy: boolean;
   /** The end of the answer so far; null while there is none. */
@@ -30,11 +30,11 @@ const LOOKED_AT = 50;
  * Looks at a prompt in a conversation; null when the runtime does not answer.
  * @param isPrompt tells the id of the prompt's message
  */
-export async function lookAtPrompt(
+export async function readPromptStatus(
   call: RuntimeCall,
   conversation: string,
   isPrompt: (messageId: string) => boolean,
-): Promise<Sight | null> {
+): Promise<PromptStatus | null> {
   // before the messages: what is idle by then has written its last
   const running = await runningSessions(call);
   if (running === null) return null;
@@ -44,12 +44,12 @@ export async function lookAtPrompt(
   const messages = isNewest ? newest : await messagesOf(call, conversation, LOOKED_AT);
   if (!messages) return null;
   const own = messages.findLastIndex(({ parent }) => isPrompt(parent));
-  const isSaid = own >= 0 || messages.some(({ id }) => isPrompt(id));
+  const isRecorded = own >= 0 || messages.some(({ id }) => isPrompt(id));
   const last = messages.findLast(({ role }) => role === "assistant") ?? null;
   const found = messages[own] ?? null;
   // after a tool call, and after a conversation was made shorter, an answer may go on under another message
   const goesOn = found?.isComplete && found.error === null && !isFinal(found);
-  return { isSaid, isBusy, answer: goesOn ? last : found, last };
+  return { isRecorded, isBusy, answer: goesOn ? last : found, last };
 }
 
 /** The messages of a conversation, the newest last; null when the runtime does not answer. */

@@ -7,13 +7,13 @@ import { run } from "../process/run.ts";
 import type { Settings } from "../settings.ts";
 import { shellWord } from "../this-program.ts";
 import instructions from "./instructions.md" with { type: "text" };
-import { configFolder } from "./lay-out.ts";
+import { agentConfigFolder } from "./write-agent-config.ts";
 
 /** Writing a few small files. */
-const FURNISH_MS = 15_000;
+const WRITE_MS = 15_000;
 
 /** Makes the runtime's home: its own user's, who works in it from then on. */
-export async function makeHome({ home, user }: Settings): Promise<void> {
+export async function createHome({ home, user }: Settings): Promise<void> {
   await mkdir(home, { recursive: true });
   if (user) await chown(home, user.uid, user.gid);
 }
@@ -25,7 +25,7 @@ export async function makeHome({ home, user }: Settings): Promise<void> {
  * @param folders of the workspace that the runtime reads, relative to it
  * @returns whether it could be done
  */
-export async function prepareHome(
+export async function writeHomeFiles(
   { settings, children }: { settings: Settings; children: Children },
   folders: readonly string[],
 ): Promise<boolean> {
@@ -38,13 +38,13 @@ export async function prepareHome(
       ...[join(plugins, "node_modules"), PACKAGE, LOCK, workspace, config],
       ...[path ? join(home, ".profile") : "", `PATH=${shellWord(path ?? "")}\nexport PATH\n`],
       ...[join(config, "skills/svc/SKILL.md"), skill, instructionsFile(settings), instructions],
-      configFolder(settings),
+      agentConfigFolder(settings),
       ...folders,
     ]),
     environment: { PATH: path ?? "/usr/bin:/bin", HOME: home, LC_ALL: "C" },
     directory: "/",
   };
-  const ran = await run(children, command, FURNISH_MS).catch(() => null);
+  const ran = await run(children, command, WRITE_MS).catch(() => null);
   return ran?.code === 0;
 }
 

@@ -1,7 +1,7 @@
 import { SvcError } from "../../src/contract/errors.ts";
 import { readCommit } from "../health.ts";
 import type { Children } from "../process/children.ts";
-import { type Ran, run } from "../process/run.ts";
+import { type RunResult, run } from "../process/run.ts";
 import type { Settings } from "../settings.ts";
 import { CredentialError, fetchCredential } from "./credential.ts";
 import { readFailure, workspaceCommand } from "./git.ts";
@@ -23,7 +23,7 @@ export async function pullBranch(context: {
     if (error instanceof CredentialError) throw new SvcError("repo_unreachable", error.message);
     throw error;
   });
-  const git = (argv: string[], ms: number, withCredential = false): Promise<Ran> =>
+  const git = (argv: string[], ms: number, withCredential = false): Promise<RunResult> =>
     run(children, workspaceCommand(settings, argv, withCredential ? credential : null), ms);
   const head = await git(["symbolic-ref", "--quiet", "HEAD"], LOCAL_MS);
   if (head.stdout.trim() !== `refs/heads/${branch}`) {
