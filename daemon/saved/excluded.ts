@@ -1,43 +1,41 @@
-/** Why something of the work tree is not in saved work. */
-export type Reason = keyof typeof WORDS;
+/** Why a path of the work tree is excluded from saved work. */
+export type Reason = keyof typeof REASONS;
 
-const WORDS = {
-  credentials: "by its name it holds credentials",
-  secret: "it holds a secret of the project's, or a token of svc's",
+const REASONS = {
+  credentials: "its name is that of a file with credentials",
+  secret: "it contains a secret of the project or a token of svc",
   large: "a new file of more than 50 MiB",
-  much: "all that is saved together would be more than 256 MiB",
-  repository: "a repository of its own",
+  much: "the changed files have more than 256 MiB in total",
+  repository: "a nested repository",
   submodule: "changes inside a submodule",
   unreadable: "git could not read it",
 } as const;
 
-/** Collects what is left out, for the message of the saved commit. Paths are latin1. */
+/** Collects the excluded paths for the message of the saved commit. Paths are latin1. */
 export interface Excluded {
   add(path: string, reason: Reason): void;
-  /** A line for each, as many as a person reads. */
+  /** One line for each path, up to `NAMED_MAX`. */
   lines(): string[];
-  count(): number;
 }
 
-/** More names than that are counted. */
+/** Further paths are only counted. */
 const NAMED_MAX = 200;
 
-/** @param isSecret whether a path may not be told */
+/** @param isSecret whether a path contains a secret, and so must not be printed */
 export function createExcluded(isSecret: (path: string) => boolean): Excluded {
   const found = new Map<string, Reason>();
   return {
     add: (path, reason) => void found.set(path, reason),
-    count: () => found.size,
     lines() {
       const named = [...found]
         .slice(0, NAMED_MAX)
-        .map(([path, reason]) => `  ${name(path)}: ${WORDS[reason]}`);
+        .map(([path, reason]) => `  ${name(path)}: ${REASONS[reason]}`);
       return found.size > NAMED_MAX ? [...named, `  and ${found.size - NAMED_MAX} more`] : named;
     },
   };
 
   function name(path: string): string {
-    if (isSecret(path)) return "(a name that holds a secret)";
+    if (isSecret(path)) return "(a name that contains a secret)";
     const text = Buffer.from(path, "latin1").toString();
     return /^[^\p{Cc}"\\\ufffd]+$/u.test(text) ? text : JSON.stringify(text);
   }

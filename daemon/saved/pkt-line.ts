@@ -1,6 +1,6 @@
 import { SaveError } from "./save-error.ts";
 
-/** Packets with a flush behind them (gitprotocol-common, "pkt-line format"). */
+/** Encodes pkt-lines, with a flush packet at the end (gitprotocol-common, "pkt-line format"). */
 export function encodePktLines(payloads: readonly string[]): Uint8Array {
   const framed = payloads.map((payload) => {
     const bytes = Buffer.from(payload);
@@ -9,7 +9,7 @@ export function encodePktLines(payloads: readonly string[]): Uint8Array {
   return Buffer.concat([...framed, Buffer.from("0000")]);
 }
 
-/** The payloads of packets, without the flushes. @throws SaveError */
+/** Parses pkt-lines into payloads, without flush packets. @throws SaveError */
 export function parsePktLines(bytes: Buffer): string[] {
   const payloads: string[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -19,7 +19,7 @@ export function parsePktLines(bytes: Buffer): string[] {
     else if (length >= 4 && at + length <= bytes.length) {
       payloads.push(bytes.toString("latin1", at + 4, at + length));
       at += length;
-    } else throw new SaveError("svc's git gateway does not answer as git does.");
+    } else throw new SaveError("svc's git gateway returned an invalid response.");
   }
   return payloads;
 }

@@ -21,16 +21,16 @@ export interface SaverContext {
 }
 
 export interface SaverLimits {
-  /** Between two saves: together with the time that a save takes, less than a minute. */
+  /** The interval of saves: with the duration of a save, less than a minute. */
   saveIntervalMs: number;
   /** One save: 100,000 files on a slow disk. */
   saveMs: number;
 }
 
 const LIMITS: SaverLimits = { saveIntervalMs: 30_000, saveMs: 5 * 60_000 };
-/** Variables of svc's own that hold credentials. */
+/** Variables of svc that contain credentials. */
 const OWN_SECRETS = ["SVC_CLI_TOKEN", "SVC_EXECUTOR_TOKEN", "SVC_LLM_API_KEY", "SVC_YOLO_API_KEY"];
-/** Commits that this daemon has pushed and that the ref may still name. */
+/** Commits of this daemon that the ref may still point to. */
 const OWN_MAX = 50;
 
 /** The state after a save, by which the next one finds that nothing has changed. */
@@ -40,9 +40,9 @@ interface Saved {
   excluded: string;
 }
 
-/** Keeps unpushed work on a ref of its session (contract: Sessions, sandboxes, proxy). */
+/** Saves unpushed work to a ref of its session, at intervals and on request (contract: Sessions, sandboxes, proxy). */
 export class Saver {
-  /** The work of this sandbox that is saved. */
+  /** The last saved work of this sandbox; null: none. */
   saved: DaemonHealth["saved"] = null;
   /** The commit of an earlier sandbox that was restored. */
   restored: string | null = null;
@@ -116,7 +116,7 @@ export class Saver {
     try {
       await this.#saveOnce(signal).catch((error: unknown) => {
         if (!(error instanceof StaleError)) throw error;
-        // the ref has moved since it was read: once more, from its new value
+        // the ref has moved since it was read: retry once from its new value
         return this.#saveOnce(signal);
       });
       this.#saveProblem = null;
@@ -129,7 +129,7 @@ export class Saver {
   }
 
   #report(words: string): void {
-    const sentence = `Work that is not pushed could not be saved: ${words}`;
+    const sentence = `Unpushed work could not be saved: ${words}`;
     if (sentence !== this.#saveProblem) this.#context.log.info(sentence);
     this.#saveProblem = sentence;
   }
@@ -172,7 +172,7 @@ export class Saver {
     const { snapshot } = taken;
     const last = this.#last.snapshot;
     const isSaved = snapshot && last && isSame(snapshot, last) && refs.saved === last.commit;
-    // with nothing to save, the ref keeps what an earlier sandbox has saved
+    // with nothing to save, the ref keeps the work of an earlier sandbox
     const to = isSaved ? refs.saved : (snapshot?.commit ?? this.#earlier);
     if (to === refs.saved) return 0;
     if (to !== null && to !== this.#earlier) this.#remember(to);
@@ -185,9 +185,7 @@ export class Saver {
     this.saved = snapshot ? { commit: snapshot.commit, at: new Date().toISOString() } : null;
     this.#last = { ...this.#last, snapshot };
     log.info(
-      snapshot
-        ? `saved work that is not pushed as ${snapshot.commit}`
-        : "all work is pushed: nothing is kept saved",
+      snapshot ? `saved unpushed work as ${snapshot.commit}` : "all work is pushed: removed the saved work",
     );
     return sentBytes;
   }
@@ -211,7 +209,7 @@ interface PushContext {
   signal: AbortSignal;
 }
 
-/** Objects that saves may leave on the disk for the next one; beyond that, the folder is created again. */
+/** Objects that saves may keep on the disk for the next one; beyond that, the folder is created again. */
 const KEPT_MAX_BYTES = 512 * 1024 * 1024;
 
 function isSame(one: Pick<Snapshot, "tree" | "parents">, other: Pick<Snapshot, "tree" | "parents">): boolean {
@@ -239,8 +237,8 @@ async function* packOf(
 
 function messageOf(error: unknown): string {
   if (error instanceof SaveError || error instanceof CredentialError) return error.message;
-  if (error instanceof StaleError) return "something else has changed what is saved meanwhile.";
+  if (error instanceof StaleError) return "the ref of the saved work was moved by another process.";
   const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
   if (code === "ENOSPC") return DISK_FULL;
-  return code === "ENOENT" ? "git or the workspace is gone." : `${code}.`;
+  return code === "ENOENT" ? "git or the workspace was not found." : `${code}.`;
 }

@@ -1,29 +1,25 @@
 import { join } from "node:path";
 import type { Settings } from "../settings.ts";
 import type { Excluded } from "./excluded.ts";
-import { holdsCredentials } from "./secrets.ts";
+import type { Selection } from "./select-changes.ts";
 import { gitFailed, isDiskFull, type WorkspaceGit } from "./workspace-git.ts";
-import type { Change } from "./workspace-status.ts";
 
-/** One new file, and all that changed files are together: a build's output that nobody has told git to ignore. */
-const FILE_MAX_BYTES = 50 * 1024 * 1024;
-const TOTAL_MAX_BYTES = 256 * 1024 * 1024;
-/** Files that git cannot read; where there are more, something else is wrong. */
+/** Unreadable files that are skipped; with more, the save fails. */
 const UNREADABLE_MAX = 20;
 
-/** What one save leaves for the next, so that only what has changed is read and sent again. */
+/** The state that a save keeps for the next one, so that only changes are read and sent again. */
 export interface Kept {
-  /** Paths that the index there has otherwise than the workspace's; null: it is not to be used again. */
+  /** Paths in which the staging index differs from the workspace's; null: the index must not be reused. */
   paths: ReadonlySet<string> | null;
 }
 
 /**
- * Makes the folder in which work is prepared to be saved, beside the workspace, as the agent: an index like the
- * workspace's, and a place for objects. Where the workspace's own has not changed since the last save, the index is that
- * save's, which knows the files that were read then.
- * @param isKept whether there was a save that ended well; else what is there is removed
- * @param isSame whether all that it has read is to be saved again
- * @returns the variables by which git works there, and in the workspace's objects for the rest
+ * Creates the staging folder outside the workspace, as the agent, with an object directory and a copy of the workspace's
+ * index. If that has not changed since the last save, the index of the last save is reused, so that git does not read
+ * unchanged files again.
+ * @param isKept whether the last save succeeded; otherwise the folder is created again
+ * @param isSame whether all paths that the last save has staged are saved again
+ * @returns the environment with which git uses the folder, and reads other objects from the workspace
  */
 export async function openStagingFolder(
   { must, script }: WorkspaceGit,
@@ -31,11 +27,11 @@ export async function openStagingFolder(
   { isKept, isSame }: { isKept: boolean; isSame: boolean },
 ): Promise<Readonly<Record<string, string>>> {
   const paths = ["rev-parse", "--path-format=absolute", "--git-path", "index", "--git-path", "objects"];
-  const found = await must("git does not know the workspace", paths);
+  const found = await must("git could not find its folder in the workspace", paths);
   const [index = "", objects = ""] = found.toString().split("\n");
   const folder = folderOf(settings);
   const { code, errors } = await script(OPEN, [folder, index, isKept ? "kept" : "", isSame ? "same" : ""]);
-  if (code !== 0) throw gitFailed("The work could not be prepared to be saved", errors);
+  if (code !== 0) throw gitFailed("The staging folder could not be created", errors);
   return {
     GIT_INDEX_FILE: join(folder, "index"),
     GIT_OBJECT_DIRECTORY: join(folder, "objects"),
@@ -45,7 +41,7 @@ export async function openStagingFolder(
   };
 }
 
-/** The copies keep their time: by it git knows which files may have changed unseen. */
+/** The copies keep their mtime, by which git detects files that may have changed since. */
 const OPEN = `
 [ "$3" ] || rm -rf -- "$1"
 mkdir -p -m 700 -- "$1/objects" || exit
@@ -55,7 +51,7 @@ rm -f -- "$1/index.lock"
 cp -p -- "$2" "$1/real" && cp -p -- "$2" "$1/index"
 `;
 
-/** Gives the place on the disk back that a save has taken which came to nothing. */
+/** Frees the disk space of a failed save. */
 export async function removeStagingFolder({ script }: WorkspaceGit, settings: Settings): Promise<void> {
   await script('rm -rf -- "$1"', [folderOf(settings)]);
 }
@@ -65,29 +61,29 @@ function folderOf({ home }: Settings): string {
 }
 
 /**
- * Brings the work tree's changes into the index, but for what is left out.
- * @returns the tree that it holds then
+ * Stages the selected changes in the index. Files that git cannot read are excluded.
+ * @returns the tree of the index
  */
 export async function updateIndex(
   { git, must }: WorkspaceGit,
   environment: Readonly<Record<string, string>>,
-  { taken, dropped }: Selection,
+  { included, removed }: Selection,
   excluded: Excluded,
 ): Promise<string> {
-  const drop = ["update-index", "-z", "--force-remove", "--stdin"];
-  if (dropped.length > 0)
-    await must("git could not leave a file out", drop, { stdin: names(dropped), environment });
-  // a file may stand where a folder was
-  const paths = taken.toSorted((a, b) => Number(b.isGone) - Number(a.isGone)).map(({ path }) => path);
+  const remove = ["update-index", "-z", "--force-remove", "--stdin"];
+  if (removed.length > 0)
+    await must("git could not exclude a file", remove, { stdin: encodePaths(removed), environment });
+  // deletions first: a file may replace a folder
+  const paths = included.toSorted((a, b) => Number(b.isGone) - Number(a.isGone)).map(({ path }) => path);
   for (let unreadable = 0; paths.length > 0; unreadable++) {
     const add = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"];
-    const { code, errors } = await git(add, { stdin: names(paths), environment });
+    const { code, errors } = await git(add, { stdin: encodePaths(paths), environment });
     if (code === 0) break;
-    const isIt = (path: string) => errors.endsWith(`fatal: Unable to process path ${path}\n`);
-    const at = isDiskFull(errors) ? -1 : paths.findLastIndex(isIt);
+    const isUnreadable = (path: string) => errors.endsWith(`fatal: Unable to process path ${path}\n`);
+    const at = isDiskFull(errors) ? -1 : paths.findLastIndex(isUnreadable);
     const [path] = at < 0 ? [] : paths.splice(at, 1);
     if (path === undefined || unreadable === UNREADABLE_MAX)
-      throw gitFailed("git could not read the work", errors);
+      throw gitFailed("git could not read the changed files", errors);
     excluded.add(path, "unreadable");
   }
   return (await must("git could not write the work", ["write-tree"], { environment }))
@@ -95,36 +91,6 @@ export async function updateIndex(
     .trim();
 }
 
-export interface Selection {
-  /** What of the work tree goes into the index. */
-  taken: Change[];
-  /** What of the index is not to be saved. */
-  dropped: string[];
-}
-
-/** Says what is saved of the changes. */
-export function selectChanges(changes: readonly Change[], excluded: Excluded): Selection {
-  const taken: Change[] = [];
-  const dropped: string[] = [];
-  let total = 0;
-  // what is in the repository already goes before what is new
-  for (const change of changes.toSorted((a, b) => Number(a.isNew) - Number(b.isNew))) {
-    const { path, isNew, isUnstaged, isGone, inner, size } = change;
-    if (inner === "untracked repository") excluded.add(path, "repository");
-    else if (isNew && !isGone && holdsCredentials(path)) {
-      excluded.add(path, "credentials");
-      dropped.push(path);
-    } else if (isUnstaged && isNew && size > FILE_MAX_BYTES) excluded.add(path, "large");
-    else if (isUnstaged && total + size > TOTAL_MAX_BYTES) excluded.add(path, "much");
-    else if (isUnstaged) {
-      if (inner === "changed submodule") excluded.add(path, "submodule");
-      total += size;
-      taken.push(change);
-    }
-  }
-  return { taken, dropped };
-}
-
-function names(paths: readonly string[]): Buffer {
+function encodePaths(paths: readonly string[]): Buffer {
   return Buffer.from(paths.map((path) => `${path}\0`).join(""), "latin1");
 }
