@@ -21,16 +21,16 @@ export interface PromptsContext {
   activity: Pick<RunActivity, "isHeld" | "notePrompt">;
 }
 
-/** A call that gives a prompt: a cold runtime reads its agents and plugins first. */
+/** For the runtime to accept a prompt: a cold one reads its agents and plugins first. */
 const CALL_MS = 30_000;
-/** Between two looks; the runtime's events come before. */
+/** The interval of polls; an event of the runtime causes one at once. */
 const CHECK_MS = 1_000;
-/** How long an answer is waited for at a time. */
+/** How long one request waits for an outcome. */
 const WAIT_MS = 15_000;
-/** Prompts that are remembered; what became of older ones is asked of the runtime. */
+/** Prompts that are cached; the outcomes of older ones are read from the runtime. */
 const CACHED_MAX = 100;
 
-/** Gives prompts to the runtime, one at a time, and tells what becomes of them. */
+/** Sends prompts to the runtime, one at a time, and follows them to their outcomes. */
 export class Prompts {
   readonly #context: PromptsContext;
   readonly #sent = new Map<string, SentPrompt>();
@@ -41,23 +41,23 @@ export class Prompts {
   }
 
   /**
-   * Gives a prompt, unless it was given before.
-   * @param wait until it is over, some seconds at most
+   * Sends a prompt, unless it was sent before.
+   * @param wait whether to wait for its outcome, for `WAIT_MS` at most
    * @throws SvcError session_busy while another run is under way, unavailable while the runtime is not ready
    */
   async send(prompt: { id: string; text: string }, wait: boolean): Promise<DaemonPrompt> {
     const found = this.#sent.get(prompt.id) ?? (await this.#serialize(() => this.#start(prompt)));
-    if (wait && !found.outcome) await Promise.race([found.over, Bun.sleep(WAIT_MS)]);
+    if (wait && !found.outcome) await Promise.race([found.settled, Bun.sleep(WAIT_MS)]);
     const { state, error } = found.outcome ?? { state: "running", error: null };
     return { prompt_id: prompt.id, state, error };
   }
 
-  /** Somebody aborts what runs. */
+  /** Notes that a client aborts all runs. */
   noteAbort(): void {
     for (const one of this.#open()) one.isAborted = true;
   }
 
-  /** The runtime is about to be ended: what runs is cut off. */
+  /** Settles all open prompts, before the runtime is ended. */
   cutOff(outcome: Outcome = RESTARTED): void {
     for (const one of this.#open()) one.settle(outcome);
   }
@@ -94,7 +94,7 @@ export class Prompts {
       if (this.#sent.size > CACHED_MAX && outcome !== null) this.#sent.delete(old);
   }
 
-  /** Whether it was given by an earlier daemon on the same home. */
+  /** Whether it was sent before, maybe by an earlier daemon with the same home. */
   async #wasSent(one: SentPrompt): Promise<boolean> {
     const { runtime, conversation } = this.#context;
     const id = await inConversation(conversation.find);
@@ -105,7 +105,7 @@ export class Prompts {
     return status.isRecorded;
   }
 
-  /** @throws SvcError when it cannot be given now; what is wrong with it for good is its outcome */
+  /** @throws SvcError if it cannot be sent now; a permanent failure becomes its outcome */
   async #deliver(one: SentPrompt): Promise<void> {
     const { settings, runtime, conversation, activity } = this.#context;
     const running = await runningSessions(runtime.call);
@@ -122,15 +122,15 @@ export class Prompts {
     const id = await inConversation(conversation.open);
     const events = subscribe(this.#context, one, id);
     await events.ready;
-    void one.over.then(events.stop);
+    void one.settled.then(events.stop);
     activity.notePrompt();
     const path = `/session/${id}/prompt_async`;
     const answer = await runtime.call("POST", path, CALL_MS, bodyOf(settings, one)).catch(() => null);
     if (answer?.status === 204 || answer?.status === 200) return;
-    // what is not answered may have been taken
+    // without a response, the prompt may have been accepted all the same
     if (answer === null && (await this.#wasSent(one))) return;
     if (answer?.status === 400) {
-      const error = "The agent runtime did not take the prompt.";
+      const error = "The agent runtime refused the prompt.";
       return one.settle({ state: "failed", error });
     }
     events.stop();
@@ -138,30 +138,30 @@ export class Prompts {
     throw notReady();
   }
 
-  /** Looks at it until it is over. */
+  /** Polls its status until it has an outcome. */
   async #follow(one: SentPrompt): Promise<void> {
     const { runtime } = this.#context;
     let idleSince = Number.POSITIVE_INFINITY;
-    let seen = "";
+    let previous = "";
     while (!one.outcome) {
       await pause(one);
       if (runtime.state !== "ok" || one.outcome) {
-        seen = "";
+        previous = "";
         continue;
       }
       const hasRestarted = one.pid !== runtime.pid;
       const status = await readStatus(this.#context, one).catch(() => null);
       if (status === null || hasRestarted !== (one.pid !== runtime.pid)) continue;
-      // the process ended before it had written the prompt down: it was never begun
+      // the process ended before it recorded the prompt: it never started
       if (hasRestarted && !status.isRecorded && !one.isRecorded) {
         await this.#serialize(() => this.#deliver(one)).catch(() => {});
         continue;
       }
       const answer = status.answer ?? (one.isRecorded && !status.isRecorded ? status.last : null);
       one.isRecorded ||= status.isRecorded;
-      const now = JSON.stringify([runtime.pid, status.isBusy, answer]);
-      if (now !== seen) idleSince = performance.now();
-      seen = now;
+      const current = JSON.stringify([runtime.pid, status.isBusy, answer]);
+      if (current !== previous) idleSince = performance.now();
+      previous = current;
       const idleMs = performance.now() - idleSince;
       const { isAborted, runtimeError } = one;
       const outcome = outcomeOf({ ...status, answer }, { hasRestarted, isAborted, runtimeError, idleMs });
@@ -170,17 +170,17 @@ export class Prompts {
   }
 }
 
-/** A prompt that the runtime was given. */
+/** A prompt that was sent to the runtime. */
 class SentPrompt {
   readonly id: string;
   readonly text: string;
-  /** What its message's id ends with. */
+  /** The end of its message's id. */
   readonly end: string;
-  readonly #over = Promise.withResolvers<void>();
-  readonly over = this.#over.promise;
-  /** The process that was given it; null: an earlier one than this daemon knows. */
+  readonly #settled = Promise.withResolvers<void>();
+  readonly settled = this.#settled.promise;
+  /** The runtime's process that it was sent to; null: one from before this daemon started. */
   pid: number | null = null;
-  /** It was seen in the conversation. */
+  /** Whether it was found in the conversation. */
   isRecorded = false;
   isAborted = false;
   runtimeError: string | null = null;
@@ -195,7 +195,7 @@ class SentPrompt {
 
   settle(outcome: Outcome): void {
     this.outcome ??= outcome;
-    this.#over.resolve();
+    this.#settled.resolve();
     this.wake();
   }
 }
@@ -203,9 +203,9 @@ class SentPrompt {
 const END_DIGITS = 14;
 
 /** @throws SvcError unavailable */
-async function inConversation<T>(ask: () => Promise<T>): Promise<T> {
+async function inConversation<T>(call: () => Promise<T>): Promise<T> {
   try {
-    return await ask();
+    return await call();
   } catch (error) {
     throw error instanceof ConversationError ? notReady(error.message) : error;
   }
@@ -224,7 +224,7 @@ function subscribe({ settings, runtime }: PromptsContext, one: SentPrompt, conve
     },
     onError: (id, name, message) => {
       if (id !== conversationId || name === "MessageAbortedError") return;
-      // the first says what it is; what follows shows where in the program
+      // the first error is the cause; later ones contain stack traces
       one.runtimeError ??= message;
       one.wake();
     },
@@ -235,17 +235,14 @@ function bodyOf({ agent, model }: PromptsContext["settings"], { end, text }: Sen
   const messageID = newMessageId(Date.now(), end);
   return {
     messageID,
-    // parts without an id of their own come twice when they are said twice
+    // without an id, a part appears twice if the prompt is sent twice
     parts: [{ id: messageID.replace(/^msg/, "prt"), type: "text", text }],
     ...(agent !== null && { agent }),
     ...modelOf(model),
   };
 }
 
-async function readStatus(
-  { runtime, conversation }: PromptsContext,
-  one: SentPrompt,
-): Promise<PromptStatus | null> {
+async function readStatus({ runtime, conversation }: PromptsContext, one: SentPrompt) {
   const id = await conversation.find();
   return id === null ? NOTHING : await readPromptStatus(runtime.call, id, messagePredicate(one));
 }
