@@ -1,26 +1,26 @@
 import http from "node:http";
 import { field, parseJson } from "../../src/contract/json.ts";
 
-/** What the runtime tells of a conversation by itself. */
+/** A subscription to the runtime's event stream. */
 export interface Subscription {
-  /** Resolves when it is listened to, or is found out not to be. */
+  /** Resolves once the subscription is active or has failed. */
   ready: Promise<void>;
   stop(): void;
 }
 
 export interface Handlers {
-  /** A run in this conversation is over. */
+  /** A run in the conversation has ended. */
   onIdle(conversation: string): void;
-  /** Something went wrong in it; the sentence is the runtime's. */
+  /** A run in the conversation has failed, with an error of the runtime. */
   onError(conversation: string, name: string, message: string): void;
 }
 
-/** It answers at once, or is not there: what it tells is a help, and what it keeps is asked for anyhow. */
+/** Events only speed things up: prompts are polled too. */
 const READY_MS = 2_000;
-/** An event of interest is short; a longer line is the agent's words, and passed over. */
+/** Relevant events are short; longer lines contain output of the agent and are ignored. */
 const LINE_MAX = 64 * 1024;
 
-/** Listens to the runtime's event stream until it ends or is stopped. */
+/** Subscribes to the runtime's event stream until the stream ends or the subscription is stopped. */
 export function subscribeToRuntime(port: number, authorization: string, handlers: Handlers): Subscription {
   const { promise: ready, resolve } = Promise.withResolvers<void>();
   let line = "";
@@ -51,7 +51,6 @@ export function subscribeToRuntime(port: number, authorization: string, handlers
 
   function read(event: string): void {
     if (event.includes('"server.connected"')) resolve();
-    // most lines are words of the agent's: they are not worth reading
     if (event.length > LINE_MAX || !/"session\.(?:idle|error)"/.test(event)) return;
     const value = parseJson(event.slice("data:".length));
     const properties = field(value, "properties");

@@ -8,27 +8,27 @@ import { createHome, writeHomeFiles } from "./home-files.ts";
 import { createConfigRestore } from "./restore-config.ts";
 import { writeAgentConfig } from "./write-agent-config.ts";
 
-/** The runtime reads it in the clone, too, where a repository has it. */
-const OTHER_FOLDER = ".opencode";
+/** The runtime also reads this folder of the repository. */
+const CONFIG_FOLDER = ".opencode";
 
 /**
- * Gets home and clone ready for a start of the runtime.
- * @returns what puts back what the start has changed in the clone
+ * Prepares the home and the clone for a start of the runtime.
+ * @returns restores the configuration files in the clone that the start changes
  * @throws AgentConfigWriteError
  */
 export async function prepareHome(
   context: { settings: Settings; children: Children; log: Log },
   config: AgentConfig,
 ): Promise<() => Promise<void>> {
-  const folders = (await isFolder(join(context.settings.workspace, OTHER_FOLDER))) ? [OTHER_FOLDER] : [];
+  const folders = (await isFolder(join(context.settings.workspace, CONFIG_FOLDER))) ? [CONFIG_FOLDER] : [];
   await createHome(context.settings);
   await writeAgentConfig(context, config);
-  const [isLaidOut, restore] = await Promise.all([
+  const [isWritten, restore] = await Promise.all([
     writeHomeFiles(context, folders),
     createConfigRestore(context, folders),
   ]);
-  if (!isLaidOut)
-    context.log.info("svc's skill and the packages of plugins could not all be laid out for the runtime");
+  if (!isWritten)
+    context.log.info("svc's skill or the packages of plugins could not be written to the runtime's home");
   return restore;
 }
 

@@ -58,16 +58,16 @@ export class RuntimeProgram implements Program {
     const { settings, log, call, limits } = this.#context;
     const previousStart = this.#startedAt;
     this.#startedAt = Date.now();
-    log.info(`the runtime was started as process ${child.pid}`);
+    log.info(`started the runtime as process ${child.pid}`);
     const readiness = await this.#untilReady(child, signal);
     if (signal.aborted) return null;
     if (readiness.kind === "late")
       return {
         kind: "crashed",
-        reason: `did not get ready within ${limits.readyMs / 1000} s, and was ended`,
+        reason: `was not ready within ${limits.readyMs / 1000} s, and was ended`,
       };
     if (readiness.kind === "config") {
-      const message = `The agent runtime cannot use its configuration: ${readiness.message}. Mend it in the repository, and refresh the session.`;
+      const message = `The agent runtime cannot use its configuration: ${readiness.message}. Fix it in the repository, and refresh the session.`;
       return { kind: "failed", error: { kind: "config", message, permanent: true } };
     }
     await this.#restoreFiles();
@@ -78,7 +78,7 @@ export class RuntimeProgram implements Program {
     log.info("the runtime is ready");
     if (readiness.version !== RUNTIME_VERSION)
       log.info(
-        `it is opencode ${readiness.version}, and svc is built for ${RUNTIME_VERSION}: some things may fail`,
+        `the runtime is opencode ${readiness.version}, but svc supports ${RUNTIME_VERSION}: some features may fail`,
       );
     this.#context.onReady();
     return await watch({ call, log, limits, port: settings.runtimePort }, child.pid, signal);
@@ -124,6 +124,6 @@ export class RuntimeProgram implements Program {
 
 /** @param pauseMs until the restart; absent while the process is being ended */
 export function crashError(reason: string, pauseMs?: number): RuntimeError {
-  const restart = pauseMs === undefined ? "" : ` It is started again in ${pauseMs / 1000} s.`;
+  const restart = pauseMs === undefined ? "" : ` It restarts in ${pauseMs / 1000} s.`;
   return { kind: "runtime", message: `The agent runtime ${reason}.${restart}`, permanent: false };
 }

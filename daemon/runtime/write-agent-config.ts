@@ -4,22 +4,22 @@ import { asAgent, type Children } from "../process/children.ts";
 import { run } from "../process/run.ts";
 import type { Settings } from "../settings.ts";
 
-/** The project's agents cannot be laid out. The message is the end of a sentence. */
+/** The project's agents could not be written. The message is the end of a sentence. */
 export class AgentConfigWriteError extends Error {
   override readonly name = "AgentConfigWriteError";
 }
 
-/** Some thousand small files on a slow disk. */
+/** Thousands of small files on a slow disk. */
 const WRITE_MS = 60_000;
 
-/** Where the runtime finds the project's agents, skills and tools: beside the clone, whose branch has no say in them. */
+/** The project's agents, skills and tools, outside the clone: the session's branch does not change them. */
 export function agentConfigFolder({ home }: Pick<Settings, "home">): string {
   return join(home, "agentrt");
 }
 
 /**
- * Lays them out anew, as they are merged: what an agent has changed there is gone. The folder is the agent's own, as its
- * home is, so it is done as the agent.
+ * Replaces the folder with the agents, skills and tools of the default branch. The folder belongs to the agent, as its
+ * home does, so this runs as the agent.
  * @throws AgentConfigWriteError
  */
 export async function writeAgentConfig(
@@ -37,9 +37,9 @@ export async function writeAgentConfig(
   if (ran?.code === 0) return;
   const [reason = ""] = (ran?.stderr ?? "").trim().split("\n").slice(-1);
   throw new AgentConfigWriteError(
-    `the project's agents cannot be laid out: ${reason.slice(0, 200) || "no reason is known"}`,
+    `the project's agents could not be written: ${reason.slice(0, 200) || "no reason is known"}`,
   );
 }
 
-/** Whose files they were is not kept: the archive says root's. */
+/** Without the owner of the files, which is root in the archive. */
 const SCRIPT = `rm -rf -- "$1" && mkdir -p -- "$1" && { [ -z "$2" ] || tar -xof - -C "$1"; }`;

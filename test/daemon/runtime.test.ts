@@ -84,9 +84,7 @@ test("one that crashes is started again, with pauses that grow to their limit, a
   await until("it was started five times", () => starts() >= 5);
   expect(runtime.error).toMatchObject({ kind: "runtime", permanent: false });
   expect(said).toContain("it crashed");
-  const pauses = said.flatMap(
-    (line) => /exit status 7\. It is started again in (\S+) s/.exec(line)?.[1] ?? [],
-  );
+  const pauses = said.flatMap((line) => /exit status 7\. It restarts in (\S+) s/.exec(line)?.[1] ?? []);
   expect(pauses.slice(0, 4)).toEqual(["0.02", "0.04", "0.08", "0.08"]);
   behave({});
   await until("it is ready", () => runtime.state === "ok");
@@ -99,7 +97,7 @@ test("one that dies is started again; its state says so meanwhile", async () => 
   if (runtime.pid === null) throw new Error("there is no process");
   process.kill(runtime.pid, "SIGKILL");
   await until("it is down", () => runtime.state === "down");
-  const told = "The agent runtime was ended by SIGKILL. It is started again in 0.3 s.";
+  const told = "The agent runtime was ended by SIGKILL. It restarts in 0.3 s.";
   await until("it is told", () => runtime.error?.message === told);
   await until("it is ready again", () => runtime.state === "ok");
   expect(ready()).toBe(2);
@@ -111,7 +109,7 @@ test.each<[string, Behaviour]>([
 ])("one that %s gets no user's request, and is started again", async (_, behaviour) => {
   const { runtime, behave, starts } = await supervise(behaviour);
   await until("it was ended", () => starts() === 2);
-  expect(runtime.error?.message).toContain("did not get ready within 1.5 s");
+  expect(runtime.error?.message).toContain("was not ready within 1.5 s");
   behave({});
   await until("it is ready", () => runtime.state === "ok");
 });
@@ -152,17 +150,15 @@ test("one that has taken much memory is started again when nothing runs, and not
   expect(starts()).toBe(1);
   await runtime.call("POST", "/session/ses_1/abort", 1_000);
   await until("it was started again", () => starts() >= 2);
-  expect(said.join("\n")).toMatch(/restarting the runtime: it takes \d+ MiB of memory, and nothing runs/);
-  expect(said.join("\n")).not.toContain("It is started again in");
+  expect(said.join("\n")).toMatch(/restarting the idle runtime: it uses \d+ MiB of memory/);
+  expect(said.join("\n")).not.toContain("It restarts in");
 });
 
 test("one that has taken more than the sandbox bears is started again at once", async () => {
   const { runtime, behave, starts, said } = await supervise({}, { memory: { soft: 1, hard: 1 } });
   await work(runtime, behave);
   await until("it was ended", () => starts() >= 2);
-  expect(said.join("\n")).toMatch(
-    /The agent runtime took \d+ MiB of memory, and was ended\. It is started again in/,
-  );
+  expect(said.join("\n")).toMatch(/The agent runtime used \d+ MiB of memory, and was ended\. It restarts in/);
 });
 
 test.each([
@@ -181,7 +177,7 @@ test.each([
 test("another version than svc is built for is used, and told", async () => {
   const { runtime, said } = await supervise({ version: "1.17.0" });
   await until("it is ready", () => runtime.state === "ok");
-  const told = `it is opencode 1.17.0, and svc is built for ${RUNTIME_VERSION}: some things may fail`;
+  const told = `the runtime is opencode 1.17.0, but svc supports ${RUNTIME_VERSION}: some features may fail`;
   await until("it is told", () => said.includes(told));
 });
 
@@ -191,7 +187,7 @@ test("a configuration that cannot be used is told, and not tried again until som
   expect(runtime.error).toEqual({
     kind: "config",
     message:
-      "The agent runtime cannot use its configuration: ConfigInvalidError: opencode.json: agent.x: wrong type. Mend it in the repository, and refresh the session.",
+      "The agent runtime cannot use its configuration: ConfigInvalidError: opencode.json: agent.x: wrong type. Fix it in the repository, and refresh the session.",
     permanent: true,
   });
   await Bun.sleep(300);
@@ -217,7 +213,7 @@ test("one that does not heed SIGTERM is killed; a restart asked for is no crash"
   expect(notes().filter((note) => note.startsWith("SIGTERM"))).toHaveLength(1);
   await until("it is ready", () => runtime.state === "ok");
   expect(starts()).toBe(2);
-  expect(said.join()).not.toContain("started again");
+  expect(said.join()).not.toContain("It restarts");
 });
 
 test("locks of a start that was killed are gone before the next", async () => {
