@@ -10,17 +10,17 @@ export interface AppGate {
   identify: Identify;
   health(): Promise<DaemonHealth>;
   app: DaemonApp;
-  /** Where the app listens; null while it does not answer. */
+  /** The app's port; null while it does not respond. */
   port(): number | null;
-  /** What was built, for svc to take out; null while there is nothing. */
+  /** The build's output, for svc to download; null if there is none. */
   output(): Pick<Output, "port" | "path"> | null;
-  /** Told of each request for the app. */
+  /** Called for each request to the app. */
   onUse(): void;
 }
 
 const LOOPBACK = "127.0.0.1";
 
-/** Says what becomes of each request to a deployment: the app's own port, and nothing else. */
+/** Forwards requests to the app's port, and refuses all others except svc's own. */
 export function createAppDecide(gate: AppGate): Decide {
   return async (head) => {
     const target = readTarget(head.target);
@@ -31,14 +31,14 @@ export function createAppDecide(gate: AppGate): Decide {
     const caller = gate.identify(head);
     if ("answer" in caller) return caller;
     const output = gate.output();
-    const isPlatforms = caller.context.role === "platform" && head.method === "GET";
-    if (target.kind === "svc" && target.path === "/svc/output" && isPlatforms && output)
+    const isPlatform = caller.context.role === "platform" && head.method === "GET";
+    if (target.kind === "svc" && target.path === "/svc/output" && isPlatform && output)
       return { to: { hostname: LOOPBACK, port: output.port }, head: forwardHead(head, output.path, null) };
     if (target.kind !== "port" || target.port !== gate.app.run?.port)
-      return { answer: errorResponse(head, "forbidden", "Only the app itself is reached in this sandbox.") };
+      return { answer: errorResponse(head, "forbidden", "Only the app's port is open in this sandbox.") };
     const port = gate.port();
     if (port === null) {
-      const message = "The app has just ended; it is started again.";
+      const message = "The app has ended and is restarting.";
       return { answer: errorResponse(head, "unavailable", message, { soon: true }) };
     }
     gate.onUse();

@@ -15,12 +15,12 @@ import { createAppDecide } from "./decide.ts";
 import { type Output, serveOutput } from "./output.ts";
 import { type AppLimits, type AppProcess, superviseApp } from "./process.ts";
 
-/** For the answers that are under way when the daemon stops, beside the app's own time to end. */
+/** For responses under way when the daemon stops, in addition to the app's own time to end. */
 const DRAIN_MS = 500;
 
 /** The parts of a deployment's daemon, and the state that they share. */
 interface Deployment extends AppContext {
-  /** Null: nothing runs, the app is what was built. */
+  /** Null: a static app, which has no process. */
   running: AppProcess | null;
   clone: DaemonHealth["clone"];
   stage: NonNullable<DaemonHealth["app"]>["stage"];
@@ -31,8 +31,8 @@ interface Deployment extends AppContext {
 }
 
 /**
- * Runs the daemon of a deployment: listens, clones, checks the commit out, builds, and keeps the app running. It holds no
- * agent, saves nothing, and lets through only what is for the app.
+ * Runs the daemon of a deployment: listens, clones, checks out the commit, builds, and keeps the app running. It has no
+ * agent, saves nothing, and forwards only requests to the app.
  */
 export function serveApp(settings: Settings, app: DaemonApp, limits: Partial<AppLimits> = {}): Daemon {
   const log = createLog();
@@ -119,7 +119,7 @@ function healthOf(deployment: Deployment): DaemonHealth {
     uptime_s: Math.floor(process.uptime()),
     runtime_pid: running?.pid ?? null,
     repo: settings.repoUrl,
-    // by this a provider knows whose daemon answers
+    // the provider uses this to recognize the daemon
     branch: settings.sessionId,
     commit,
     clone,

@@ -2,18 +2,18 @@ import { type Children, type Command, signalGroup } from "./children.ts";
 import { forEachChunk } from "./output.ts";
 
 export interface RunResult {
-  /** Null when it was ended by a signal, ours or another. */
+  /** Null if a signal ended it. */
   code: number | null;
   stdout: string;
   stderr: string;
-  /** Its time was over. */
+  /** Whether the deadline ended it. */
   late: boolean;
 }
 
-/** The beginning of what a program says: more than any answer or reason that is looked for. */
+/** The beginning of the output that is kept, which is more than any caller parses. */
 const OUTPUT_MAX_BYTES = 64 * 1024;
 
-/** Runs a program to its end, and no longer than `deadlineMs` or than `signal` lasts. */
+/** Runs a program to its end. After `deadlineMs`, or when the signal aborts, the program is killed. */
 export async function run(
   children: Children,
   command: Command,
@@ -27,7 +27,7 @@ export async function run(
   const end = () => signalGroup(child.pid, "SIGKILL");
   over.addEventListener("abort", end);
   if (over.aborted) end();
-  // what it has left behind
+  // processes that it left behind
   void child.exited.then(end);
   const life = { exited: child.exited, signal: over };
   const [stdout, stderr] = await Promise.all([
