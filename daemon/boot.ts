@@ -4,7 +4,7 @@ import { cloneWithRetries } from "./git/clone.ts";
 import { restoreAtBoot } from "./saved/restore-at-boot.ts";
 import { type Session, setAgents } from "./session.ts";
 
-/** Between two tries to open the conversation. */
+/** The interval of attempts to open the conversation. */
 const RETRY_MS = 1_000;
 
 /** Clones the repository, restores saved work, and starts the runtime (contract: Order of boot). */

@@ -7,7 +7,7 @@ import { createHealth } from "./health.ts";
 import { abortRuns } from "./runtime/abort.ts";
 import { type Session, saveWork, setAgents } from "./session.ts";
 
-/** For runs to end after an abort; after that the request fails. */
+/** The time that runs have to end after an abort, before the request fails. */
 const ABORT_MS = 15_000;
 
 export function createVerbs(session: Session): Verbs {
@@ -44,7 +44,7 @@ async function abort({ runtime, prompts, activity }: Session): Promise<void> {
   const { found, idle } = await activity.whileEnding(() =>
     abortRuns(runtime.call, ABORT_MS, () => activity.isRunExpected),
   );
-  if (!idle) throw new SvcError("sandbox_unreachable", "The run was aborted, and does not end.");
+  if (!idle) throw new SvcError("sandbox_unreachable", "The run was aborted, but has not ended.");
   if (!found) throw new SvcError("nothing_to_abort", "No run is under way.");
 }
 
