@@ -1,7 +1,7 @@
-/** How long after a prompt or an abort the runtime's status may not show its effect. */
+/** How long after a prompt or an abort its effect may not be visible in the runtime's status. */
 const VISIBLE_MS = 3_000;
 
-/** Runs that the runtime's status does not show yet, and ends of runs that are under way. */
+/** Tracks runs that are not visible in the runtime's status yet, and requests that end all runs. */
 export class RunActivity {
   #endings = 0;
   /** When a client last prompted or aborted the runtime directly. */
@@ -16,12 +16,12 @@ export class RunActivity {
     this.#promptedAt = performance.now();
   }
 
-  /** Whether a prompt must wait: a client's run may begin, or all runs are being ended. */
+  /** Whether a prompt must wait: a client's run may be starting, or all runs are being ended. */
   get isHeld(): boolean {
     return this.#endings > 0 || performance.now() - this.#clientAt < VISIBLE_MS;
   }
 
-  /** Whether a prompt was accepted whose run may not show yet. */
+  /** Whether a prompt was accepted whose run may not be visible yet. */
   get isRunExpected(): boolean {
     return performance.now() - this.#promptedAt < VISIBLE_MS;
   }

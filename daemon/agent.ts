@@ -1,7 +1,7 @@
 import { ORPHANED_EXIT_CODE } from "../src/contract/daemon.ts";
 import { VERSION } from "../src/contract/version.ts";
 import { serveApp } from "./app/serve.ts";
-import { answerGit } from "./git/git-credential.ts";
+import { runGitCredential } from "./git/git-credential.ts";
 import { openRelays } from "./listen.ts";
 import { watchServer } from "./orphan.ts";
 import { catchSignals } from "./process/signals.ts";
@@ -12,21 +12,21 @@ import { readSettings, type Settings, SettingsError } from "./settings.ts";
 const USAGE = `svc-agent: the daemon of a sandbox.
 
   svc-agent                  run: clone the repository, start the agent runtime, serve
-  svc-agent save             save what is not pushed, of a sandbox whose daemon has ended, and end
-  svc-agent git-credential   git's credential helper, for the agent's git
+  svc-agent save             save unpushed work of a sandbox whose daemon has ended, and exit
+  svc-agent git-credential   the credential helper of the agent's git
   svc-agent version
 
-Its settings are in its environment: docs/sandbox.md.
+Settings are environment variables: see docs/sandbox.md.
 `;
 
-/** A usage or a setting that cannot be followed. */
+/** The exit status for an unknown command or an invalid setting. */
 const WRONG_USAGE = 2;
 
-/** `svc-agent`: what its first word says, or the daemon itself. */
+/** `svc-agent`: runs the command of its first argument, or the daemon. */
 export async function runAgent([verb, ...rest]: readonly string[]): Promise<void> {
   if (verb === undefined || verb === "serve") return serve();
   if (verb === "save") return save();
-  if (verb === "git-credential") process.exitCode = await answerGit(rest[0] ?? "", process.env);
+  if (verb === "git-credential") process.exitCode = await runGitCredential(rest[0] ?? "", process.env);
   else if (verb === "version") process.stdout.write(`svc-agent ${VERSION}\n`);
   else {
     process.stderr.write(USAGE);
@@ -34,14 +34,14 @@ export async function runAgent([verb, ...rest]: readonly string[]): Promise<void
   }
 }
 
-/** Runs until it is asked to end; asked again, it ends at once. */
+/** Runs until a signal stops it; a second signal ends it at once. */
 async function serve(): Promise<void> {
   // before anything is started that would have to be stopped
   const signals = catchSignals(["SIGTERM", "SIGINT"]);
   try {
     const settings = takeSettings();
     await openRelays(settings);
-    // whatever happens, whoever is in the sandbox is not left without its daemon
+    // an unexpected error does not end the daemon: the agent still needs it
     process.on("uncaughtException", (error) => process.stderr.write(`svc-agent: ${error.stack}\n`));
     process.on("unhandledRejection", (reason) => process.stderr.write(`svc-agent: ${reason}\n`));
     for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
@@ -53,10 +53,10 @@ async function serve(): Promise<void> {
       void daemon.stop().finally(() => process.exit(code));
     };
     const unwatch = watchServer(settings, () => {
-      process.stderr.write("svc-agent: the server does not answer: saving the work, and ending\n");
+      process.stderr.write("svc-agent: the server does not respond: saving unpushed work, then exiting\n");
       stop(ORPHANED_EXIT_CODE);
     });
-    signals.passTo(() => {
+    signals.forwardTo(() => {
       if (!isStopping) return stop(0);
       daemon.kill();
       process.exit(0);
@@ -77,11 +77,11 @@ async function save(): Promise<void> {
   }
 }
 
-/** Reads the settings, and takes out of the environment what nothing else is to have. */
+/** Reads the settings, and removes all secrets from the environment. */
 function takeSettings(): Settings {
   const self = process.getuid && process.getgid ? { uid: process.getuid(), gid: process.getgid() } : null;
   const settings = readSettings(process.env, self);
-  // what is inherited by mistake, or read by what is loaded later, does not hold it
+  // child processes and modules that are loaded later must not see it
   delete process.env["SVC_TOKEN"];
   for (const name of Object.keys(settings.secrets.env)) delete process.env[name];
   process.chdir("/");
@@ -96,6 +96,6 @@ function fail(error: unknown): void {
 function explain(error: unknown): string {
   if (error instanceof SettingsError) return error.message;
   if (error instanceof Error && "code" in error && error.code === "EADDRINUSE")
-    return "The port is in use: set SVC_SERVICE_PORT to another, or stop the program that has it.";
+    return "The port is in use: set SVC_SERVICE_PORT to another port, or stop the program that uses it.";
   return error instanceof Error ? error.message : String(error);
 }

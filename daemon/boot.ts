@@ -1,20 +1,20 @@
 import { mkdir } from "node:fs/promises";
 import type { DaemonPrompt } from "../src/contract/daemon.ts";
-import { cloneUntilThere } from "./git/clone.ts";
-import { bringBack } from "./saved/bring-back.ts";
+import { cloneWithRetries } from "./git/clone.ts";
+import { restoreAtBoot } from "./saved/restore-at-boot.ts";
 import { type Session, setAgents } from "./session.ts";
 
-/** Between two tries to open the conversation. */
+/** The interval of attempts to open the conversation. */
 const RETRY_MS = 1_000;
 
 /** Clones the repository, restores saved work, and starts the runtime (contract: Order of boot). */
 export async function boot(session: Session): Promise<void> {
   const { settings, saver, stopping } = session;
   if (settings.autoClone) {
-    const agents = await cloneUntilThere(session, stopping);
+    const agents = await cloneWithRetries(session, stopping);
     if (agents === null) return;
     setAgents(session, agents);
-    if (settings.restore !== null) await bringBack(session, settings.restore, stopping);
+    if (settings.restore !== null) await restoreAtBoot(session, settings.restore, stopping);
     if (stopping.aborted) return;
     session.clone = "ok";
     session.error = null;
@@ -30,7 +30,7 @@ export async function openConversation(session: Session): Promise<void> {
     if (outcome === null) continue;
     if (outcome.state !== "failed") return;
     const message = `The first prompt was not sent: ${outcome.error}`;
-    session.log.say(message);
+    session.log.info(message);
     session.error = { kind: "runtime", message, permanent: true };
     return;
   }
@@ -44,7 +44,7 @@ async function sendFirstPrompt({
 }: Session): Promise<Pick<DaemonPrompt, "state" | "error">> {
   await conversation.open();
   if (settings.prompt === null) return { state: "running", error: null };
-  const sent = await prompts.give({ id: settings.sessionId, text: settings.prompt }, false);
-  if (sent.state !== "failed") log.say("sent the first prompt");
+  const sent = await prompts.send({ id: settings.sessionId, text: settings.prompt }, false);
+  if (sent.state !== "failed") log.info("sent the first prompt");
   return sent;
 }

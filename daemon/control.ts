@@ -6,31 +6,31 @@ import type { UserContext } from "../src/contract/user-context.ts";
 import type { Answer } from "../src/splice/answer.ts";
 import type { Decision } from "../src/splice/connection.ts";
 import type { RequestHead } from "../src/splice/head.ts";
-import { json, problem } from "./answers.ts";
+import { jsonError, jsonResponse } from "./responses.ts";
 
-/** What the daemon does when svc itself asks (spec 4.3). */
+/** The requests of svc that the daemon carries out (spec 4.3). */
 export interface Verbs {
   health(): Promise<DaemonHealth>;
   /** @throws SvcError refresh_in_progress, repo_unreachable, not_fast_forward, unavailable */
   refresh(): Promise<{ before: string | null; after: string | null }>;
   /** @throws SvcError nothing_to_abort, unavailable */
   abort(): Promise<void>;
-  /** Takes a new set of secrets; answers whether it is another than before. */
+  /** Replaces the secrets. @returns whether they have changed */
   setSecrets(secrets: DaemonEnv): Promise<boolean>;
-  /** Gives a prompt once, and tells what has become of it. @throws SvcError session_busy, unavailable */
+  /** Sends a prompt once, and returns its state. @throws SvcError session_busy, unavailable */
   prompt(body: DaemonPromptBody): Promise<DaemonPrompt>;
 }
 
-/** Answers what is under `/svc/`. */
+/** The routes below `/svc/`. */
 export interface Control {
   health(head: RequestHead): Decision | Promise<Decision>;
   verb(head: RequestHead, path: string, context: UserContext): Decision;
 }
 
-/** Bytes of a request without content; and of all secrets, several times what a process's environment can hold. */
+/** Limits of a request without content, and of all secrets: several times the size of a process's environment. */
 const EMPTY_MAX_BYTES = 64 * 1024;
 const SECRETS_MAX_BYTES = 16 * 1024 * 1024;
-/** Of the longest prompt, each of its bytes written as JSON's longest escape. */
+/** The longest prompt, with each byte as JSON's longest escape. */
 const PROMPT_MAX_BYTES = 512 * 1024;
 
 export function createControl(verbs: Verbs): Control {
@@ -38,13 +38,13 @@ export function createControl(verbs: Verbs): Control {
     {
       "/svc/refresh": {
         maxBytes: EMPTY_MAX_BYTES,
-        handle: async () => json(200, { ok: true, repo: await verbs.refresh() }),
+        handle: async () => jsonResponse(200, { ok: true, repo: await verbs.refresh() }),
       },
       "/svc/abort": {
         maxBytes: EMPTY_MAX_BYTES,
         handle: async () => {
           await verbs.abort();
-          return json(200, { ok: true });
+          return jsonResponse(200, { ok: true });
         },
       },
       "/svc/env": {
@@ -52,38 +52,38 @@ export function createControl(verbs: Verbs): Control {
         handle: async (body) => {
           const secrets = readSecrets(body);
           const changed = await verbs.setSecrets(secrets);
-          return json(200, { ok: true, changed, revision: secrets.revision });
+          return jsonResponse(200, { ok: true, changed, revision: secrets.revision });
         },
       },
       "/svc/prompt": {
         maxBytes: PROMPT_MAX_BYTES,
-        handle: async (body) => json(200, { ok: true, prompt: await verbs.prompt(readPrompt(body)) }),
+        handle: async (body) => jsonResponse(200, { ok: true, prompt: await verbs.prompt(readPrompt(body)) }),
       },
     };
 
   return {
     async health(head) {
       if (head.method !== "GET" && head.method !== "HEAD") return { answer: wrongMethod("GET") };
-      return { answer: json(200, await verbs.health()) };
+      return { answer: jsonResponse(200, await verbs.health()) };
     },
     verb(head, path, { role }) {
       const handler = Object.hasOwn(handlers, path) ? handlers[path] : undefined;
-      if (!handler) return { answer: problem("not_found", "The daemon has no such route.") };
+      if (!handler) return { answer: jsonError("not_found", "The daemon has no such route.") };
       if (head.method !== "POST") return { answer: wrongMethod("POST") };
       if (role !== "platform")
-        return { answer: problem("forbidden", "Only svc itself may ask this of a sandbox.") };
-      return { maxBytes: handler.maxBytes, handle: (body) => handler.handle(body).catch(tell) };
+        return { answer: jsonError("forbidden", "This route is reserved for svc itself.") };
+      return { maxBytes: handler.maxBytes, handle: (body) => handler.handle(body).catch(failure) };
     },
   };
 }
 
 function wrongMethod(allowed: string): Answer {
-  return problem("method_not_allowed", `This route takes ${allowed}.`, { Allow: allowed });
+  return jsonError("method_not_allowed", `This route accepts only ${allowed}.`, { Allow: allowed });
 }
 
-function tell(error: unknown): Answer {
-  if (error instanceof SvcError) return problem(error.code, error.message, error.headers);
-  return problem("internal", "Something went wrong inside svc.");
+function failure(error: unknown): Answer {
+  if (error instanceof SvcError) return jsonError(error.code, error.message, error.headers);
+  return jsonError("internal", "Something went wrong inside svc.");
 }
 
 /** @throws SvcError invalid_json, validation_failed, reserved_name */
@@ -93,7 +93,7 @@ function readSecrets(body: Uint8Array): DaemonEnv {
   if (typeof revision !== "string" || revision.length > REVISION_MAX)
     throw new SvcError("validation_failed", "revision must be a string.");
   if (typeof env !== "object" || env === null || Array.isArray(env))
-    throw new SvcError("validation_failed", "env must be an object of names and values.");
+    throw new SvcError("validation_failed", "env must be an object that maps names to values.");
   return { revision, env: Object.fromEntries(Object.entries(env).map(readSecret)) };
 }
 
@@ -101,11 +101,10 @@ const REVISION_MAX = 256;
 
 function readSecret([name, value]: [string, unknown]): [string, string] {
   if (!SECRET_NAME.test(name))
-    throw new SvcError("validation_failed", "env holds a name that no secret can have.");
-  if (isReservedName(name))
-    throw new SvcError("reserved_name", `${name} is a name of svc's or of the system's.`);
+    throw new SvcError("validation_failed", "env contains an invalid secret name.");
+  if (isReservedName(name)) throw new SvcError("reserved_name", `${name} is reserved for svc or the system.`);
   if (typeof value !== "string" || value.includes("\0"))
-    throw new SvcError("validation_failed", `The value of ${name} must be a string without zero bytes.`);
+    throw new SvcError("validation_failed", `The value of ${name} must be a string without NUL bytes.`);
   return [name, value];
 }
 
@@ -116,7 +115,7 @@ function readPrompt(body: Uint8Array): DaemonPromptBody {
   if (typeof id !== "string" || !UUID.test(id))
     throw new SvcError("validation_failed", "prompt_id must be a UUID.");
   if (typeof text !== "string" || text === "")
-    throw new SvcError("validation_failed", "text must be a string that says something.");
+    throw new SvcError("validation_failed", "text must be a non-empty string.");
   if (wait !== undefined && typeof wait !== "boolean")
     throw new SvcError("validation_failed", "wait must be true or false.");
   return { prompt_id: id.toLowerCase(), text, ...(wait !== undefined && { wait }) };
@@ -127,7 +126,7 @@ function parse(text: string): object {
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null) return value;
   } catch {
-    // told below
+    // reported below
   }
   throw new SvcError("invalid_json", "The body must be a JSON object.");
 }

@@ -2,10 +2,10 @@ import { HTTP_ERRORS } from "../src/contract/errors.ts";
 import type { UserContext } from "../src/contract/user-context.ts";
 import type { Decide, Decision, Explain } from "../src/splice/connection.ts";
 import type { RequestHead } from "../src/splice/head.ts";
-import { problem, tell } from "./answers.ts";
 import type { Identify } from "./caller.ts";
 import type { Control } from "./control.ts";
 import { forwardHead, isOurToken } from "./forward.ts";
+import { errorResponse, jsonError } from "./responses.ts";
 import type { Runtime } from "./runtime/runtime.ts";
 import { isAbort, isPrivate, isPrompt, readTarget, type Target, targetOf } from "./target.ts";
 
@@ -14,20 +14,21 @@ export interface Gate {
   control: Control;
   runtime: Pick<Runtime, "state" | "authorization">;
   runtimePort: number;
-  /** The daemon's own, once it listens. */
+  /** The daemon's port, once it listens. */
   ownPort(): number;
-  /** Told of each request that somebody made of the sandbox. */
+  /** Called for each request of a client. */
   onUse(use: { isPrompt: boolean; isAbort: boolean }): void;
 }
 
 const LOOPBACK = "127.0.0.1";
-const CLOSED = "This route of the agent runtime is closed to clients of a session.";
+const CLOSED = "Clients of a session cannot use this route of the agent runtime.";
 
-/** Says what becomes of each request (spec 4.3; contract: Sessions, sandboxes, proxy). */
+/** Decides whether each request is answered, refused or forwarded (spec 4.3; contract: Sessions, sandboxes, proxy). */
 export function createDecide(gate: Gate): Decide {
   return (head) => {
     const target = readTarget(head.target);
-    if (target.kind === "invalid") return { answer: tell(head, "validation_failed", target.message) };
+    if (target.kind === "invalid")
+      return { answer: errorResponse(head, "validation_failed", target.message) };
     if (target.kind === "svc" && target.path === "/svc/health") return gate.control.health(head);
     const caller = gate.identify(head);
     if ("answer" in caller) return caller;
@@ -46,7 +47,7 @@ export function createDecide(gate: Gate): Decide {
 function toPort(gate: Gate, head: RequestHead, target: Extract<Target, { kind: "port" }>): Decision {
   const { port } = target;
   if (port === gate.ownPort() || port === gate.runtimePort)
-    return { answer: tell(head, "forbidden", `Port ${port} is svc's own in this sandbox.`) };
+    return { answer: errorResponse(head, "forbidden", `Port ${port} of this sandbox is reserved for svc.`) };
   return { to: { hostname: LOOPBACK, port }, head: forwardHead(head, targetOf(target, isOurToken), null) };
 }
 
@@ -56,28 +57,27 @@ function toRuntime(
   target: Extract<Target, { kind: "runtime" }>,
   { role }: UserContext,
 ): Decision {
-  if (role !== "platform" && isPrivate(target.path)) return { answer: tell(head, "forbidden", CLOSED) };
-  // a connection made too early is never answered
+  if (role !== "platform" && isPrivate(target.path))
+    return { answer: errorResponse(head, "forbidden", CLOSED) };
+  // a connection that is made too early never gets a response
   if (runtime.state !== "ok") {
     const message = `The agent runtime is not ready: its state is ${runtime.state}.`;
-    return { answer: tell(head, "unavailable", message, { soon: true }) };
+    return { answer: errorResponse(head, "unavailable", message, { soon: true }) };
   }
-  const passedOn = targetOf(target, () => true);
+  const forwarded = targetOf(target, () => true);
   return {
     to: { hostname: LOOPBACK, port: runtimePort },
-    head: forwardHead(head, passedOn, runtime.authorization),
+    head: forwardHead(head, forwarded, runtime.authorization),
   };
 }
 
-/** How errors of HTTP, and of what stands behind the daemon, are told. */
+/** The responses for HTTP errors, and for failed connections to the runtime or a port. */
 export const explain: Explain = (status, message, head) => {
   const code = HTTP_ERRORS[status];
-  if (code) return problem(code, message);
-  if (status !== 502 || !head) return problem("internal", "Something went wrong inside svc.");
+  if (code) return jsonError(code, message);
+  if (status !== 502 || !head) return jsonError("internal", "Something went wrong inside svc.");
   const target = readTarget(head.target);
   return target.kind === "port"
-    ? tell(head, "nothing_listening", `Nothing answers at port ${target.port} of this sandbox.`, {
-        soon: true,
-      })
-    : tell(head, "unavailable", "The agent runtime has just ended; it is started again.", { soon: true });
+    ? errorResponse(head, "nothing_listening", `No program responds on port ${target.port}.`, { soon: true })
+    : errorResponse(head, "unavailable", "The agent runtime has ended and is restarting.", { soon: true });
 };

@@ -4,12 +4,12 @@ import { loadLibc } from "./process/libc.ts";
 import { reapOrphans } from "./process/reaper.ts";
 import type { Signals } from "./process/signals.ts";
 
-/** As shells answer for a program that is not there, or cannot be started. */
+/** The exit status of shells for a program that cannot be found or started. */
 const NOT_FOUND = 127;
 
 /**
- * The first process of a sandbox: starts the daemon from beside itself, passes signals on to it, takes note of orphans'
- * deaths, and ends as the daemon ends.
+ * The first process of a sandbox: starts the daemon from its own folder, forwards signals to it, reaps orphans, and exits
+ * with the daemon's exit status.
  */
 export async function runEntrypoint(signals: Signals): Promise<void> {
   const libc = loadLibc();
@@ -20,11 +20,11 @@ export async function runEntrypoint(signals: Signals): Promise<void> {
     daemon = Bun.spawn([program], { stdio: ["inherit", "inherit", "inherit"], env: process.env });
   } catch {
     process.stderr.write(
-      `svc-entrypoint: ${program} cannot be started: it has to stand beside this program.\n`,
+      `svc-entrypoint: ${program} cannot be started: it must be in the same folder as this program.\n`,
     );
     process.exit(NOT_FOUND);
   }
-  signals.passTo((signal) => daemon.kill(signal));
+  signals.forwardTo((signal) => daemon.kill(signal));
   if (libc) reapOrphans(libc, (pid) => pid === daemon.pid);
   await daemon.exited;
   const { exitCode, signalCode } = daemon;

@@ -2,16 +2,16 @@ import type { Field } from "../src/splice/fields.ts";
 import type { RequestHead } from "../src/splice/head.ts";
 import { CONTEXT_HEADER } from "./caller.ts";
 
-/** What svc's own tokens begin with: `svc_pat_`, `svc_git_`, `svc_sb_`. */
-const OURS = /^svc_(?:pat|git|sb)_/;
+/** The prefixes of svc's tokens. */
+const TOKEN_PREFIX = /^svc_(?:pat|git|sb)_/;
 
 export function isOurToken(value: string): boolean {
-  return OURS.test(value);
+  return TOKEN_PREFIX.test(value);
 }
 
 /**
- * A request's head as it goes on, each character a byte: byte for byte but for its target, and for what says who asks.
- * @param authorization what takes the place of the client's own; null: that stays, unless it holds a token of svc's
+ * The head of a forwarded request (latin1): unchanged, except for its target and the headers that identify the caller.
+ * @param authorization replaces the client's header; null: the client's is kept, unless it contains a token of svc
  */
 export function forwardHead(head: RequestHead, target: string, authorization: string | null): string {
   let text = `${head.method} ${target} HTTP/${head.version}\r\n`;

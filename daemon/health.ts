@@ -16,22 +16,22 @@ export interface HealthContext {
   conversation: Pick<Conversation, "find">;
   saver: Pick<Saver, "saved" | "restored" | "problem">;
   clone: DaemonHealth["clone"];
-  /** What is wrong beside the runtime's own error: with the clone, or with the first prompt. */
+  /** An error of the clone or of the first prompt. */
   error: DaemonHealth["error"] | null;
-  /** Milliseconds since 1970, when somebody last asked something of the sandbox. */
+  /** When a client last used the sandbox, in milliseconds since 1970. */
   usedAt: number;
 }
 
-/** An answer counts for so long: whoever asks often is not to keep the sandbox awake. */
+/** How long a result is cached, so that frequent health checks cost little. */
 const FRESH_MS = 1_000;
 const COMMIT_MS = 5_000;
 
-/** @returns what answers `GET /svc/health` */
+/** @returns the handler of `GET /svc/health` */
 export function createHealth(context: HealthContext): () => Promise<DaemonHealth> {
   const { settings, runtime, saver } = context;
-  const commit = remembered(() => readCommit(context));
-  const conversation = remembered(() => context.conversation.find().catch(() => null));
-  const busy = remembered(async () => runtime.state === "ok" && isBusy(await runningSessions(runtime.call)));
+  const commit = cached(() => readCommit(context));
+  const conversation = cached(() => context.conversation.find().catch(() => null));
+  const busy = cached(async () => runtime.state === "ok" && isBusy(await runningSessions(runtime.call)));
 
   return async () => {
     // one snapshot: with the state "ok", a conversation of null means that there is none
@@ -39,7 +39,7 @@ export function createHealth(context: HealthContext): () => Promise<DaemonHealth
     const [checkedOut, isAtWork, conversationId] = await Promise.all([
       context.clone === "ok" && settings.autoClone ? commit() : null,
       busy(),
-      // that there was none to ask is nothing to remember
+      // without a runtime there is no result to cache
       state === "ok" ? conversation() : null,
     ]);
     if (isAtWork) context.usedAt = Date.now();
@@ -65,12 +65,12 @@ export function createHealth(context: HealthContext): () => Promise<DaemonHealth
   };
 }
 
-/** One that does not say counts as idle: it is ended when it stays so. */
+/** A runtime that does not respond counts as idle: the watchdog ends it if that lasts. */
 function isBusy(sessions: string[] | null): boolean {
   return sessions !== null && sessions.length > 0;
 }
 
-/** What is checked out; null when git cannot say. */
+/** The commit that is checked out; null if git cannot read it. */
 export async function readCommit({
   settings,
   children,
@@ -81,11 +81,11 @@ export async function readCommit({
   return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(id) ? id : null;
 }
 
-/** Asks at most once at a time, and not again for a moment. */
-function remembered<T>(ask: () => Promise<T>): () => Promise<T> {
+/** Shares one result among the calls within `FRESH_MS`. */
+function cached<T>(read: () => Promise<T>): () => Promise<T> {
   let last: { at: number; answer: Promise<T> } | null = null;
   return () => {
-    if (!last || performance.now() - last.at > FRESH_MS) last = { at: performance.now(), answer: ask() };
+    if (!last || performance.now() - last.at > FRESH_MS) last = { at: performance.now(), answer: read() };
     return last.answer;
   };
 }

@@ -4,7 +4,7 @@ import { openRelay } from "../src/splice/relay.ts";
 import { explain } from "./decide.ts";
 import type { Settings } from "./settings.ts";
 
-/** Listens on the daemon's port, and on its unix socket, where the provider reaches it by one. */
+/** Listens on the daemon's port, and on its unix socket if the provider uses one. */
 export function listenAsDaemon({ host, port, socket }: Settings, decide: Decide): Listener {
   const own = listen({ hostname: host, port }, decide, explain);
   const other = socket === null ? null : listen({ unix: socket }, decide, explain);
@@ -19,10 +19,10 @@ export function listenAsDaemon({ host, port, socket }: Settings, decide: Decide)
   };
 }
 
-/** Connections of the sandbox to one port: more than a browser and a package manager open together. */
+/** Connections to one relay: more than a browser and a package manager open together. */
 const RELAYED_MAX = 512;
 
-/** Opens the ports that lead out of a sandbox with a network of its own. @returns closes them */
+/** Opens the relays out of a sandbox that has its own network namespace. @returns closes them */
 export async function openRelays({ relays }: Pick<Settings, "relays">): Promise<() => void> {
   const open = await Promise.all(
     relays.map(({ port, path }) => openRelay({ host: "127.0.0.1", port }, () => ({ path }), RELAYED_MAX)),

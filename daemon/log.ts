@@ -1,20 +1,20 @@
-/** The sandbox's log: lines of the daemon's and of the runtime's, on standard output. */
+/** The sandbox's log on standard output, with lines of the daemon and of the runtime. */
 export interface Log {
-  /** One line of the daemon's own. No credential goes in. */
-  say(text: string): void;
-  /** A line of the runtime's. */
+  /** Logs a line of the daemon. It must not contain credentials. */
+  info(text: string): void;
+  /** Logs a line of the runtime. */
   runtime(line: string): void;
 }
 
-/** The log of a deployment: also with lines of the app's build, and of the app itself. */
+/** The log of a deployment, with lines of the app's build and of the app too. */
 export interface AppLog extends Log {
   build(line: string): void;
   app(line: string): void;
 }
 
-/** Lines that wait to be written when nobody reads; past it they are dropped, so that memory has a bound. */
-const WAITING_MAX_BYTES = 1024 * 1024;
-/** A line's end is cut off past this: nobody reads it, and someone keeps it. */
+/** Lines that are buffered while no process reads the output; beyond that, lines are dropped. */
+const BUFFER_MAX_BYTES = 1024 * 1024;
+/** Longer lines are cut off, since logs are stored. */
 const LINE_MAX = 4096;
 
 /** Each line is `<ISO time> <agent|runtime|build|app> <text>`. */
@@ -23,21 +23,21 @@ export function createLog(write: (text: string, done: () => void) => void = toSt
   let dropped = 0;
 
   return {
-    say: (text) => put("agent", text),
+    info: (text) => put("agent", text),
     runtime: (line) => put("runtime", line),
     build: (line) => put("build", line),
     app: (line) => put("app", line),
   };
 
   function put(source: "agent" | "runtime" | "build" | "app", text: string): void {
-    if (waiting > WAITING_MAX_BYTES) {
+    if (waiting > BUFFER_MAX_BYTES) {
       dropped++;
       return;
     }
     if (dropped > 0) {
       const lines = dropped;
       dropped = 0;
-      put("agent", `${lines} lines were dropped: nobody read them`);
+      put("agent", `${lines} lines were dropped: the output was not read`);
     }
     const line = `${new Date().toISOString()} ${source} ${oneLine(text)}\n`;
     waiting += line.length;

@@ -1,10 +1,10 @@
 import { basename } from "node:path";
 import { catchSignals } from "./process/signals.ts";
 
-/** Those that ask a program to do something; the others are about the process that gets them. */
+/** Signals that users and supervisors send to a program. */
 const FORWARDED = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const;
 
-// One program by two names. Signals are caught first; everything else is loaded after that.
+// One binary with two names. Signals are caught first; all other modules are loaded after that.
 if (basename(process.argv0).startsWith("svc-entrypoint")) {
   const signals = catchSignals(FORWARDED);
   const { runEntrypoint } = await import("./entrypoint.ts");

@@ -1,15 +1,15 @@
 import type { Settings } from "./settings.ts";
 
-/** A server that starts or drains answers later than this seldom, and any answer counts. */
-const ANSWER_MS = 10_000;
-/** Between two polls; shorter where the limit is. */
+/** The timeout of a poll. Any response counts, also from a server that starts or drains. */
+const POLL_TIMEOUT_MS = 10_000;
+/** The interval of polls; shorter for a short limit. */
 const POLL_MS = 30_000;
 const POLLS_MIN = 4;
 
 /**
- * Polls the server, and calls `onOrphaned` once it has not answered for `orphanS` seconds in a row. The clock stands while
+ * Polls the server, and calls `onOrphaned` once it has not responded for `orphanS` seconds in a row, without the time that
  * the machine sleeps.
- * @returns ends the polls
+ * @returns stops the polls
  */
 export function watchServer(
   { apiUrl, orphanS }: Pick<Settings, "apiUrl" | "orphanS">,
@@ -31,7 +31,7 @@ export function watchServer(
 async function answers(apiUrl: string): Promise<boolean> {
   try {
     const answer = await fetch(`${apiUrl}/health`, {
-      signal: AbortSignal.timeout(ANSWER_MS),
+      signal: AbortSignal.timeout(POLL_TIMEOUT_MS),
       redirect: "manual",
       keepalive: false,
     });

@@ -18,13 +18,13 @@ import { createVerbs } from "./verbs.ts";
 
 export interface Daemon {
   port: number;
-  /** Aborts what runs, ends the runtime with all that it started, and closes the listener. */
+  /** Aborts all runs, ends the runtime and its descendants, and closes the listener. */
   stop(): Promise<void>;
-  /** Kills all processes that the daemon has started, at once. */
+  /** Kills all processes that the daemon has started. */
   kill(): void;
 }
 
-/** For the files that the runtime writes as it ends. */
+/** For files that the runtime writes as it ends. */
 const LAST_SAVE_MS = 5_000;
 /** The outcome of the prompt that is being answered when the daemon stops. */
 const STOPPED = {
@@ -43,12 +43,12 @@ type Limits = NonNullable<RuntimeContext["limits"] & SaverContext["limits"]>;
  * 2. Clone into a folder of the workspace, with a credential that lives for minutes, then move it into place. A
  *    failed clone is reported and retried (`boot.ts`).
  * 3. Prepare the runtime's home: the agents of the default branch, svc's skill, plugins. Start the runtime without
- *    the service key, as a user of its own, inside the provider's wrapper. So does everything that reads files the
- *    agent wrote, since a repository's settings are programs to git.
+ *    the service key, as its own user, inside the provider's wrapper. Every command that reads the agent's files runs
+ *    like this, since git executes programs from a repository's settings.
  * 4. Supervise it: a runtime that exits, hangs or takes too much memory is restarted, and the conversations that it
  *    was answering are notified.
- * 5. Every half minute save unpushed work: a commit made beside the workspace, uploaded by the daemon itself.
- * 6. At the end: abort, wait, save, SIGTERM, SIGKILL, with every descendant, which the daemon adopts as a subreaper.
+ * 5. Every half minute, save unpushed work: create a commit outside the workspace, and upload it.
+ * 6. At the end: abort all runs, wait, save, then SIGTERM and SIGKILL to the runtime and all its descendants.
  *
  * @param limits override those of the runtime's supervision and of saving
  */
@@ -70,7 +70,7 @@ export function serveDaemon(settings: Settings, limits: Limits = {}): Daemon {
     },
   };
   const listener = listenAsDaemon(settings, createDecide(gate));
-  log.say(`listens on ${settings.host}:${listener.port}`);
+  log.info(`listens on ${settings.host}:${listener.port}`);
   void boot(session);
 
   return {

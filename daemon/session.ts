@@ -27,10 +27,10 @@ export interface ProjectConfig {
   agents: AgentConfig;
 }
 
-/** For work to be saved before the runtime ends: the process that ends the sandbox waits for that. */
+/** The time to save unpushed work before the runtime ends, for which the end of the sandbox waits. */
 const SAVE_MS = 20_000;
 
-/** Saves the work in the clone, if there is one. */
+/** Saves the unpushed work in the clone, if there is a clone. */
 export async function saveWork(
   { settings, clone, saver }: Pick<Session, "settings" | "clone" | "saver">,
   ms = SAVE_MS,
@@ -40,5 +40,5 @@ export async function saveWork(
 
 export function setAgents({ project, log }: Session, agents: AgentConfig): void {
   project.agents = agents;
-  if (agents.commit !== null) log.say(`the project's agents are those of ${agents.commit}`);
+  if (agents.commit !== null) log.info(`the project's agents are from commit ${agents.commit}`);
 }

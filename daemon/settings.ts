@@ -5,7 +5,7 @@ import { UUID } from "../src/contract/id.ts";
 import { parseJson } from "../src/contract/json.ts";
 import { readApp } from "./app/settings.ts";
 
-/** What the daemon is told by its environment (spec 2.8), read once. */
+/** The settings that the daemon reads from its environment at start (spec 2.8). */
 export interface Settings {
   projectId: string;
   sessionId: string;
@@ -14,44 +14,44 @@ export interface Settings {
   repoUrl: string;
   /** Ends in `/v1`. */
   apiUrl: string;
-  /** The sandbox service key. Nothing that the daemon starts gets it. */
+  /** The sandbox service key. No process that the daemon starts gets it. */
   token: string;
   host: string;
   port: number;
-  /** A unix socket on which the daemon listens, too; null: on none. */
+  /** A unix socket on which the daemon listens too; null: none. */
   socket: string | null;
-  /** Ports of the loopback that lead out of the sandbox, to unix sockets. */
+  /** Loopback ports that the daemon relays to unix sockets outside the sandbox. */
   relays: readonly { port: number; path: string }[];
   runtimePort: number;
-  /** Where the repository is cloned to. */
+  /** The folder of the clone. */
   workspace: string;
   /** Home of the agent runtime, outside the repository. */
   home: string;
-  /** The runtime's program; null: looked for. */
+  /** The runtime's program; null: it is searched for in PATH. */
   runtimeBin: string | null;
-  /** A folder whose `node_modules` projects' tools and plugins import from; it need not be there. */
+  /** A folder whose `node_modules` a project's tools and plugins import from. It may be missing. */
   plugins: string;
-  /** Whose processes the runtime's are; null: the daemon's own user's. */
+  /** The user of the runtime's processes; null: the daemon's own user. */
   user: User | null;
-  /** What stands before the command of whatever works in the sandbox. */
+  /** The wrapper command of every process that runs as the agent. */
   wrap: readonly string[];
   agent: string | null;
   model: string | null;
-  /** Whether the conversation is to be opened at boot. */
+  /** Whether to open the conversation at boot. */
   opensConversation: boolean;
-  /** First prompt, to be sent at boot; null: there is none, or svc gives it as it gives all others. */
+  /** The first prompt, which is sent at boot; null: none, or svc sends it from its queue. */
   prompt: string | null;
   autoClone: boolean;
-  /** Seconds without an answer of the server after which the daemon saves and ends; null: it does not watch. */
+  /** Seconds without a response from the server after which the daemon saves and exits; null: no limit. */
   orphanS: number | null;
-  /** Saved work to be brought back at boot. */
+  /** The commit of the saved work that is restored at boot. */
   restore: string | null;
-  /** What is deployed in this sandbox; null: it is an agent's. */
+  /** The app that is deployed in this sandbox; null: the sandbox is an agent's. */
   app: DaemonApp | null;
-  /** Where the app is to listen, if not on its own port. */
+  /** The port on which the app must listen, if not its own. */
   appPort: number | null;
   secrets: DaemonEnv;
-  /** What the runtime inherits beside the secrets. */
+  /** The variables that the runtime inherits in addition to the secrets. */
   inherited: Readonly<Record<string, string>>;
 }
 
@@ -60,14 +60,14 @@ export interface User {
   gid: number;
 }
 
-/** A variable with a value that the daemon cannot work with. The message is one line and names the variable. */
+/** A variable is missing or invalid. The message is one line and names the variable. */
 export class SettingsError extends Error {
   override readonly name = "SettingsError";
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The daemon's own, or what would change how its runtime's programs start. */
+/** Variables of the daemon, and variables that would change how the runtime's programs start. */
 const NOT_INHERITED: ReadonlySet<string> = new Set([
   "SVC_TOKEN",
   "SVC_APP",
@@ -90,7 +90,7 @@ const NOT_INHERITED: ReadonlySet<string> = new Set([
 
 /**
  * Reads and checks the environment.
- * @throws SettingsError for the first variable that is missing or cannot be used
+ * @throws SettingsError for the first variable that is missing or invalid
  */
 export function readSettings(env: Environment, self: User | null): Settings {
   const names = secretNames(env);
@@ -137,30 +137,29 @@ export function readSettings(env: Environment, self: User | null): Settings {
     ),
   };
   if (settings.port === settings.runtimePort)
-    throw new SettingsError("SVC_RUNTIME_PORT must be another port than SVC_SERVICE_PORT.");
+    throw new SettingsError("SVC_RUNTIME_PORT and SVC_SERVICE_PORT must be different ports.");
   if (`${settings.home}/`.startsWith(`${settings.workspace}/`))
-    throw new SettingsError("SVC_RUNTIME_HOME must lie outside SVC_WORKSPACE, which each boot empties.");
+    throw new SettingsError("SVC_RUNTIME_HOME must be outside SVC_WORKSPACE, which each boot empties.");
   return settings;
 }
 
-/** What `git check-ref-format --branch` takes and nobody reads as an option; in bytes, what a ref's file name can hold. */
+/** Names that `git check-ref-format --branch` accepts, that are not options, and that fit a ref's file name. */
 const BRANCH = /^(?!.*(?:\.\.|\/\/|\/\.|@\{|\.lock(?:\/|$)))[A-Za-z0-9_][A-Za-z0-9_./@+=#-]{0,243}(?<![/.])$/;
 const OBJECT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 const SECONDS = /^[1-9]\d{0,6}$/;
 const HOST = /^[0-9a-fA-F.:]{2,45}$/;
 
-function matching(env: Environment, name: string, pattern: RegExp, says: string, fallback = ""): string {
+function matching(env: Environment, name: string, pattern: RegExp, kind: string, fallback = ""): string {
   const value = env[name] || fallback;
-  if (value === "") throw new SettingsError(`${name} is missing: it must be ${says}.`);
-  if (!pattern.test(value))
-    throw new SettingsError(`${name} must be ${says}, and is ${JSON.stringify(value)}.`);
+  if (value === "") throw new SettingsError(`${name} is required: it must be ${kind}.`);
+  if (!pattern.test(value)) throw new SettingsError(`${name} must be ${kind}, not ${JSON.stringify(value)}.`);
   return value;
 }
 
 function url(env: Environment, name: string): string {
   const text = env[name] ?? "";
   const parsed = URL.parse(text);
-  // a value with a credential in it is not repeated
+  // the message does not repeat the value, which may contain a credential
   if (
     !parsed ||
     !/^https?:$/.test(parsed.protocol) ||
@@ -176,7 +175,7 @@ function url(env: Environment, name: string): string {
 function secret(env: Environment, name: string): string {
   const value = env[name] ?? "";
   if (!/^[\x21-\x7e]{8,1024}$/.test(value))
-    throw new SettingsError(`${name} must be the sandbox service key, of 8 or more visible characters.`);
+    throw new SettingsError(`${name} must be the sandbox service key: at least 8 visible ASCII characters.`);
   return value;
 }
 
@@ -184,30 +183,30 @@ function port(env: Environment, name: string, min: number, fallback: number): nu
   const text = env[name] || String(fallback);
   const value = Number(text);
   if (!/^\d{1,5}$/.test(text) || value < min || value > 65535)
-    throw new SettingsError(`${name} must be a port from ${min} to 65535, and is ${JSON.stringify(text)}.`);
+    throw new SettingsError(`${name} must be a port from ${min} to 65535, not ${JSON.stringify(text)}.`);
   return value;
 }
 
 function folder(env: Environment, name: string, fallback: string): string {
   const path = (env[name] || fallback).replace(/(?<=.)\/+$/, "");
   if (!isAbsolute(path) || path === "/" || path.split("/").includes(".."))
-    throw new SettingsError(`${name} must be an absolute path other than /, and is ${JSON.stringify(path)}.`);
+    throw new SettingsError(`${name} must be an absolute path below /, not ${JSON.stringify(path)}.`);
   return path;
 }
 
-/** Only root can start processes as somebody else. */
+/** Only root can start processes as another user. */
 function user(env: Environment, self: User | null): User | null {
   const text = env["SVC_RUNTIME_USER"];
   if (!text) return null;
   const [, uid, gid] = /^(\d{1,9}):(\d{1,9})$/.exec(text) ?? [];
   if (uid === undefined)
     throw new SettingsError(
-      `SVC_RUNTIME_USER must be two numbers as in 1000:1000, and is ${JSON.stringify(text)}.`,
+      `SVC_RUNTIME_USER must be a user and a group id, such as 1000:1000, not ${JSON.stringify(text)}.`,
     );
   const wanted = { uid: Number(uid), gid: Number(gid) };
   if (self && self.uid === wanted.uid && self.gid === wanted.gid) return null;
   if (self && self.uid !== 0)
-    throw new SettingsError("SVC_RUNTIME_USER names another user, and only root can start programs as one.");
+    throw new SettingsError("SVC_RUNTIME_USER must be the daemon's own user unless the daemon runs as root.");
   return wanted;
 }
 
@@ -225,7 +224,7 @@ function relays(env: Environment): Settings["relays"] {
   const entries = Object.entries(typeof found === "object" && found !== null ? found : { "": null });
   return entries.map(([port, path]) => {
     if (!/^[1-9]\d{0,4}$/.test(port) || Number(port) > 65535 || typeof path !== "string" || !isAbsolute(path))
-      throw new SettingsError("SVC_RELAYS must be a JSON object of ports, and paths of unix sockets.");
+      throw new SettingsError("SVC_RELAYS must be a JSON object that maps ports to paths of unix sockets.");
     return { port: Number(port), path };
   });
 }
@@ -234,7 +233,7 @@ function app(env: Environment): DaemonApp | null {
   const text = env["SVC_APP"];
   if (!text) return null;
   const found = readApp(text);
-  if (!found) throw new SettingsError("SVC_APP must be what svc writes about a deployment, as JSON.");
+  if (!found) throw new SettingsError("SVC_APP must be svc's description of a deployment, as JSON.");
   return found;
 }
 
@@ -243,7 +242,7 @@ function secretNames(env: Environment): string[] {
   const bad = names.find((name) => !SECRET_NAME.test(name) || isReservedName(name));
   if (bad !== undefined)
     throw new SettingsError(
-      `SVC_PROJECT_SECRET_NAMES holds ${JSON.stringify(bad)}, which no secret can be called.`,
+      `SVC_PROJECT_SECRET_NAMES contains ${JSON.stringify(bad)}, which is not a valid secret name.`,
     );
   return names;
 }

@@ -1,21 +1,21 @@
-/** Where a request wants to go, read from its target in one canonical form. */
+/** The destination of a request, parsed from its target. */
 export type Target =
-  /** One of the daemon's own paths, as it stands. */
+  /** A path of the daemon itself. */
   | { kind: "svc"; path: string }
-  /** A port of the sandbox, and what is asked of it. The query has no question mark; null: there is none. */
+  /** A port of the sandbox, and a path there. The query has no question mark; null: none. */
   | { kind: "port"; port: number; path: string; query: string | null }
   | { kind: "runtime"; path: string; query: string | null }
   | { kind: "invalid"; message: string };
 
 const PORT = /^[1-9][0-9]{0,4}$/;
-/** The daemon's own first segments. */
+/** The first segments of the daemon's own paths. */
 const OWN: ReadonlySet<string> = new Set(["svc", "proxy"]);
 const NOT_CANONICAL =
-  "The path is not in its canonical form: it must not hold dot segments, doubled slashes at its beginning, or encoded slashes and backslashes before the part that is passed on.";
+  "The path is not canonical: it must not contain dot segments, a double slash at the start, or encoded slashes and backslashes before the part that is forwarded.";
 
 /**
- * Reads a request's target. Whoever stands before the daemon and whoever stands behind it may read an odd spelling in
- * another way, so such a target is not passed on.
+ * Parses a request's target. A path that is not canonical is refused, because the server before the daemon and the
+ * program behind it may interpret it differently.
  * @param target begins with `/`, visible ASCII only
  */
 export function readTarget(target: string): Target {
@@ -33,28 +33,27 @@ export function readTarget(target: string): Target {
   return { kind: "port", port: Number(second), path: path.slice(`/proxy/${second}`.length) || "/", query };
 }
 
-/** Routes of the runtime that show or change what is not a chat client's: credentials, settings, the program itself. */
+/** Routes of the runtime that chat clients must not use: for credentials, settings and the program itself. */
 const PRIVATE = /^\/(?:config|global\/config|auth|global\/upgrade|global\/dispose|tui)(?:\/|$)/;
 
-/** Whether a path of the runtime is one of those, however it is spelt. */
+/** Whether a path of the runtime is one of those, in any encoding. */
 export function isPrivate(path: string): boolean {
   return PRIVATE.test(plain(path).replace(/\/{2,}/g, "/"));
 }
 
-/** Whether a path of the runtime begins a run. */
+/** Whether a request to the runtime starts a run. */
 export function isPrompt(method: string, path: string): boolean {
   return method === "POST" && /^\/session\/[^/]+\/(?:prompt_async|message|command|shell)\/?$/.test(path);
 }
 
-/** Whether a path of the runtime aborts one. */
+/** Whether a request to the runtime aborts a run. */
 export function isAbort(method: string, path: string): boolean {
   return method === "POST" && /^\/session\/[^/]+\/abort\/?$/.test(path);
 }
 
 /**
- * The target that is passed on: without `auth_token`, by which the runtime also lets in, and which has no place behind
- * the daemon.
- * @param isOurs whether a value of it is to be taken out: an app may have a parameter of that name
+ * The target to forward, without `auth_token`, a parameter by which the runtime also authenticates requests.
+ * @param isOurs whether a value of the parameter is removed: an app may have a parameter of that name
  */
 export function targetOf(
   { path, query }: { path: string; query: string | null },
@@ -70,19 +69,19 @@ export function targetOf(
 }
 
 function hasDotSegment(path: string): boolean {
-  // what has none of these has no dot in any spelling
+  // without these characters there is no dot in any encoding
   if (!/[.%\\]/.test(path)) return false;
   return plain(path)
     .split("/")
     .some((segment) => segment === "." || segment === "..");
 }
 
-/** A slash or backslash that is none to us, and may be one to others. */
+/** Whether a segment contains a backslash or an encoded slash, which other parsers may treat as a slash. */
 function hasHiddenSlash(segment: string): boolean {
   return /\\|%(?:25)*(?:2f|5c)/i.test(segment);
 }
 
-/** How the most generous reader would read a path. */
+/** A path as the most lenient parser would read it. */
 function plain(path: string): string {
   if (!/[%\\A-Z]/.test(path)) return path;
   let text = path;
@@ -90,10 +89,10 @@ function plain(path: string): string {
   return text.replaceAll("\\", "/").toLowerCase();
 }
 
-/** Readers decode once, careless chains of them twice. */
+/** Parsers decode once, and chains of them twice. */
 const DECODED_TIMES = 3;
 
-/** Each `%xx` as its character, whatever is between them. */
+/** Decodes each `%xx`, and never fails. */
 function decode(text: string): string {
   return text.includes("%")
     ? text.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))

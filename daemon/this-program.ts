@@ -1,9 +1,9 @@
-/** The command by which this very program is started again: the binary, or Bun with the source. */
+/** The command that starts this program: the binary, or Bun with the source. */
 export function thisProgram(): string[] {
   return Bun.main.startsWith("/$bunfs/") ? [process.execPath] : [process.execPath, Bun.main];
 }
 
-/** A word that a shell reads as it stands. */
+/** Quotes a word for a POSIX shell. */
 export function shellWord(word: string): string {
   return `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -2,12 +2,12 @@ import type { DaemonEnv } from "../src/contract/daemon.ts";
 import { SvcError } from "../src/contract/errors.ts";
 import type { Verbs } from "./control.ts";
 import { AgentConfigError, fetchAgentConfig } from "./git/agent-config.ts";
-import { pullBranch } from "./git/refresh.ts";
+import { pullBranch } from "./git/pull-branch.ts";
 import { createHealth } from "./health.ts";
 import { abortRuns } from "./runtime/abort.ts";
 import { type Session, saveWork, setAgents } from "./session.ts";
 
-/** For runs to end after an abort; after that the request fails. */
+/** The time that runs have to end after an abort, before the request fails. */
 const ABORT_MS = 15_000;
 
 export function createVerbs(session: Session): Verbs {
@@ -18,7 +18,7 @@ export function createVerbs(session: Session): Verbs {
     setSecrets: (secrets) => setSecrets(session, secrets),
     async prompt({ prompt_id: id, text, wait }) {
       session.usedAt = Date.now();
-      return await session.prompts.give({ id, text }, wait ?? false);
+      return await session.prompts.send({ id, text }, wait ?? false);
     },
   };
 }
@@ -33,7 +33,7 @@ async function refresh(session: Session): Promise<{ before: string | null; after
   });
   const moved = await pullBranch(session);
   setAgents(session, agents);
-  log.say(`refreshed from ${moved.before} to ${moved.after}`);
+  log.info(`refreshed from ${moved.before} to ${moved.after}`);
   await restart(session);
   return moved;
 }
@@ -44,7 +44,7 @@ async function abort({ runtime, prompts, activity }: Session): Promise<void> {
   const { found, idle } = await activity.whileEnding(() =>
     abortRuns(runtime.call, ABORT_MS, () => activity.isRunExpected),
   );
-  if (!idle) throw new SvcError("sandbox_unreachable", "The run was aborted, and does not end.");
+  if (!idle) throw new SvcError("sandbox_unreachable", "The run was aborted, but has not ended.");
   if (!found) throw new SvcError("nothing_to_abort", "No run is under way.");
 }
 

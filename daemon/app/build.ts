@@ -1,11 +1,11 @@
 import { asAgent, signalGroup } from "../process/children.ts";
-import { eachLine } from "../process/lines.ts";
+import { forEachLine } from "../process/lines.ts";
 import { endDescendants } from "../process/tree.ts";
 import { type AppContext, AppError, appEnvironment, rootOf } from "./context.ts";
 
-/** A large build from nothing takes minutes; one that hangs ends here. */
+/** A large build takes minutes; one that hangs is ended. */
 const BUILD_MS = 30 * 60_000;
-/** Lines of its output that are kept: a thousand times what a person reads. */
+/** Lines of the build's output that are logged. */
 const LINES_MAX = 20_000;
 
 /** Runs the app's build command to its end. @throws AppError when it fails or takes too long */
@@ -27,10 +27,10 @@ export async function build(
   const onLine = (line: string) => {
     lines++;
     if (lines <= LINES_MAX) log.build(line);
-    if (lines === LINES_MAX) log.say(`the build has said ${LINES_MAX} lines; what follows is not kept`);
+    if (lines === LINES_MAX) log.info(`the build printed ${LINES_MAX} lines; the rest is dropped`);
   };
-  eachLine(child.stdout, onLine);
-  eachLine(child.stderr, onLine);
+  forEachLine(child.stdout, onLine);
+  forEachLine(child.stderr, onLine);
   const late = AbortSignal.timeout(buildMs);
   const over = AbortSignal.any([signal, late]);
   const end = () => signalGroup(child.pid, "SIGKILL");
@@ -38,12 +38,12 @@ export async function build(
   if (over.aborted) end();
   await child.exited;
   over.removeEventListener("abort", end);
-  // what it has left behind would run beside the app
+  // processes that it left behind would run beside the app
   await endDescendants(process.pid, children.helpers);
   if (signal.aborted) return;
   if (late.aborted) throw new AppError("build", `The build took longer than ${buildMs / 60_000} minutes.`);
   if (child.signalCode) throw new AppError("build", `The build was ended by ${child.signalCode}.`);
   if (child.exitCode !== 0)
     throw new AppError("build", `The build failed with exit status ${child.exitCode}.`);
-  log.say(`built in ${((performance.now() - begun) / 1000).toFixed(1)} s`);
+  log.info(`built in ${((performance.now() - begun) / 1000).toFixed(1)} s`);
 }

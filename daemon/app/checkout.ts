@@ -8,8 +8,8 @@ import { findFolder } from "./folder.ts";
 const CHECKOUT_MS = 5 * 60_000;
 
 /**
- * Puts the commit that is to be deployed into the workspace, which has a clone of the default branch.
- * @throws AppError when the branch does not have it any more, or nothing stands at the app's root
+ * Checks out the commit to deploy in the workspace, a clone of the default branch.
+ * @throws AppError if the commit is not on the branch, or the app's root does not exist
  */
 export async function checkOut(context: AppContext, signal: AbortSignal): Promise<void> {
   const { settings, app, children } = context;
@@ -18,10 +18,7 @@ export async function checkOut(context: AppContext, signal: AbortSignal): Promis
   const command = workspaceCommand(settings, ["checkout", "--quiet", "--force", "--detach", app.commit]);
   const ran = await run(children, command, CHECKOUT_MS, signal);
   if (ran.code !== 0)
-    throw new AppError(
-      "build",
-      `The commit ${app.commit.slice(0, 12)} is not on the default branch any more.`,
-    );
+    throw new AppError("build", `The commit ${app.commit.slice(0, 12)} is no longer on the default branch.`);
   const missing = `The repository has no folder ${app.rootPath}, the app's root_path.`;
   await findFolder(settings.workspace, app.rootPath, missing);
 }

@@ -4,7 +4,7 @@ import type { AppLog } from "../log.ts";
 import type { Children } from "../process/children.ts";
 import type { Settings } from "../settings.ts";
 
-/** What the parts of a deployment's daemon work with. */
+/** The dependencies that the parts of a deployment's daemon share. */
 export interface AppContext {
   settings: Settings;
   app: DaemonApp;
@@ -12,7 +12,7 @@ export interface AppContext {
   log: AppLog;
 }
 
-/** The app cannot be built, or does not run. The message is a sentence for a person. */
+/** The app cannot be built or does not run. The message is a sentence for a person. */
 export class AppError extends Error {
   override readonly name = "AppError";
   readonly kind: "build" | "app";
@@ -29,16 +29,16 @@ export function rootOf({ settings, app }: Pick<AppContext, "settings" | "app">):
 }
 
 /**
- * The port on which the app is to listen: its own, or one that is free where sandboxes have no network of their own, and
- * the deployment before this one still listens on that.
+ * The port on which the app must listen. Where sandboxes share the host's network it is a free port, since the previous
+ * deployment still listens on the app's own.
  */
 export function portOf({ settings, app }: Pick<AppContext, "settings" | "app">): number {
   return settings.appPort ?? app.run?.port ?? 0;
 }
 
 /**
- * The environment of the app's programs: the secrets that are for them, the entry's own variables, and where to listen. Of
- * svc's names only those that say what is deployed: nothing that opens svc.
+ * The environment of the app's programs: their secrets, the variables of the app's manifest entry, and the address to
+ * listen on. Of svc's variables it has only those that describe the deployment: none grants access to svc.
  */
 export function appEnvironment(
   context: Pick<AppContext, "settings" | "app">,
@@ -61,5 +61,5 @@ export function appEnvironment(
   };
 }
 
-/** By this a sandbox without walls knows its processes. */
+/** Identifies the processes of a sandbox that has no isolation. */
 const PROCESS_MARK = "SVC_SANDBOX";

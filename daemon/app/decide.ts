@@ -1,8 +1,8 @@
 import type { DaemonApp, DaemonHealth } from "../../src/contract/daemon.ts";
 import type { Decide } from "../../src/splice/connection.ts";
-import { json, tell } from "../answers.ts";
 import type { Identify } from "../caller.ts";
 import { forwardHead, isOurToken } from "../forward.ts";
+import { errorResponse, jsonResponse } from "../responses.ts";
 import { readTarget, targetOf } from "../target.ts";
 import type { Output } from "./output.ts";
 
@@ -10,35 +10,36 @@ export interface AppGate {
   identify: Identify;
   health(): Promise<DaemonHealth>;
   app: DaemonApp;
-  /** Where the app listens; null while it does not answer. */
+  /** The app's port; null while it does not respond. */
   port(): number | null;
-  /** What was built, for svc to take out; null while there is nothing. */
+  /** The build's output, for svc to download; null if there is none. */
   output(): Pick<Output, "port" | "path"> | null;
-  /** Told of each request for the app. */
+  /** Called for each request to the app. */
   onUse(): void;
 }
 
 const LOOPBACK = "127.0.0.1";
 
-/** Says what becomes of each request to a deployment: the app's own port, and nothing else. */
+/** Forwards requests to the app's port, and refuses all others except svc's own. */
 export function createAppDecide(gate: AppGate): Decide {
   return async (head) => {
     const target = readTarget(head.target);
-    if (target.kind === "invalid") return { answer: tell(head, "validation_failed", target.message) };
+    if (target.kind === "invalid")
+      return { answer: errorResponse(head, "validation_failed", target.message) };
     if (target.kind === "svc" && target.path === "/svc/health")
-      return { answer: json(200, await gate.health()) };
+      return { answer: jsonResponse(200, await gate.health()) };
     const caller = gate.identify(head);
     if ("answer" in caller) return caller;
     const output = gate.output();
-    const isPlatforms = caller.context.role === "platform" && head.method === "GET";
-    if (target.kind === "svc" && target.path === "/svc/output" && isPlatforms && output)
+    const isPlatform = caller.context.role === "platform" && head.method === "GET";
+    if (target.kind === "svc" && target.path === "/svc/output" && isPlatform && output)
       return { to: { hostname: LOOPBACK, port: output.port }, head: forwardHead(head, output.path, null) };
     if (target.kind !== "port" || target.port !== gate.app.run?.port)
-      return { answer: tell(head, "forbidden", "Only the app itself is reached in this sandbox.") };
+      return { answer: errorResponse(head, "forbidden", "Only the app's port is open in this sandbox.") };
     const port = gate.port();
     if (port === null) {
-      const message = "The app has just ended; it is started again.";
-      return { answer: tell(head, "unavailable", message, { soon: true }) };
+      const message = "The app has ended and is restarting.";
+      return { answer: errorResponse(head, "unavailable", message, { soon: true }) };
     }
     gate.onUse();
     return { to: { hostname: LOOPBACK, port }, head: forwardHead(head, targetOf(target, isOurToken), null) };

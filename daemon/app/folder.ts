@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { AppError } from "./context.ts";
 
 /**
- * @returns the real path of a folder below another one
- * @throws AppError with `missing` when there is none, or a link leads out of the other one
+ * @returns the real path of a folder inside `parent`
+ * @throws AppError with the message `missing` if it does not exist, or a link leads out of `parent`
  */
 export async function findFolder(parent: string, path: string, missing: string): Promise<string> {
   const [folder, root] = await Promise.all([realpath(join(parent, path)).catch(() => ""), realpath(parent)]);

@@ -3,7 +3,7 @@ import { asAgent, signalGroup } from "../process/children.ts";
 import { type AppContext, rootOf } from "./context.ts";
 import { findFolder } from "./folder.ts";
 
-/** Where the daemon's own listener hands out what was built: only who knows the path is answered. */
+/** A listener that serves the build's output at a secret path. */
 export interface Output {
   port: number;
   path: string;
@@ -11,18 +11,18 @@ export interface Output {
 }
 
 /**
- * Offers what the build has left as a tar, for svc to take out.
- * @throws AppError when there is no such folder, or it is none of the repository's
+ * Serves the folder of the build's output as a tar archive, for svc to download.
+ * @throws AppError if the folder does not exist or is outside the repository
  */
-export async function offerOutput(context: AppContext): Promise<Output> {
+export async function serveOutput(context: AppContext): Promise<Output> {
   const { output } = context.app;
-  const missing = `The build has left no folder ${output}, where the site is to be.`;
+  const missing = `The build did not create the site's folder ${output}.`;
   const folder = await findFolder(rootOf(context), output ?? ".", missing);
   const path = `/${randomBytes(24).toString("hex")}`;
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
-    // a large site over a slow way
+    // a large site over a slow connection
     idleTimeout: 255,
     fetch(request) {
       if (new URL(request.url).pathname !== path) return new Response(null, { status: 404 });
@@ -32,7 +32,7 @@ export async function offerOutput(context: AppContext): Promise<Output> {
   return { port: server.port ?? 0, path, stop: () => void server.stop(true) };
 }
 
-/** Read by the agent's own user: a link or a name of its own choosing leads nowhere that it could not go itself. */
+/** Runs as the agent: a link in the folder cannot lead to files that the agent cannot read. */
 function pack({ settings, children }: AppContext, folder: string, signal: AbortSignal): ReadableStream {
   const child = children.start({
     ...asAgent(settings, ["tar", "--create", "--file=-", "--directory", folder, "--exclude=./.git", "."]),

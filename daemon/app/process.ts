@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { RuntimeState } from "../../src/contract/daemon.ts";
 import { asAgent, type Child } from "../process/children.ts";
-import { eachLine } from "../process/lines.ts";
+import { forEachLine } from "../process/lines.ts";
 import {
   type Exit,
   type Program,
@@ -9,33 +9,33 @@ import {
   type SupervisorLimits,
   terminate,
 } from "../process/supervisor.ts";
-import { isAnswering } from "./answers.ts";
 import { type AppContext, AppError, appEnvironment, portOf, rootOf } from "./context.ts";
+import { checkHealth } from "./health-check.ts";
 
 /** The app's run command: one supervised process. */
 export interface AppProcess {
   readonly state: RuntimeState;
   readonly pid: number | null;
-  /** What is currently wrong with the app, as a sentence for a person. */
+  /** The app's current problem, as a sentence for a person. */
   readonly problem: string | null;
-  /** Keeps the app running until it is stopped. @throws AppError when the app crashes before its first answer too often */
+  /** Keeps the app running until it is stopped. @throws AppError if the app does not become healthy */
   keepRunning(): Promise<void>;
-  /** Ends the app, with all that it started. */
+  /** Ends the app and its descendants. */
   stop(): Promise<void>;
 }
 
 export interface AppLimits extends SupervisorLimits {
-  /** From the first start until the first answer, restarts included. */
+  /** From the first start until the app is healthy, including restarts. */
   startMs: number;
-  /** Starts before the first answer: the app may depend on a database that starts slowly. */
+  /** Starts until the app must be healthy: it may depend on a database that starts slowly. */
   starts: number;
-  /** Between two checks before the app answers. */
+  /** The interval of checks before the app is healthy. */
   startCheckMs: number;
-  /** Between two checks after that. */
+  /** The interval of checks after that. */
   checkMs: number;
-  /** Checks in a row without any answer, after which the app counts as hung. */
+  /** Checks in a row without a response, after which the app counts as hung. */
   checkFailures: number;
-  /** For the answer to a check: a page may be slow. */
+  /** The timeout of a check: a page may be slow. */
   checkTimeoutMs: number;
 }
 
@@ -81,7 +81,7 @@ class AppProgram implements Program {
   /** `startMs` after the first start. */
   #deadline: number | null = null;
   #crashes = 0;
-  #hasAnswered = false;
+  #wasHealthy = false;
 
   constructor(context: AppContext, limits: AppLimits, giveUp: (error: AppError) => void) {
     this.#context = context;
@@ -102,20 +102,20 @@ class AppProgram implements Program {
 
   async monitor(child: Child, onReady: () => void, signal: AbortSignal): Promise<Exit | null> {
     const { log } = this.#context;
-    eachLine(child.stdout, log.app);
-    eachLine(child.stderr, log.app);
-    const fault = await this.#untilItAnswers(signal);
+    forEachLine(child.stdout, log.app);
+    forEachLine(child.stderr, log.app);
+    const fault = await this.#untilHealthy(signal);
     if (signal.aborted) return null;
     if (fault !== null) return { kind: "crashed", reason: fault };
-    this.#hasAnswered = true;
+    this.#wasHealthy = true;
     this.problem = null;
     onReady();
-    log.say("the app answers");
-    const hang = await this.#untilItHangs(signal);
+    log.info("the app is healthy");
+    const hang = await this.#untilHung(signal);
     return hang === null ? null : { kind: "crashed", reason: hang };
   }
 
-  /** The app answers requests under way, so it counts as ready until it has ended. */
+  /** The app completes requests under way, so it counts as ready until it has ended. */
   drain(child: Child): Promise<void> {
     return terminate(child, this.#limits.termMs);
   }
@@ -124,13 +124,13 @@ class AppProgram implements Program {
     const { log } = this.#context;
     this.#crashes++;
     this.problem = exit.kind === "crashed" ? `The app ${exit.reason}.` : exit.error.message;
-    log.say(this.problem);
+    log.info(this.problem);
     const isLate = this.#crashes >= this.#limits.starts || this.#isPastDeadline();
-    if (!this.#hasAnswered && isLate) {
+    if (!this.#wasHealthy && isLate) {
       this.#giveUp(new AppError("app", this.problem));
       return false;
     }
-    log.say(`it is started again in ${pauseMs / 1000} s`);
+    log.info(`the app restarts in ${pauseMs / 1000} s`);
     return true;
   }
 
@@ -138,36 +138,36 @@ class AppProgram implements Program {
     return performance.now() > (this.#deadline ?? 0);
   }
 
-  /** @returns null when the app answers or the signal has aborted; else why it does not answer in time */
-  async #untilItAnswers(signal: AbortSignal): Promise<string | null> {
+  /** @returns null if the app is healthy or the signal has aborted; otherwise why it is not healthy in time */
+  async #untilHealthy(signal: AbortSignal): Promise<string | null> {
     const { startCheckMs, startMs } = this.#limits;
     for (;;) {
-      const answering = await this.#check();
-      if (signal.aborted || answering.ok) return null;
-      this.problem = `The app ${answering.why}.`;
-      // an app that has answered before has all the time that it needs
-      if (!this.#hasAnswered && this.#isPastDeadline())
-        return `${answering.why}, ${Math.round(startMs / 1000)} seconds after its start: it has to listen on $PORT`;
+      const health = await this.#check();
+      if (signal.aborted || health.ok) return null;
+      this.problem = `The app ${health.why}.`;
+      // after the first success there is no deadline
+      if (!this.#wasHealthy && this.#isPastDeadline())
+        return `${health.why}, ${Math.round(startMs / 1000)} seconds after its start: it must listen on $PORT`;
       await sleep(startCheckMs, signal);
     }
   }
 
-  /** Any status counts as an answer: an app that serves errors would serve them after a restart, too. @returns as above */
-  async #untilItHangs(signal: AbortSignal): Promise<string | null> {
+  /** Any status counts as a response: a restart would not fix an app that returns errors. @returns as above */
+  async #untilHung(signal: AbortSignal): Promise<string | null> {
     const { checkMs, checkFailures } = this.#limits;
     let failures = 0;
     for (;;) {
       await sleep(checkMs, signal);
       if (signal.aborted) return null;
-      const answering = await this.#check();
+      const health = await this.#check();
       if (signal.aborted) return null;
-      if (answering.ok || !answering.isSilent) failures = 0;
-      else if (++failures >= checkFailures) return `${answering.why} any more: it hangs`;
+      if (health.ok || !health.isSilent) failures = 0;
+      else if (++failures >= checkFailures) return `hangs: it ${health.why}`;
     }
   }
 
-  #check(): ReturnType<typeof isAnswering> {
-    return isAnswering(portOf(this.#context), this.#limits.checkTimeoutMs);
+  #check(): ReturnType<typeof checkHealth> {
+    return checkHealth(portOf(this.#context), this.#limits.checkTimeoutMs);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { DaemonApp, DaemonHealth } from "../../src/contract/daemon.ts";
 import { createIdentify } from "../caller.ts";
-import { cloneUntilThere } from "../git/clone.ts";
+import { cloneWithRetries } from "../git/clone.ts";
 import { readCommit } from "../health.ts";
 import { listenAsDaemon } from "../listen.ts";
 import { createLog } from "../log.ts";
@@ -12,15 +12,15 @@ import { build } from "./build.ts";
 import { checkOut } from "./checkout.ts";
 import { type AppContext, AppError } from "./context.ts";
 import { createAppDecide } from "./decide.ts";
-import { type Output, offerOutput } from "./output.ts";
+import { type Output, serveOutput } from "./output.ts";
 import { type AppLimits, type AppProcess, superviseApp } from "./process.ts";
 
-/** For the answers that are under way when the daemon stops, beside the app's own time to end. */
+/** For responses under way when the daemon stops, in addition to the app's own time to end. */
 const DRAIN_MS = 500;
 
 /** The parts of a deployment's daemon, and the state that they share. */
 interface Deployment extends AppContext {
-  /** Null: nothing runs, the app is what was built. */
+  /** Null: a static app, which has no process. */
   running: AppProcess | null;
   clone: DaemonHealth["clone"];
   stage: NonNullable<DaemonHealth["app"]>["stage"];
@@ -31,8 +31,8 @@ interface Deployment extends AppContext {
 }
 
 /**
- * Runs the daemon of a deployment: listens, clones, checks the commit out, builds, and keeps the app running. It holds no
- * agent, saves nothing, and lets through only what is for the app.
+ * Runs the daemon of a deployment: listens, clones, checks out the commit, builds, and keeps the app running. It has no
+ * agent, saves nothing, and forwards only requests to the app.
  */
 export function serveApp(settings: Settings, app: DaemonApp, limits: Partial<AppLimits> = {}): Daemon {
   const log = createLog();
@@ -63,7 +63,7 @@ export function serveApp(settings: Settings, app: DaemonApp, limits: Partial<App
     },
   };
   const listener = listenAsDaemon(settings, createAppDecide(gate));
-  log.say(`listens on ${settings.host}:${listener.port}`);
+  log.info(`listens on ${settings.host}:${listener.port}`);
   void deploy(deployment, stopping.signal).catch((error: unknown) => reportFailure(deployment, error));
 
   return {
@@ -81,7 +81,7 @@ export function serveApp(settings: Settings, app: DaemonApp, limits: Partial<App
 
 async function deploy(deployment: Deployment, stopping: AbortSignal): Promise<void> {
   const { app, running } = deployment;
-  await cloneUntilThere(deployment, stopping);
+  await cloneWithRetries(deployment, stopping);
   if (stopping.aborted) return;
   await checkOut(deployment, stopping);
   deployment.clone = "ok";
@@ -89,7 +89,7 @@ async function deploy(deployment: Deployment, stopping: AbortSignal): Promise<vo
   deployment.commit = await readCommit(deployment);
   await build(deployment, stopping);
   if (stopping.aborted) return;
-  if (app.output !== null) deployment.output = await offerOutput(deployment);
+  if (app.output !== null) deployment.output = await serveOutput(deployment);
   deployment.stage = running ? "starting" : "built";
   await running?.keepRunning();
 }
@@ -98,9 +98,9 @@ function reportFailure(deployment: Deployment, error: unknown): void {
   const { log } = deployment;
   const kind = error instanceof AppError ? error.kind : "app";
   const message = error instanceof AppError ? error.message : "The app could not be started.";
-  if (!(error instanceof AppError)) log.say(`${message} ${error}`);
+  if (!(error instanceof AppError)) log.info(`${message} ${error}`);
   deployment.error = { kind, message, permanent: true };
-  log.say(message);
+  log.info(message);
 }
 
 function healthOf(deployment: Deployment): DaemonHealth {
@@ -119,7 +119,7 @@ function healthOf(deployment: Deployment): DaemonHealth {
     uptime_s: Math.floor(process.uptime()),
     runtime_pid: running?.pid ?? null,
     repo: settings.repoUrl,
-    // by this a provider knows whose daemon answers
+    // the provider uses this to recognize the daemon
     branch: settings.sessionId,
     commit,
     clone,

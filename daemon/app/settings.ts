@@ -1,7 +1,7 @@
 import type { DaemonApp } from "../../src/contract/daemon.ts";
 import { field, parseJson } from "../../src/contract/json.ts";
 
-/** What a deployment's daemon is told by `SVC_APP`; null when it is not what svc writes there. */
+/** Parses `SVC_APP`, svc's description of a deployment; null if it is invalid. */
 export function readApp(text: string): DaemonApp | null {
   const value = parseJson(text);
   const [slug, commit, rootPath] = ["slug", "commit", "rootPath"].map((name) => field(value, name));
@@ -13,7 +13,7 @@ export function readApp(text: string): DaemonApp | null {
   return { slug, commit, rootPath, build, run: readRun(value), output, env, buildSecrets };
 }
 
-/** The strings of a table; null when there is no table. */
+/** The string values of an object; null if the value is not an object. */
 function stringsOf(value: unknown): Record<string, string> | null {
   if (typeof value !== "object" || value === null) return null;
   const pairs = Object.entries(value).filter((pair): pair is [string, string] => typeof pair[1] === "string");
@@ -22,7 +22,7 @@ function stringsOf(value: unknown): Record<string, string> | null {
 
 const OBJECT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
-/** Relative, and never upwards. */
+/** A relative path without `..`. */
 function isPath(value: unknown): value is string {
   return typeof value === "string" && !value.startsWith("/") && !value.split("/").includes("..");
 }

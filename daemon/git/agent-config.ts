@@ -5,34 +5,38 @@ import { CloneError } from "./clone-error.ts";
 
 /** The project's agents, skills and tools, of the default branch. */
 export interface AgentConfig {
-  /** Whose paths begin in their folder; null: the project has none. */
+  /** Paths are relative to the configuration folder; null: the project has none. */
   tar: Uint8Array | null;
-  /** What it is of; null when the API did not say. */
+  /** The commit that it is from; null if the API did not send it. */
   commit: string | null;
 }
 
 export const NO_AGENT_CONFIG: AgentConfig = { tar: null, commit: null };
 
-/** The API did not give it. The message is a sentence for a person. */
+/** The configuration could not be fetched. The message is a sentence for a person. */
 export class AgentConfigError extends CloneError {
   override readonly name = "AgentConfigError";
+
+  constructor(why: string, permanent: boolean) {
+    super(`The project's agents could not be fetched: ${why}`, permanent);
+  }
 }
 
 /** svc itself waits a minute for a large repository's first fetch. */
-const ASK_MS = 120_000;
+const FETCH_MS = 120_000;
 const SENTENCE_MAX = 500;
-/** What will not be otherwise when it is asked again. */
+/** Statuses for which a retry is not expected to help. */
 const PERMANENT: ReadonlySet<number> = new Set([401, 403, 404, 413]);
 
 /**
- * Asks `GET /v1/projects/:id/git/agent-config`: svc tells what is merged, whatever the workspace's own git would say.
+ * Fetches `GET /v1/projects/:id/git/agent-config`: the version of the default branch, not of the workspace.
  * @throws AgentConfigError
  */
 export async function fetchAgentConfig(
   { apiUrl, projectId, token }: Pick<Settings, "apiUrl" | "projectId" | "token">,
   signal?: AbortSignal,
 ): Promise<AgentConfig> {
-  const limit = AbortSignal.timeout(ASK_MS);
+  const limit = AbortSignal.timeout(FETCH_MS);
   try {
     const answer = await fetch(`${apiUrl}/projects/${projectId}/git/agent-config`, {
       headers: { Authorization: `Bearer ${token}`, Accept: "application/x-tar, application/json" },
@@ -45,7 +49,7 @@ export async function fetchAgentConfig(
     return { tar: bytes, commit: answer.headers.get(AGENT_CONFIG_COMMIT) };
   } catch (error) {
     if (error instanceof AgentConfigError) throw error;
-    throw new AgentConfigError("svc's API cannot be reached for the project's agents.", false);
+    throw new AgentConfigError("svc's API cannot be reached.", false);
   }
 }
 
@@ -56,7 +60,7 @@ async function readAll(answer: Response): Promise<Uint8Array> {
     parts.push(part);
     bytes += part.length;
     if (bytes > AGENT_CONFIG_MAX_BYTES)
-      throw new AgentConfigError("svc's API sends more than agents, skills and tools can have.", true);
+      throw new AgentConfigError("The response of svc's API is too large.", true);
   }
   return Buffer.concat(parts);
 }
@@ -64,6 +68,6 @@ async function readAll(answer: Response): Promise<Uint8Array> {
 function refusal(status: number, body: Uint8Array): AgentConfigError {
   const sentence = field(parseJson(Buffer.from(body).toString()), "error");
   const why =
-    typeof sentence === "string" ? sentence.slice(0, SENTENCE_MAX) : `svc's API answered ${status}.`;
-  return new AgentConfigError(`The project's agents cannot be had: ${why}`, PERMANENT.has(status));
+    typeof sentence === "string" ? sentence.slice(0, SENTENCE_MAX) : `svc's API returned status ${status}.`;
+  return new AgentConfigError(why, PERMANENT.has(status));
 }

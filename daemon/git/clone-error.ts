@@ -1,7 +1,7 @@
-/** The clone, or what it needs from svc's API, failed. The message is a sentence for a person, without credentials. */
+/** The clone, or a request to svc's API for it, failed. The message is a sentence for a person, without credentials. */
 export class CloneError extends Error {
   override readonly name: string = "CloneError";
-  /** Trying again is not expected to help. */
+  /** Whether a retry is not expected to help. */
   readonly permanent: boolean;
 
   constructor(message: string, permanent: boolean) {

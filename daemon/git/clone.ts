@@ -23,29 +23,29 @@ interface CloneContext {
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
-/** The largest repositories on slow networks; a dead connection is noticed long before. */
+/** The largest repositories on slow networks; a dead connection is detected long before. */
 const CLONE_MS = 60 * 60_000;
-/** Folders of boots that were cut off are known by this. */
+/** The prefix of staging folders, by which those of interrupted boots are found. */
 const STAGING = ".svc-boot-";
 
 /**
- * Clones the session's branch into the workspace, and gets the project's agents, each again and again until it is there.
- * What was in the workspace is gone then, and only then. After each try that failed, `context` says why.
- * @returns null when the signal has ended it
+ * Clones the session's branch into the workspace, and fetches the project's agents, each with retries and backoff. The
+ * workspace is emptied only once its clone is complete. After a failed attempt, `context` has the error.
+ * @returns null if the signal aborts
  */
-export async function cloneUntilThere(
+export async function cloneWithRetries(
   context: CloneContext,
   signal: AbortSignal,
 ): Promise<AgentConfig | null> {
-  const again = <T>(work: () => Promise<T>) => untilDone(context, work, signal);
+  const retried = <T>(work: () => Promise<T>) => retry(context, work, signal);
   const [config] = await Promise.all([
-    again(() => fetchAgentConfig(context.settings, signal)),
-    again(() => clone(context, signal)),
+    retried(() => fetchAgentConfig(context.settings, signal)),
+    retried(() => clone(context, signal)),
   ]);
   return signal.aborted ? null : config;
 }
 
-async function untilDone<T>(
+async function retry<T>(
   context: CloneContext,
   work: () => Promise<T>,
   signal: AbortSignal,
@@ -56,7 +56,7 @@ async function untilDone<T>(
     } catch (error) {
       if (signal.aborted) return null;
       const { message, permanent } = asCloneError(error);
-      context.log.say(`${message} The next try is in ${pause / 1000} s.`);
+      context.log.info(`${message} Retrying in ${pause / 1000} s.`);
       context.clone = "failed";
       context.error = { kind: "clone", message, permanent };
     }
@@ -79,11 +79,11 @@ async function clone(context: CloneContext, signal: AbortSignal): Promise<void> 
     if (user) for (const folder of [workspace, staging]) await chown(folder, user.uid, user.gid);
     await cloneInto(context, staging, credential, signal);
     if (signal.aborted) return;
-    await moveIn(workspace, name);
+    await moveIntoWorkspace(workspace, name);
   } finally {
     await remove(staging);
   }
-  context.log.say(`cloned ${branch} in ${((performance.now() - begun) / 1000).toFixed(1)} s`);
+  context.log.info(`cloned ${branch} in ${((performance.now() - begun) / 1000).toFixed(1)} s`);
 }
 
 async function cloneInto(
@@ -103,22 +103,22 @@ async function cloneInto(
   throw new CloneError(`The repository could not be cloned: ${why}.`, permanent && !ran.late);
 }
 
-/** Says to the agent's git, as `key=value`, who commits, and by which program it gets its credentials: none is stored. */
+/** Settings of the agent's git, as `key=value`: its identity, and a credential helper, so that no credential is stored. */
 function configuration({ repoUrl, agent, sessionId }: Settings): string[] {
   const { origin } = new URL(repoUrl);
   const helper = `!${[...thisProgram(), "git-credential"].map(shellWord).join(" ")}`;
   return [
     `user.name=${agent ?? "svc agent"}`,
     `user.email=${sessionId}@sessions.svc.invalid`,
-    // whatever helper the image brings would keep what it is told
+    // a credential helper of the image would store the credential
     `credential.${origin}.helper=`,
     `credential.${origin}.helper=${helper}`,
     `credential.${origin}.useHttpPath=true`,
   ];
 }
 
-/** Nobody works in the workspace before this is over. What is there may be a volume, whose folder cannot be replaced. */
-async function moveIn(workspace: string, staging: string): Promise<void> {
+/** Moves the files, not the folder: the workspace may be a volume. Must complete before the runtime starts. */
+async function moveIntoWorkspace(workspace: string, staging: string): Promise<void> {
   for (const name of await readdir(workspace)) if (name !== staging) await remove(join(workspace, name));
   const clone = join(workspace, staging, "clone");
   for (const name of await readdir(clone)) await rename(join(clone, name), join(workspace, name));
@@ -141,7 +141,7 @@ function asCloneError(error: unknown): CloneError {
   if (error instanceof CloneError) return error;
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (code === "ENOENT")
-    return new CloneError("git is not installed in this sandbox: its image needs it.", true);
+    return new CloneError("git is not installed in this sandbox: add it to the image.", true);
   if (code === "ENOSPC")
     return new CloneError("The sandbox's disk is full: the repository does not fit.", false);
   return new CloneError(`The workspace could not be prepared (${code || "unknown error"}).`, false);

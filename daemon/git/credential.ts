@@ -3,31 +3,31 @@ import { TOKEN_USER } from "../../src/contract/token.ts";
 import type { Settings } from "../settings.ts";
 import { CloneError } from "./clone-error.ts";
 
-/** What opens the git gateway for this session, for a quarter of an hour. */
+/** A credential of this session for the git gateway, valid for 15 minutes. */
 export interface Credential {
   username: string;
   token: string;
-  /** Seconds since 1970; null when the API did not say. */
+  /** In seconds since 1970; null if the API did not send it. */
   expiresAt: number | null;
 }
 
-/** The API gave no credential. The message is a sentence for a person. */
+/** A credential could not be fetched. The message is a sentence for a person. */
 export class CredentialError extends CloneError {
   override readonly name = "CredentialError";
 }
 
-const ASK_MS = 15_000;
-const ANSWER_MAX_BYTES = 64 * 1024;
+const FETCH_MS = 15_000;
+const RESPONSE_MAX_BYTES = 64 * 1024;
 const REFUSALS: Readonly<Record<number, string>> = {
   401: "svc does not know this sandbox: its key was replaced, or the session was deleted.",
   403: "svc refused a git credential: the session has ended, or belongs to another project.",
-  404: "svc refused a git credential: there is no such project.",
+  404: "svc refused a git credential: the project was not found.",
 };
 
 /**
- * Asks `GET /v1/projects/:id/git/clone-credential`.
+ * Fetches `GET /v1/projects/:id/git/clone-credential`.
  * @param key the sandbox service key, or the session's project token
- * @param scope `saved`: one that opens the ref of saved work, and no branch; only the service key gets it
+ * @param scope `saved`: grants access to the ref of saved work only, and requires the service key
  * @throws CredentialError
  */
 export async function fetchCredential(
@@ -36,38 +36,38 @@ export async function fetchCredential(
   signal?: AbortSignal,
   scope?: "saved",
 ): Promise<Credential> {
-  const limit = AbortSignal.timeout(ASK_MS);
+  const limit = AbortSignal.timeout(FETCH_MS);
   const query = scope === undefined ? "" : `?scope=${scope}`;
   const answer = await fetch(`${apiUrl}/projects/${projectId}/git/clone-credential${query}`, {
     headers: { Authorization: `Bearer ${key}`, Accept: "application/json" },
     redirect: "manual",
     signal: signal ? AbortSignal.any([signal, limit]) : limit,
   }).catch(() => {
-    throw new CredentialError("svc's API cannot be reached for a git credential.", false);
+    throw new CredentialError("A git credential could not be fetched: svc's API cannot be reached.", false);
   });
   if (!answer.ok) {
     await answer.body?.cancel();
     const refusal = REFUSALS[answer.status];
     throw new CredentialError(
-      refusal ?? `svc's API answered ${answer.status} when asked for a git credential.`,
+      refusal ?? `A git credential could not be fetched: svc's API returned status ${answer.status}.`,
       refusal !== undefined,
     );
   }
   const credential = readCredential(await answer.text().catch(() => ""));
   if (!credential)
     throw new CredentialError(
-      "svc's API answered with something else when asked for a git credential.",
+      "A git credential could not be fetched: svc's API returned an invalid response.",
       false,
     );
   return credential;
 }
 
 function readCredential(text: string): Credential | null {
-  if (text.length > ANSWER_MAX_BYTES) return null;
+  if (text.length > RESPONSE_MAX_BYTES) return null;
   const value = parseJson(text);
   const auth = field(value, "auth");
   const [username, token] = [field(auth, "username") ?? TOKEN_USER, field(auth, "token")];
-  // it is written into git's protocol, line by line
+  // both are written to git's line-based credential protocol
   if (typeof username !== "string" || typeof token !== "string" || !/^[\x21-\x7e]+$/.test(username + token))
     return null;
   const expires = field(value, "expires_at");

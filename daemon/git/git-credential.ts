@@ -1,16 +1,15 @@
 import { type Credential, CredentialError, fetchCredential } from "./credential.ts";
 
-/** What git sends are a few short lines. */
 const REQUEST_MAX_BYTES = 64 * 1024;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Git's credential helper (gitcredentials(7)) for the agent's git: it answers for the session's repository alone, with a
- * credential that is fetched by the session's project token and lives for a quarter of an hour.
+ * The credential helper (gitcredentials(7)) of the agent's git. For the session's repository only, it prints a credential
+ * that is valid for 15 minutes, which it fetches with the session's project token.
  * @returns the exit status
  */
-export async function answerGit(operation: string, env: Environment): Promise<number> {
+export async function runGitCredential(operation: string, env: Environment): Promise<number> {
   if (operation !== "get") return 0;
   const key = env["SVC_CLI_TOKEN"] || env["SVC_EXECUTOR_TOKEN"];
   const [apiUrl, projectId, repoUrl] = ["SVC_API_URL", "SVC_PROJECT_ID", "SVC_REPO_URL"].map(
@@ -39,7 +38,7 @@ function readRequest(text: string): ReadonlyMap<string, string> {
   );
 }
 
-/** Git names the path too (`credential.useHttpPath`); a path with a step up could lead elsewhere. */
+/** Git also sends the path (`credential.useHttpPath`), which must be the repository's exactly: it could contain `..`. */
 function isFor(repoUrl: string, request: ReadonlyMap<string, string>): boolean {
   const url = URL.parse(repoUrl);
   if (!url || `${request.get("protocol")}:` !== url.protocol || request.get("host") !== url.host)

@@ -2,7 +2,7 @@ import { asAgent, type Command } from "../process/children.ts";
 import type { Settings } from "../settings.ts";
 import type { Credential } from "./credential.ts";
 
-/** Git's words about a failure that trying again does not mend. */
+/** Git's messages about failures for which a retry does not help. */
 const PERMANENT: readonly [RegExp, string][] = [
   [
     /Remote branch .* not found|couldn't find remote ref/i,
@@ -13,16 +13,16 @@ const PERMANENT: readonly [RegExp, string][] = [
     "the repository refused the credential",
   ],
   [/returned error: 403/i, "the repository refused access"],
-  [/returned error: 404|repository '.*' not found/i, "there is no such repository"],
+  [/returned error: 404|repository '.*' not found/i, "the repository was not found"],
 ];
 
-/** Passed on to git where the operator of a sandbox has set them. */
-const PASSED_ON =
+/** Variables of the sandbox that git inherits. */
+const FORWARDED_VARIABLES =
   /^(?:PATH|TZ|(?:https?|all|no)_proxy|SSL_CERT_(?:FILE|DIR)|GIT_SSL_CAINFO|GIT_SSL_NO_VERIFY)$/i;
 
 /**
- * The environment of the daemon's git: no configuration of the machine, no prompt, no hook, only http. The credential
- * goes in here for one URL: an argument would be in the process list, a file would stay.
+ * The environment of the daemon's git: no configuration of the machine, no prompts, no hooks, and only HTTP. It contains
+ * the credential, limited to one URL: an argument would appear in the process list, and a file would remain.
  */
 export function gitEnvironment(
   { repoUrl, inherited, home }: Pick<Settings, "repoUrl" | "inherited" | "home">,
@@ -45,7 +45,7 @@ export function gitEnvironment(
       : []),
   ];
   return {
-    ...Object.fromEntries(Object.entries(inherited).filter(([name]) => PASSED_ON.test(name))),
+    ...Object.fromEntries(Object.entries(inherited).filter(([name]) => FORWARDED_VARIABLES.test(name))),
     HOME: home,
     LC_ALL: "C.UTF-8",
     GIT_CONFIG_NOSYSTEM: "1",
@@ -81,18 +81,18 @@ function authorization({ username, token }: Credential): string {
   return `Authorization: Basic ${Buffer.from(`${username}:${token}`).toString("base64")}`;
 }
 
-/** Why git failed, for a person, and whether trying again may help. */
+/** Why git failed, for a person, and whether the failure is permanent. */
 export function readFailure(stderr: string, credential: Credential): { reason: string; permanent: boolean } {
   const known = PERMANENT.find(([pattern]) => pattern.test(stderr));
   if (known) return { reason: known[1], permanent: true };
   const lines = stderr.split("\n").filter((line) => /^(?:fatal|error): /.test(line));
   const words = (lines[0] ?? "it ended without a reason").replace(/^\w+: /, "");
-  return { reason: scrub(words, credential).slice(0, REASON_MAX), permanent: false };
+  return { reason: redact(words, credential).slice(0, REASON_MAX), permanent: false };
 }
 
 const REASON_MAX = 300;
 
-function scrub(words: string, credential: Credential): string {
+function redact(words: string, credential: Credential): string {
   const encoded = authorization(credential).split(" ").at(-1) ?? credential.token;
   return words
     .replaceAll(credential.token, "***")

@@ -3,15 +3,15 @@ import type { Settings } from "../settings.ts";
 
 export type Child = Subprocess<"ignore" | Uint8Array, "pipe", "pipe">;
 
-/** The processes that the daemon itself has started and that run. */
+/** The running processes that the daemon has started. */
 export interface Children {
-  /** Starts a program that leads its own process group, with only the given environment. @throws when it cannot */
+  /** Starts a program in its own process group, with only the given environment. @throws if it cannot be started */
   start(command: Command): Child;
-  /** Whether a process is one of them: Bun waits for those itself. */
+  /** Whether a process is one of them: Bun reaps those itself. */
   isOurs(pid: number): boolean;
-  /** Those that are at work for the daemon: not the runtime. */
+  /** All except the runtime. */
   helpers(): ReadonlySet<number>;
-  /** Ends them all, at once. */
+  /** Kills all of them. */
   kill(): void;
 }
 
@@ -59,8 +59,8 @@ export function createChildren(): Children {
 }
 
 /**
- * A command as the agent's own: its user's, behind what wraps the runtime. Whatever reads what the agent has written
- * (its repository's settings are programs to git) runs like this.
+ * Runs a command as the agent: as its user, and in the wrapper of the runtime. Every command that reads the agent's files
+ * must run like this: git, for example, executes programs from a repository's settings.
  */
 export function asAgent(
   { user, wrap }: Pick<Settings, "user" | "wrap">,
@@ -69,12 +69,12 @@ export function asAgent(
   return { argv: [...wrap, ...argv], ...user };
 }
 
-/** Signals a process that leads its group, and all that stayed in it; a group that is gone is no error. */
+/** Signals a process group by the id of its leader. A group that has ended is not an error. */
 export function signalGroup(pid: number, signal: NodeJS.Signals): void {
   sendSignal(-pid, signal);
 }
 
-/** Signals a process; one that has just ended is no error. */
+/** Signals a process. A process that has ended is not an error. */
 export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);

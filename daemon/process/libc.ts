@@ -1,14 +1,14 @@
 import { dlopen, ptr } from "bun:ffi";
 
-/** What the daemon needs of the kernel, and Bun does not offer. */
+/** System calls that Bun does not provide. */
 export interface Libc {
-  /** Closes this process's memory and environment to others of the same user, and to debuggers. */
+  /** Hides this process's memory and environment from debuggers and other processes of the same user. */
   hide(): boolean;
-  /** Makes orphaned descendants this process's children, instead of the first process's. */
+  /** Makes this process a subreaper: orphaned descendants become its children. */
   adoptOrphans(): boolean;
-  /** A child that has ended and waits to be taken note of; 0: none. It goes on waiting. */
+  /** The process id of a zombie child, which is not reaped; 0: none. */
   endedChild(): number;
-  /** Takes note of a child that has ended. */
+  /** Reaps a zombie child. */
   reap(pid: number): void;
 }
 
@@ -22,16 +22,16 @@ const WNOWAIT = 0x01000000;
 const SIGINFO_WORDS = 32;
 const SI_PID = 4;
 
-/** glibc, and musl by the name that its loader has on each processor. */
+/** glibc, and musl by the name of its loader on each architecture. */
 const NAMES = ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`, "libc.so"];
 
-/** Null where there is no such library to call: everything but what it is for works without. */
+/** Null if no C library can be loaded. The daemon works without one, but neither hides its memory nor reaps orphans. */
 export function loadLibc(): Libc | null {
   for (const name of NAMES) {
     try {
       return bind(name);
     } catch {
-      // another name
+      // try the next name
     }
   }
   return null;

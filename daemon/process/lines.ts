@@ -1,8 +1,8 @@
-/** A line without end would fill the memory: its rest is passed over. */
+/** The rest of a longer line is dropped. */
 const LINE_MAX_BYTES = 16 * 1024;
 
-/** Hands on a stream line by line, as it comes, until it ends. */
-export function eachLine(stream: ReadableStream<Uint8Array>, onLine: (line: string) => void): void {
+/** Calls `onLine` for each line of a stream until the stream ends. */
+export function forEachLine(stream: ReadableStream<Uint8Array>, onLine: (line: string) => void): void {
   void read(stream, onLine).catch(() => {});
 }
 

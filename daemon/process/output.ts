@@ -1,15 +1,15 @@
-/** A program that has ended, and so many looks at its pipe without a byte: it is empty, and somebody else holds it open. */
-const QUIET_LOOKS = 10;
-const LOOK_MS = 50;
+/** Checks without a byte after the program has ended: the pipe is empty, though another process keeps it open. */
+const QUIET_CHECKS = 10;
+const CHECK_MS = 50;
 
 /**
- * Hands on what a program prints, in pieces. Not until its pipe is closed, which what the program has left behind may
- * hold open for ever, but until it has ended and all that it printed is read; and no longer than `signal` lasts.
+ * Calls `onChunk` with the output of a program until the program has ended and all its output is read, or the signal
+ * aborts. It does not wait for the pipe to close: processes that the program left behind may keep it open.
  */
-export async function eachPiece(
+export async function forEachChunk(
   stream: ReadableStream<Uint8Array>,
   { exited, signal }: { exited: Promise<unknown>; signal: AbortSignal },
-  onPiece: (piece: Uint8Array) => void,
+  onChunk: (chunk: Uint8Array) => void,
 ): Promise<void> {
   const reader = stream.getReader();
   const leave = () => void reader.cancel().catch(() => {});
@@ -17,14 +17,14 @@ export async function eachPiece(
   let quiet = 0;
   let timer: ReturnType<typeof setInterval> | null = null;
   void exited.then(() => {
-    if (!isOver) timer = setInterval(() => ++quiet === QUIET_LOOKS && leave(), LOOK_MS);
+    if (!isOver) timer = setInterval(() => ++quiet === QUIET_CHECKS && leave(), CHECK_MS);
   });
   signal.addEventListener("abort", leave);
   if (signal.aborted) leave();
   try {
-    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+    for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
       quiet = 0;
-      onPiece(piece.value);
+      onChunk(chunk.value);
     }
   } finally {
     isOver = true;

@@ -1,32 +1,32 @@
 import type { Libc } from "./libc.ts";
 
-/** How long Bun may take to wait for a child of its own before we look past it again. */
-const AGAIN_MS = 20;
+/** How long Bun has to reap a child of its own before the next attempt. */
+const RETRY_MS = 20;
 
 /**
- * Takes note of the deaths of orphans that were handed to this process, so that no zombie stays. Bun's own children are
- * left to Bun, which would miss their exit codes.
+ * Reaps orphans that became children of this process, so that no zombies remain. Bun reaps its own children itself: it
+ * would miss their exit codes otherwise.
  */
 export function reapOrphans(libc: Libc, isOurs: (pid: number) => boolean): void {
   let isWaiting = false;
-  process.on("SIGCHLD", look);
+  process.on("SIGCHLD", reap);
 
-  function look(): void {
+  function reap(): void {
     for (let pid = libc.endedChild(); pid > 0; pid = libc.endedChild()) {
       if (isOurs(pid)) {
-        lookAgain();
+        retry();
         return;
       }
       libc.reap(pid);
     }
   }
 
-  function lookAgain(): void {
+  function retry(): void {
     if (isWaiting) return;
     isWaiting = true;
     setTimeout(() => {
       isWaiting = false;
-      look();
-    }, AGAIN_MS).unref();
+      reap();
+    }, RETRY_MS).unref();
   }
 }

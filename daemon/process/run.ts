@@ -1,25 +1,25 @@
 import { type Children, type Command, signalGroup } from "./children.ts";
-import { eachPiece } from "./output.ts";
+import { forEachChunk } from "./output.ts";
 
-export interface Ran {
-  /** Null when it was ended by a signal, ours or another. */
+export interface RunResult {
+  /** Null if a signal ended it. */
   code: number | null;
   stdout: string;
   stderr: string;
-  /** Its time was over. */
+  /** Whether the deadline ended it. */
   late: boolean;
 }
 
-/** The beginning of what a program says: more than any answer or reason that is looked for. */
+/** The beginning of the output that is kept, which is more than any caller parses. */
 const OUTPUT_MAX_BYTES = 64 * 1024;
 
-/** Runs a program to its end, and no longer than `deadlineMs` or than `signal` lasts. */
+/** Runs a program to its end. After `deadlineMs`, or when the signal aborts, the program is killed. */
 export async function run(
   children: Children,
   command: Command,
   deadlineMs: number,
   signal?: AbortSignal,
-): Promise<Ran> {
+): Promise<RunResult> {
   const child = children.start(command);
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(), deadlineMs);
@@ -27,7 +27,7 @@ export async function run(
   const end = () => signalGroup(child.pid, "SIGKILL");
   over.addEventListener("abort", end);
   if (over.aborted) end();
-  // what it has left behind
+  // processes that it left behind
   void child.exited.then(end);
   const life = { exited: child.exited, signal: over };
   const [stdout, stderr] = await Promise.all([
@@ -42,11 +42,11 @@ export async function run(
 
 async function head(
   stream: ReadableStream<Uint8Array>,
-  life: Parameters<typeof eachPiece>[1],
+  life: Parameters<typeof forEachChunk>[1],
 ): Promise<string> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
-  await eachPiece(stream, life, (part) => {
+  await forEachChunk(stream, life, (part) => {
     if (bytes < OUTPUT_MAX_BYTES) parts.push(part);
     bytes += part.length;
   });

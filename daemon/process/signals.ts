@@ -1,23 +1,23 @@
-type Take = (signal: NodeJS.Signals) => void;
+type Handle = (signal: NodeJS.Signals) => void;
 
-/** Signals that were sent to this process, the oldest first. */
+/** Signals that this process received, the oldest first. */
 export interface Signals {
-  /** Hands on those that have come, at once, and those that come. */
-  passTo(take: Take): void;
+  /** Forwards the signals received so far at once, and later ones as they arrive. */
+  forwardTo(handle: Handle): void;
 }
 
 /**
- * Catches signals from now on, and keeps them until somebody takes them: the kernel drops what the first process of a
- * namespace has no handler for (pid_namespaces(7)), and there it is called before anything else.
+ * Catches signals, and queues them until `forwardTo` is called. The kernel drops signals for which the first process of
+ * a PID namespace has no handler (pid_namespaces(7)), so this must run before anything else.
  */
 export function catchSignals(names: readonly NodeJS.Signals[]): Signals {
-  const kept: NodeJS.Signals[] = [];
-  let take: Take = (signal) => void kept.push(signal);
-  for (const name of names) process.on(name, () => take(name));
+  const queue: NodeJS.Signals[] = [];
+  let handle: Handle = (signal) => void queue.push(signal);
+  for (const name of names) process.on(name, () => handle(name));
   return {
-    passTo(next) {
-      take = next;
-      for (const signal of kept.splice(0)) next(signal);
+    forwardTo(next) {
+      handle = next;
+      for (const signal of queue.splice(0)) next(signal);
     },
   };
 }

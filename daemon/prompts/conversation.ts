@@ -2,17 +2,17 @@ import { CONVERSATION_ID, CONVERSATION_TITLE, ownConversation } from "../../src/
 import { textField } from "../../src/contract/json.ts";
 import type { RuntimeCall } from "../runtime/call.ts";
 
-/** The one conversation that a session has with its agent. */
+/** The session's conversation with its agent. */
 export interface Conversation {
-  /** Its id in the runtime; null while there is none. @throws ConversationError while the runtime does not say */
+  /** Its id in the runtime; null if there is none. @throws ConversationError if the runtime does not respond */
   find(): Promise<string | null>;
-  /** The same, after opening one where there is none. @throws ConversationError */
+  /** Its id; opens a conversation if there is none. @throws ConversationError */
   open(): Promise<string>;
-  /** The runtime says that there is none of that id: it is looked for anew. */
+  /** Drops the cached id, which the runtime does not know. */
   forget(): void;
 }
 
-/** The runtime tells of no conversation, or opens none. The message is a sentence for a person. */
+/** The runtime did not list its conversations or open one. The message is a sentence for a person. */
 export class ConversationError extends Error {
   override readonly name = "ConversationError";
 }
@@ -20,12 +20,10 @@ export class ConversationError extends Error {
 /** A cold runtime reads its configuration first. */
 const CALL_MS = 30_000;
 const LIST_MS = 5_000;
-/** Those are some hundred kilobytes; the list begins with the last used, and who has more finds an old one all the same. */
-const LISTED = 1_000;
+/** Some hundred kilobytes. The list starts with the conversation that was used last. */
+const LIST_MAX = 1_000;
 
-/**
- * Finds the conversation in the runtime, which keeps it in its home.
- */
+/** The conversation is stored by the runtime, in its home. */
 export function createConversation(call: RuntimeCall): Conversation {
   let known: string | null = null;
   let opening: Promise<string> | null = null;
@@ -45,9 +43,9 @@ export function createConversation(call: RuntimeCall): Conversation {
 
   async function find(): Promise<string | null> {
     if (known !== null) return known;
-    const answer = await call("GET", `/session?roots=true&limit=${LISTED}`, LIST_MS).catch(() => null);
+    const answer = await call("GET", `/session?roots=true&limit=${LIST_MAX}`, LIST_MS).catch(() => null);
     if (answer?.status !== 200)
-      throw new ConversationError("The agent runtime does not tell its conversations.");
+      throw new ConversationError("The agent runtime did not list its conversations.");
     known = ownConversation(answer.body);
     return known;
   }
@@ -57,8 +55,8 @@ export function createConversation(call: RuntimeCall): Conversation {
     if (found !== null) return found;
     const answer = await call("POST", "/session", CALL_MS, { title: CONVERSATION_TITLE }).catch(() => null);
     const opened = answer?.status === 200 ? idOf(answer.body) : null;
-    if (opened === null) throw new ConversationError("The agent runtime opened no conversation.");
-    // a chat client may have been faster
+    if (opened === null) throw new ConversationError("The agent runtime did not open a conversation.");
+    // a chat client may have opened one first
     return (await find()) ?? opened;
   }
 }

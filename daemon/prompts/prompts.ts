@@ -7,12 +7,12 @@ import { newMessageId } from "../../src/contract/message-id.ts";
 import type { RunActivity } from "../activity.ts";
 import { runningSessions } from "../runtime/abort.ts";
 import type { RuntimeCall } from "../runtime/call.ts";
-import { hearRuntime } from "../runtime/events.ts";
+import { subscribeToRuntime } from "../runtime/events.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { Settings } from "../settings.ts";
 import { type Conversation, ConversationError } from "./conversation.ts";
 import { type Outcome, outcomeOf, RESTARTED } from "./outcome.ts";
-import { lookAtPrompt, type Sight } from "./sight.ts";
+import { type PromptStatus, readPromptStatus } from "./prompt-status.ts";
 
 export interface PromptsContext {
   settings: Pick<Settings, "agent" | "model" | "runtimePort">;
@@ -21,92 +21,92 @@ export interface PromptsContext {
   activity: Pick<RunActivity, "isHeld" | "notePrompt">;
 }
 
-/** A call that gives a prompt: a cold runtime reads its agents and plugins first. */
+/** For the runtime to accept a prompt: a cold one reads its agents and plugins first. */
 const CALL_MS = 30_000;
-/** Between two looks; the runtime's events come before. */
-const LOOK_MS = 1_000;
-/** How long an answer is waited for at a time. */
+/** The interval of polls; an event of the runtime causes one at once. */
+const CHECK_MS = 1_000;
+/** How long one request waits for an outcome. */
 const WAIT_MS = 15_000;
-/** Prompts that are remembered; what became of older ones is asked of the runtime. */
-const REMEMBERED = 100;
+/** Prompts that are cached; the outcomes of older ones are read from the runtime. */
+const CACHED_MAX = 100;
 
-/** Gives prompts to the runtime, one at a time, and tells what becomes of them. */
+/** Sends prompts to the runtime, one at a time, and follows them to their outcomes. */
 export class Prompts {
   readonly #context: PromptsContext;
-  readonly #given = new Map<string, Given>();
-  #giving: Promise<unknown> = Promise.resolve();
+  readonly #sent = new Map<string, SentPrompt>();
+  #sending: Promise<unknown> = Promise.resolve();
 
   constructor(context: PromptsContext) {
     this.#context = context;
   }
 
   /**
-   * Gives a prompt, unless it was given before.
-   * @param wait until it is over, some seconds at most
+   * Sends a prompt, unless it was sent before.
+   * @param wait whether to wait for its outcome, for `WAIT_MS` at most
    * @throws SvcError session_busy while another run is under way, unavailable while the runtime is not ready
    */
-  async give(prompt: { id: string; text: string }, wait: boolean): Promise<DaemonPrompt> {
-    const found = this.#given.get(prompt.id) ?? (await this.#inTurn(() => this.#begin(prompt)));
-    if (wait && !found.outcome) await Promise.race([found.over, Bun.sleep(WAIT_MS)]);
+  async send(prompt: { id: string; text: string }, wait: boolean): Promise<DaemonPrompt> {
+    const found = this.#sent.get(prompt.id) ?? (await this.#serialize(() => this.#start(prompt)));
+    if (wait && !found.outcome) await Promise.race([found.settled, Bun.sleep(WAIT_MS)]);
     const { state, error } = found.outcome ?? { state: "running", error: null };
     return { prompt_id: prompt.id, state, error };
   }
 
-  /** Somebody aborts what runs. */
+  /** Notes that a client aborts all runs. */
   noteAbort(): void {
     for (const one of this.#open()) one.isAborted = true;
   }
 
-  /** The runtime is about to be ended: what runs is cut off. */
+  /** Settles all open prompts, before the runtime is ended. */
   cutOff(outcome: Outcome = RESTARTED): void {
     for (const one of this.#open()) one.settle(outcome);
   }
 
-  #open(): Given[] {
-    return [...this.#given.values()].filter(({ outcome }) => outcome === null);
+  #open(): SentPrompt[] {
+    return [...this.#sent.values()].filter(({ outcome }) => outcome === null);
   }
 
-  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#giving.then(work);
-    this.#giving = turn.catch(() => {});
+  async #serialize<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#sending.then(work);
+    this.#sending = turn.catch(() => {});
     return await turn;
   }
 
-  async #begin({ id, text }: { id: string; text: string }): Promise<Given> {
-    const known = this.#given.get(id);
+  async #start({ id, text }: { id: string; text: string }): Promise<SentPrompt> {
+    const known = this.#sent.get(id);
     if (known) return known;
     if (this.#context.runtime.state !== "ok") throw notReady();
-    const one = new Given(id, text);
+    const one = new SentPrompt(id, text);
     this.#remember(one);
     try {
-      if (!(await this.#wasSaid(one))) await this.#say(one);
+      if (!(await this.#wasSent(one))) await this.#deliver(one);
     } catch (error) {
-      this.#given.delete(id);
+      this.#sent.delete(id);
       throw error;
     }
     void this.#follow(one);
     return one;
   }
 
-  #remember(one: Given): void {
-    this.#given.set(one.id, one);
-    for (const [old, { outcome }] of this.#given)
-      if (this.#given.size > REMEMBERED && outcome !== null) this.#given.delete(old);
+  #remember(one: SentPrompt): void {
+    this.#sent.set(one.id, one);
+    for (const [old, { outcome }] of this.#sent)
+      if (this.#sent.size > CACHED_MAX && outcome !== null) this.#sent.delete(old);
   }
 
-  /** Whether it was given by an earlier daemon on the same home. */
-  async #wasSaid(one: Given): Promise<boolean> {
+  /** Whether it was sent before, maybe by an earlier daemon with the same home. */
+  async #wasSent(one: SentPrompt): Promise<boolean> {
     const { runtime, conversation } = this.#context;
     const id = await inConversation(conversation.find);
     if (id === null) return false;
-    const sight = await lookAtPrompt(runtime.call, id, isOf(one));
-    if (sight === null) throw notReady();
-    one.isSaid = sight.isSaid;
-    return sight.isSaid;
+    const status = await readPromptStatus(runtime.call, id, messagePredicate(one));
+    if (status === null) throw notReady();
+    one.isRecorded = status.isRecorded;
+    return status.isRecorded;
   }
 
-  /** @throws SvcError when it cannot be given now; what is wrong with it for good is its outcome */
-  async #say(one: Given): Promise<void> {
+  /** @throws SvcError if it cannot be sent now; a permanent failure becomes its outcome */
+  async #deliver(one: SentPrompt): Promise<void> {
     const { settings, runtime, conversation, activity } = this.#context;
     const running = await runningSessions(runtime.call);
     if (running === null) throw notReady();
@@ -120,17 +120,17 @@ export class Prompts {
     }
     one.pid = runtime.pid;
     const id = await inConversation(conversation.open);
-    const events = hear(this.#context, one, id);
+    const events = subscribe(this.#context, one, id);
     await events.ready;
-    void one.over.then(events.stop);
+    void one.settled.then(events.stop);
     activity.notePrompt();
     const path = `/session/${id}/prompt_async`;
     const answer = await runtime.call("POST", path, CALL_MS, bodyOf(settings, one)).catch(() => null);
     if (answer?.status === 204 || answer?.status === 200) return;
-    // what is not answered may have been taken
-    if (answer === null && (await this.#wasSaid(one))) return;
+    // without a response, the prompt may have been accepted all the same
+    if (answer === null && (await this.#wasSent(one))) return;
     if (answer?.status === 400) {
-      const error = "The agent runtime did not take the prompt.";
+      const error = "The agent runtime refused the prompt.";
       return one.settle({ state: "failed", error });
     }
     events.stop();
@@ -138,52 +138,52 @@ export class Prompts {
     throw notReady();
   }
 
-  /** Looks at it until it is over. */
-  async #follow(one: Given): Promise<void> {
+  /** Polls its status until it has an outcome. */
+  async #follow(one: SentPrompt): Promise<void> {
     const { runtime } = this.#context;
     let idleSince = Number.POSITIVE_INFINITY;
-    let seen = "";
+    let previous = "";
     while (!one.outcome) {
       await pause(one);
       if (runtime.state !== "ok" || one.outcome) {
-        seen = "";
+        previous = "";
         continue;
       }
-      const isOther = one.pid !== runtime.pid;
-      const sight = await look(this.#context, one).catch(() => null);
-      if (sight === null || isOther !== (one.pid !== runtime.pid)) continue;
-      // the process ended before it had written the prompt down: it was never begun
-      if (isOther && !sight.isSaid && !one.isSaid) {
-        await this.#inTurn(() => this.#say(one)).catch(() => {});
+      const hasRestarted = one.pid !== runtime.pid;
+      const status = await readStatus(this.#context, one).catch(() => null);
+      if (status === null || hasRestarted !== (one.pid !== runtime.pid)) continue;
+      // the process ended before it recorded the prompt: it never started
+      if (hasRestarted && !status.isRecorded && !one.isRecorded) {
+        await this.#serialize(() => this.#deliver(one)).catch(() => {});
         continue;
       }
-      const answer = sight.answer ?? (one.isSaid && !sight.isSaid ? sight.last : null);
-      one.isSaid ||= sight.isSaid;
-      const now = JSON.stringify([runtime.pid, sight.isBusy, answer]);
-      if (now !== seen) idleSince = performance.now();
-      seen = now;
+      const answer = status.answer ?? (one.isRecorded && !status.isRecorded ? status.last : null);
+      one.isRecorded ||= status.isRecorded;
+      const current = JSON.stringify([runtime.pid, status.isBusy, answer]);
+      if (current !== previous) idleSince = performance.now();
+      previous = current;
       const idleMs = performance.now() - idleSince;
-      const { isAborted, heard } = one;
-      const outcome = outcomeOf({ ...sight, answer }, { isOther, isAborted, heard, idleMs });
+      const { isAborted, runtimeError } = one;
+      const outcome = outcomeOf({ ...status, answer }, { hasRestarted, isAborted, runtimeError, idleMs });
       if (outcome) one.settle(outcome);
     }
   }
 }
 
-/** A prompt that the runtime was given. */
-class Given {
+/** A prompt that was sent to the runtime. */
+class SentPrompt {
   readonly id: string;
   readonly text: string;
-  /** What its message's id ends with. */
+  /** The end of its message's id. */
   readonly end: string;
-  readonly #over = Promise.withResolvers<void>();
-  readonly over = this.#over.promise;
-  /** The process that was given it; null: an earlier one than this daemon knows. */
+  readonly #settled = Promise.withResolvers<void>();
+  readonly settled = this.#settled.promise;
+  /** The runtime's process that it was sent to; null: one from before this daemon started. */
   pid: number | null = null;
-  /** It was seen in the conversation. */
-  isSaid = false;
+  /** Whether it was found in the conversation. */
+  isRecorded = false;
   isAborted = false;
-  heard: string | null = null;
+  runtimeError: string | null = null;
   outcome: Outcome | null = null;
   wake = (): void => {};
 
@@ -195,7 +195,7 @@ class Given {
 
   settle(outcome: Outcome): void {
     this.outcome ??= outcome;
-    this.#over.resolve();
+    this.#settled.resolve();
     this.wake();
   }
 }
@@ -203,9 +203,9 @@ class Given {
 const END_DIGITS = 14;
 
 /** @throws SvcError unavailable */
-async function inConversation<T>(ask: () => Promise<T>): Promise<T> {
+async function inConversation<T>(call: () => Promise<T>): Promise<T> {
   try {
-    return await ask();
+    return await call();
   } catch (error) {
     throw error instanceof ConversationError ? notReady(error.message) : error;
   }
@@ -217,46 +217,46 @@ async function hasAgent(call: RuntimeCall, agent: string): Promise<boolean> {
   return answer.body.some((entry) => field(entry, "name") === agent);
 }
 
-function hear({ settings, runtime }: PromptsContext, one: Given, conversationId: string) {
-  return hearRuntime(settings.runtimePort, runtime.authorization, {
+function subscribe({ settings, runtime }: PromptsContext, one: SentPrompt, conversationId: string) {
+  return subscribeToRuntime(settings.runtimePort, runtime.authorization, {
     onIdle: (id) => {
       if (id === conversationId) one.wake();
     },
     onError: (id, name, message) => {
       if (id !== conversationId || name === "MessageAbortedError") return;
-      // the first says what it is; what follows shows where in the program
-      one.heard ??= message;
+      // the first error is the cause; later ones contain stack traces
+      one.runtimeError ??= message;
       one.wake();
     },
   });
 }
 
-function bodyOf({ agent, model }: PromptsContext["settings"], { end, text }: Given): unknown {
+function bodyOf({ agent, model }: PromptsContext["settings"], { end, text }: SentPrompt): unknown {
   const messageID = newMessageId(Date.now(), end);
   return {
     messageID,
-    // parts without an id of their own come twice when they are said twice
+    // without an id, a part appears twice if the prompt is sent twice
     parts: [{ id: messageID.replace(/^msg/, "prt"), type: "text", text }],
     ...(agent !== null && { agent }),
     ...modelOf(model),
   };
 }
 
-async function look({ runtime, conversation }: PromptsContext, one: Given): Promise<Sight | null> {
+async function readStatus({ runtime, conversation }: PromptsContext, one: SentPrompt) {
   const id = await conversation.find();
-  return id === null ? NOTHING : await lookAtPrompt(runtime.call, id, isOf(one));
+  return id === null ? NOTHING : await readPromptStatus(runtime.call, id, messagePredicate(one));
 }
 
-const NOTHING: Sight = { isSaid: false, isBusy: false, answer: null, last: null };
+const NOTHING: PromptStatus = { isRecorded: false, isBusy: false, answer: null, last: null };
 
-function isOf({ end }: Given): (messageId: string) => boolean {
+function messagePredicate({ end }: SentPrompt): (messageId: string) => boolean {
   return (messageId) => messageId.endsWith(end);
 }
 
-async function pause(one: Given): Promise<void> {
+async function pause(one: SentPrompt): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   one.wake = resolve;
-  const timer = setTimeout(resolve, LOOK_MS);
+  const timer = setTimeout(resolve, CHECK_MS);
   await promise;
   clearTimeout(timer);
 }

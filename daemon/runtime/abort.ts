@@ -1,15 +1,15 @@
 import { field } from "../../src/contract/json.ts";
 import type { RuntimeCall } from "./call.ts";
 
-/** A run shows only some time after its prompt was taken, and an abort before that is lost: so long nothing may show. */
+/** A run becomes visible some time after its prompt is accepted, and an abort before that has no effect. */
 const IDLE_MS = 1_500;
-const LOOK_MS = 100;
+const CHECK_MS = 100;
 const CALL_MS = 1_000;
 
 /**
- * Aborts every run, again and again until none has shown for a while.
- * @param isExpected whether a prompt was taken a moment ago whose run may not show yet
- * @returns whether there was one; and whether all are over within `ms`
+ * Aborts all runs, repeatedly, until none has been visible for `IDLE_MS`.
+ * @param isExpected whether a prompt was accepted recently whose run may not be visible yet
+ * @returns whether a run was found, and whether all runs ended within `ms`
  */
 export async function abortRuns(
   call: RuntimeCall,
@@ -30,12 +30,12 @@ export async function abortRuns(
       found = true;
       await call("POST", `/session/${id}/abort`, CALL_MS).catch(() => null);
     }
-    await Bun.sleep(LOOK_MS);
+    await Bun.sleep(CHECK_MS);
   }
   return { found, idle: false };
 }
 
-/** Ids of the sessions that work; null when the runtime does not say. */
+/** Ids of the runtime's sessions with a run under way; null if the runtime does not respond. */
 export async function runningSessions(call: RuntimeCall): Promise<string[] | null> {
   const answer = await call("GET", "/session/status", CALL_MS).catch(() => null);
   if (answer?.status !== 200 || typeof answer.body !== "object" || answer.body === null) return null;

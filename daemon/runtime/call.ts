@@ -1,17 +1,17 @@
 import http from "node:http";
 import { parseJson } from "../../src/contract/json.ts";
 
-/** Messages may hold what tools have said, and pictures. */
+/** Messages may contain the output of tools, and images. */
 const ANSWER_MAX_BYTES = 32 * 1024 * 1024;
 
 export interface RuntimeAnswer {
   status: number;
   isJson: boolean;
-  /** Null when it is no JSON. */
+  /** Null if the body is not JSON. */
   body: unknown;
 }
 
-/** Asks the runtime something. @throws when it does not answer wholly within `ms` */
+/** Sends a request to the runtime. @throws if the response is not complete within `ms` */
 export type RuntimeCall = (
   method: string,
   path: string,
@@ -20,8 +20,8 @@ export type RuntimeCall = (
 ) => Promise<RuntimeAnswer>;
 
 /**
- * Each call has a connection of its own: one that is kept may belong to a runtime that is no more. `fetch` would ask a
- * proxy of the environment for 127.0.0.1, too.
+ * Each call opens a connection: a kept one may belong to a runtime that has ended. `fetch` is not used, since it would
+ * send requests for 127.0.0.1 to a proxy from the environment.
  */
 export function callRuntime(port: number, authorization: string): RuntimeCall {
   return (method, path, ms, body) => {
@@ -48,7 +48,7 @@ export function callRuntime(port: number, authorization: string): RuntimeCall {
         let bytes = 0;
         response.on("data", (part: Buffer) => {
           bytes += part.length;
-          if (bytes > ANSWER_MAX_BYTES) request.destroy(new Error("the answer is too long"));
+          if (bytes > ANSWER_MAX_BYTES) request.destroy(new Error("the response is too large"));
           else parts.push(part);
         });
         response.on("error", reject);
@@ -61,11 +61,11 @@ export function callRuntime(port: number, authorization: string): RuntimeCall {
         );
       },
     );
-    const timer = setTimeout(() => request.destroy(new Error("no answer in time")), ms);
+    const timer = setTimeout(() => request.destroy(new Error("no response in time")), ms);
     request.on("error", reject);
     request.on("close", () => {
       clearTimeout(timer);
-      reject(new Error("the connection ended"));
+      reject(new Error("the connection was closed"));
     });
     request.end(text);
     return promise;

@@ -1,27 +1,27 @@
 import http from "node:http";
 import { field, parseJson } from "../../src/contract/json.ts";
 
-/** What the runtime tells of a conversation by itself. */
-export interface RuntimeEvents {
-  /** Resolves when it is listened to, or is found out not to be. */
+/** A subscription to the runtime's event stream. */
+export interface Subscription {
+  /** Resolves once the subscription is active or has failed. */
   ready: Promise<void>;
   stop(): void;
 }
 
-export interface Hearing {
-  /** A run in this conversation is over. */
+export interface Handlers {
+  /** A run in the conversation has ended. */
   onIdle(conversation: string): void;
-  /** Something went wrong in it; the sentence is the runtime's. */
+  /** A run in the conversation has failed, with an error of the runtime. */
   onError(conversation: string, name: string, message: string): void;
 }
 
-/** It answers at once, or is not there: what it tells is a help, and what it keeps is asked for anyhow. */
+/** Events only speed things up: prompts are polled too. */
 const READY_MS = 2_000;
-/** An event of interest is short; a longer line is the agent's words, and passed over. */
+/** Relevant events are short; longer lines contain output of the agent and are ignored. */
 const LINE_MAX = 64 * 1024;
 
-/** Listens to the runtime's event stream until it ends or is stopped. */
-export function hearRuntime(port: number, authorization: string, hearing: Hearing): RuntimeEvents {
+/** Subscribes to the runtime's event stream until the stream ends or the subscription is stopped. */
+export function subscribeToRuntime(port: number, authorization: string, handlers: Handlers): Subscription {
   const { promise: ready, resolve } = Promise.withResolvers<void>();
   let line = "";
   const request = http.request(
@@ -51,15 +51,14 @@ export function hearRuntime(port: number, authorization: string, hearing: Hearin
 
   function read(event: string): void {
     if (event.includes('"server.connected"')) resolve();
-    // most lines are words of the agent's: they are not worth reading
     if (event.length > LINE_MAX || !/"session\.(?:idle|error)"/.test(event)) return;
     const value = parseJson(event.slice("data:".length));
     const properties = field(value, "properties");
     const [conversation, error] = [field(properties, "sessionID"), field(properties, "error")];
     if (typeof conversation !== "string") return;
-    if (field(value, "type") === "session.idle") hearing.onIdle(conversation);
+    if (field(value, "type") === "session.idle") handlers.onIdle(conversation);
     if (field(value, "type") === "session.error")
-      hearing.onError(
+      handlers.onError(
         conversation,
         String(field(error, "name")),
         String(field(field(error, "data"), "message")),

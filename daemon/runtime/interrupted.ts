@@ -4,21 +4,20 @@ import { newMessageId } from "../../src/contract/message-id.ts";
 import type { RuntimeCall } from "./call.ts";
 
 const CALL_MS = 10_000;
-/** Conversations that are looked at, the newest first, and messages of each: a run is at the end of one. */
+/** Conversations that are checked, the newest first, and the last messages of each. */
 const SESSIONS = 20;
 const MESSAGES = 4;
 
-/** What our notes begin with. */
+/** The prefix of the daemon's notes. */
 const MARK = "[svc]";
-const CUT_OFF = `${MARK} The agent runtime was started again while it was answering: the answer above is cut off.`;
-const UNANSWERED = `${MARK} The agent runtime was started again before it answered: the message above has no answer.`;
+const CUT_OFF = `${MARK} The agent runtime restarted while it was answering: the answer above is cut off.`;
+const UNANSWERED = `${MARK} The agent runtime restarted before it answered: the message above has no answer.`;
 
 /**
- * Leaves a note in each conversation whose run was cut off when the runtime's last process ended: nothing else would
- * ever say so.
- * @param since milliseconds since 1970, when that process was started
+ * Adds a note to each conversation whose run was cut off when the runtime's last process ended.
+ * @param since when that process was started, in milliseconds since 1970
  * @param aborted sessions whose runs were aborted for the restart
- * @returns how many were marked
+ * @returns the number of conversations with a new note
  */
 export async function markInterrupted(
   call: RuntimeCall,
@@ -49,7 +48,7 @@ export async function markInterrupted(
   return marked;
 }
 
-/** What the end of a conversation calls for. */
+/** The note that the end of a conversation needs; null: none. */
 function noteFor(messages: readonly unknown[], since: number): string | null {
   const info = field(messages.at(-1), "info");
   const time = field(info, "time");
@@ -60,9 +59,9 @@ function noteFor(messages: readonly unknown[], since: number): string | null {
     return isOver ? null : CUT_OFF;
   }
   const parts = field(messages.at(-1), "parts");
-  const isOurs =
+  const isNote =
     Array.isArray(parts) && parts.some((part: unknown) => textField(part, "text").startsWith(MARK));
-  return isOurs ? null : UNANSWERED;
+  return isNote ? null : UNANSWERED;
 }
 
 async function get(call: RuntimeCall, path: string): Promise<unknown> {

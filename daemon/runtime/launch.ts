@@ -3,20 +3,20 @@ import { join } from "node:path";
 import type { DaemonEnv } from "../../src/contract/daemon.ts";
 import { asAgent, type Command } from "../process/children.ts";
 import type { Settings } from "../settings.ts";
-import { instructionsFile } from "./home.ts";
-import { configFolder, LayOutError } from "./lay-out.ts";
+import { instructionsFile } from "./home-files.ts";
+import { AgentConfigWriteError, agentConfigFolder } from "./write-agent-config.ts";
 
-/** The user name that the runtime expects beside its password. */
+/** The user name that the runtime expects with its password. */
 const RUNTIME_USER_NAME = "opencode";
-/** Provider of the managed model gateway, in the runtime's configuration. */
+/** The provider of the managed model gateway in the runtime's configuration. */
 const GATEWAY = "svc";
 
-/** The runtime's program is not there. The message says what to install. */
+/** The runtime's program was not found. The message says what to install. */
 export class NotInstalledError extends Error {
   override readonly name = "NotInstalledError";
 }
 
-/** What the daemon shows to the runtime to be let in. Others on this machine, who are not in the sandbox, have it not. */
+/** The `Authorization` header for the runtime. Processes outside the sandbox do not have the password. */
 export function authorizationOf(password: string): string {
   return `Basic ${Buffer.from(`${RUNTIME_USER_NAME}:${password}`).toString("base64")}`;
 }
@@ -32,16 +32,16 @@ export async function launchCommand(
 ): Promise<Command> {
   const environment = runtimeEnvironment(settings, secrets, password);
   const program = await findProgram(settings, environment["PATH"] ?? "");
-  const argv = [program, ...serveWords(settings.runtimePort)];
+  const argv = [program, ...serveArguments(settings.runtimePort)];
   return { ...asAgent(settings, argv), environment, directory: settings.workspace, isRuntime: true };
 }
 
-/** What the program is started with. */
-export function serveWords(port: number): string[] {
+/** The arguments of the runtime's program. */
+export function serveArguments(port: number): string[] {
   return ["serve", "--port", String(port), "--hostname", "127.0.0.1"];
 }
 
-/** A start that was killed leaves locks, which the next one would wait for (for a minute, each). */
+/** Removes the locks of a killed start: the next start would wait a minute for each. */
 export function clearLocksCommand(settings: Settings): Command {
   const locks = join(settings.home, ".local/state/opencode/locks");
   const environment = { PATH: settings.inherited["PATH"] ?? DEFAULT_PATH };
@@ -58,18 +58,18 @@ async function findProgram({ runtimeBin }: Settings, path: string): Promise<stri
   );
   if (isFile) return found;
   throw new NotInstalledError(
-    `The agent runtime is not installed: there is no program ${found}. An operator installs it with svc-api runtime install; an image with musl has to bring its own.`,
+    `The agent runtime is not installed: ${found} does not exist. The operator can install it with svc-api runtime install; an image with musl must contain its own.`,
   );
 }
 
-/** Why a start failed: the end of a sentence. */
-export function whyNotStarted(thrown: unknown): string {
-  if (thrown instanceof LayOutError) return thrown.message;
+/** Why a start failed, as the end of a sentence. */
+export function startFailure(thrown: unknown): string {
+  if (thrown instanceof AgentConfigWriteError) return thrown.message;
   const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "unknown error";
-  return code === "E2BIG" ? "the project's secrets are too large together" : code;
+  return code === "E2BIG" ? "the project's secrets are too large in total" : code;
 }
 
-/** What the runtime gets, and with it all that the agent runs: everything but the sandbox service key. */
+/** The environment of the runtime, and so of the agent: it does not contain the sandbox service key. */
 function runtimeEnvironment(
   settings: Settings,
   secrets: DaemonEnv,
@@ -89,26 +89,26 @@ function runtimeEnvironment(
     SVC_PROJECT_SECRET_NAMES: Object.keys(secrets.env).join(","),
     SVC_PROJECT_SECRETS_REVISION: secrets.revision,
     ...(key && base && { SVC_LLM_API_KEY: key, SVC_LLM_BASE_URL: base }),
-    OPENCODE_CONFIG_DIR: configFolder(settings),
+    OPENCODE_CONFIG_DIR: agentConfigFolder(settings),
     OPENCODE_CONFIG_CONTENT: JSON.stringify(platformConfig(settings, hasGateway)),
     OPENCODE_PERMISSION: JSON.stringify({ "*": "allow" }),
     OPENCODE_SERVER_USERNAME: RUNTIME_USER_NAME,
     OPENCODE_SERVER_PASSWORD: password,
-    // none of these is in an image or a sandbox for long, and each waits for a network that may not answer
+    // each of these downloads at a start, and hangs in a sandbox without a network
     OPENCODE_DISABLE_MODELS_FETCH: "1",
     OPENCODE_DISABLE_AUTOUPDATE: "1",
     OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
   };
 }
 
-/** Comes after the repository's own configuration, and wins. The key is named, not written. */
+/** Overrides the repository's own configuration. It names the variable of the key, not the key. */
 function platformConfig(settings: Settings, hasGateway: boolean): Record<string, unknown> {
   const { model } = settings;
-  // with the managed gateway, a model without a provider is one of the gateway's
+  // with the managed gateway, a model without a provider belongs to the gateway
   const isGateways =
     hasGateway && model !== null && (!model.includes("/") || model.startsWith(`${GATEWAY}/`));
   const id = isGateways ? withoutGateway(model) : null;
-  // the runtime takes a provider's only model where nobody chooses another
+  // the runtime uses a provider's only model unless another is chosen
   const offered = id ?? withoutGateway(settings.inherited["SVC_LLM_MODEL"] ?? "");
   return {
     $schema: "https://opencode.ai/config.json",

@@ -1,14 +1,14 @@
 import type { DaemonHealth } from "../../src/contract/daemon.ts";
 import { RUNTIME_VERSION } from "../../src/contract/runtime.ts";
 import type { Child } from "../process/children.ts";
-import { eachLine } from "../process/lines.ts";
+import { forEachLine } from "../process/lines.ts";
 import { run } from "../process/run.ts";
 import type { Exit, Program } from "../process/supervisor.ts";
 import { abortRuns, runningSessions } from "./abort.ts";
 import type { RuntimeCall } from "./call.ts";
-import { furnish } from "./furnish.ts";
 import { markInterrupted } from "./interrupted.ts";
-import { clearLocksCommand, launchCommand, NotInstalledError, whyNotStarted } from "./launch.ts";
+import { clearLocksCommand, launchCommand, NotInstalledError, startFailure } from "./launch.ts";
+import { prepareHome } from "./prepare-home.ts";
 import { LISTENING, untilReady } from "./ready.ts";
 import type { RuntimeContext, RuntimeLimits } from "./runtime.ts";
 import { watch } from "./watchdog.ts";
@@ -43,13 +43,13 @@ export class RuntimeProgram implements Program {
   async start(): Promise<Child | Exit> {
     const { settings, children, password, agentConfig, secrets } = this.#context;
     try {
-      this.#restoreFiles = await furnish(this.#context, agentConfig());
+      this.#restoreFiles = await prepareHome(this.#context, agentConfig());
       const command = await launchCommand(settings, secrets(), password);
       await run(children, clearLocksCommand(settings), CLEAR_MS);
       return children.start(command);
     } catch (thrown) {
       if (!(thrown instanceof NotInstalledError))
-        return { kind: "crashed", reason: `could not be started: ${whyNotStarted(thrown)}` };
+        return { kind: "crashed", reason: `could not be started: ${startFailure(thrown)}` };
       return { kind: "failed", error: { kind: "runtime", message: thrown.message, permanent: true } };
     }
   }
@@ -58,16 +58,16 @@ export class RuntimeProgram implements Program {
     const { settings, log, call, limits } = this.#context;
     const previousStart = this.#startedAt;
     this.#startedAt = Date.now();
-    log.say(`the runtime was started as process ${child.pid}`);
+    log.info(`started the runtime as process ${child.pid}`);
     const readiness = await this.#untilReady(child, signal);
     if (signal.aborted) return null;
     if (readiness.kind === "late")
       return {
         kind: "crashed",
-        reason: `did not get ready within ${limits.readyMs / 1000} s, and was ended`,
+        reason: `was not ready within ${limits.readyMs / 1000} s, and was ended`,
       };
     if (readiness.kind === "config") {
-      const message = `The agent runtime cannot use its configuration: ${readiness.message}. Mend it in the repository, and refresh the session.`;
+      const message = `The agent runtime cannot use its configuration: ${readiness.message}. Fix it in the repository, and refresh the session.`;
       return { kind: "failed", error: { kind: "config", message, permanent: true } };
     }
     await this.#restoreFiles();
@@ -75,10 +75,10 @@ export class RuntimeProgram implements Program {
     if (signal.aborted) return null;
     onReady();
     this.error = null;
-    log.say("the runtime is ready");
+    log.info("the runtime is ready");
     if (readiness.version !== RUNTIME_VERSION)
-      log.say(
-        `it is opencode ${readiness.version}, and svc is built for ${RUNTIME_VERSION}: some things may fail`,
+      log.info(
+        `the runtime is opencode ${readiness.version}, but svc supports ${RUNTIME_VERSION}: some features may fail`,
       );
     this.#context.onReady();
     return await watch({ call, log, limits, port: settings.runtimePort }, child.pid, signal);
@@ -96,18 +96,18 @@ export class RuntimeProgram implements Program {
   onExit(exit: Exclude<Exit, { kind: "replaced" }>, pauseMs: number): boolean {
     const isCrash = exit.kind === "crashed";
     this.error = isCrash ? crashError(exit.reason, pauseMs) : exit.error;
-    this.#context.log.say(this.error.message);
+    this.#context.log.info(this.error.message);
     return isCrash;
   }
 
   async #untilReady(child: Child, signal: AbortSignal): ReturnType<typeof untilReady> {
     const { log, call, limits } = this.#context;
     const { promise: listening, resolve } = Promise.withResolvers<void>();
-    eachLine(child.stdout, (line) => {
+    forEachLine(child.stdout, (line) => {
       log.runtime(line);
       if (line.includes(LISTENING)) resolve();
     });
-    eachLine(child.stderr, log.runtime);
+    forEachLine(child.stderr, log.runtime);
     const deadline = performance.now() + limits.readyMs;
     await Promise.race([listening, Bun.sleep(limits.readyMs)]);
     return await untilReady(call, () => signal.aborted || performance.now() > deadline);
@@ -118,12 +118,12 @@ export class RuntimeProgram implements Program {
     const marked = await markInterrupted(call, since, this.#aborted);
     this.#aborted.clear();
     if (marked > 0)
-      log.say(`${marked} ${marked === 1 ? "answer was" : "answers were"} cut off by the restart`);
+      log.info(`${marked} ${marked === 1 ? "answer was" : "answers were"} cut off by the restart`);
   }
 }
 
 /** @param pauseMs until the restart; absent while the process is being ended */
 export function crashError(reason: string, pauseMs?: number): RuntimeError {
-  const restart = pauseMs === undefined ? "" : ` It is started again in ${pauseMs / 1000} s.`;
+  const restart = pauseMs === undefined ? "" : ` It restarts in ${pauseMs / 1000} s.`;
   return { kind: "runtime", message: `The agent runtime ${reason}.${restart}`, permanent: false };
 }

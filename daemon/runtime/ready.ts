@@ -1,28 +1,28 @@
 import { field, textField } from "../../src/contract/json.ts";
 import type { RuntimeAnswer, RuntimeCall } from "./call.ts";
 
-/** What its program prints when it listens. It answers some time later. */
+/** The line that opencode prints when it listens. It responds some time later. */
 export const LISTENING = "opencode server listening";
 
-/** A connection made too early is taken and never answered, so each try has a limit of its own. */
-const TRY_MS = 1_500;
+/** The timeout of each attempt: a connection that is made too early never gets a response. */
+const ATTEMPT_MS = 1_500;
 const PAUSE_MS = 50;
 
 export type Readiness =
-  | { kind: "ready" /** Empty when it does not say. */; version: string }
+  | { kind: "ready" /** Empty if unknown. */; version: string }
   | { kind: "config"; message: string }
   | { kind: "late" };
 
 /**
- * Waits until the runtime answers: `/global/health` with healthy JSON (it has a page for every unknown path), then
- * `/config`, which also makes it read its configuration.
- * @param isOver asked between tries
+ * Polls the runtime until `/global/health` returns healthy JSON (for unknown paths it returns a page), and then
+ * `/config`, which makes the runtime read its configuration.
+ * @param isOver whether to stop polling; called between attempts
  */
 export async function untilReady(call: RuntimeCall, isOver: () => boolean): Promise<Readiness> {
   while (!isOver()) {
-    const health = await healthOf(call, TRY_MS);
+    const health = await healthOf(call, ATTEMPT_MS);
     if (health !== null) {
-      const config = await call("GET", "/config", TRY_MS).catch(() => null);
+      const config = await call("GET", "/config", ATTEMPT_MS).catch(() => null);
       if (config?.status === 200 && config.isJson)
         return { kind: "ready", version: textField(health, "version") };
       if (config?.status === 400) return { kind: "config", message: configMessage(config) };
@@ -32,8 +32,8 @@ export async function untilReady(call: RuntimeCall, isOver: () => boolean): Prom
   return { kind: "late" };
 }
 
-/** Whether the runtime answers at all. */
-export async function isHealthy(call: RuntimeCall, ms = TRY_MS): Promise<boolean> {
+/** Whether the runtime responds to a health check. */
+export async function isHealthy(call: RuntimeCall, ms = ATTEMPT_MS): Promise<boolean> {
   return (await healthOf(call, ms)) !== null;
 }
 

@@ -18,11 +18,11 @@ export interface Runtime {
   /** The `Authorization` header that the runtime accepts. */
   readonly authorization: string;
   readonly call: RuntimeCall;
-  /** Starts it, once the workspace is there. */
+  /** Starts the process. The workspace must exist. */
   start(): void;
-  /** Aborts what runs and restarts the process. Settles when the old one has ended. */
+  /** Aborts all runs and restarts the process. Settles when the old one has ended. */
   restart(): Promise<void>;
-  /** Aborts what runs, and ends the process for good with all that it started. */
+  /** Aborts all runs, and ends the process and its descendants. It does not start again. */
   stop(): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export interface RuntimeContext {
 }
 
 export interface RuntimeLimits extends SupervisorLimits, WatchdogLimits {
-  /** From its start until it answers; installing plugins without a network takes it a minute and a half. */
+  /** From its start until it responds; installing plugins without a network takes a minute and a half. */
   readyMs: number;
   /** For runs to end after an abort. */
   abortMs: number;

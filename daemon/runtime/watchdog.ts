@@ -6,13 +6,13 @@ import { limitsFor, type MemoryLimits, memoryOf, memoryOfSandbox } from "./memor
 import { isHealthy } from "./ready.ts";
 
 export interface WatchdogLimits {
-  /** Between two health checks, for the answer to one, and how many may fail in a row. */
+  /** The interval of health checks, the timeout of one, and how many may fail in a row. */
   checkMs: number;
   checkTimeoutMs: number;
   checkFailures: number;
-  /** The memory that the runtime may take; computed from the sandbox's own unless given. */
+  /** The memory that the runtime may use; by default computed from the sandbox's memory. */
   memory?: MemoryLimits;
-  /** A runtime is not restarted for its memory before it has run this long. */
+  /** A runtime that has run for less than this is not restarted for its memory. */
   memoryRestartMs: number;
 }
 
@@ -20,8 +20,8 @@ export interface WatchdogLimits {
 const IDLE_CHECKS = 2;
 
 /**
- * Watches a runtime that is ready. It must be ended when it does not answer or takes more memory than the hard limit,
- * and is replaced when it takes more than the soft limit while nothing runs.
+ * Watches a runtime that is ready. It must be ended if it does not respond or uses more memory than the hard limit,
+ * and is replaced if it uses more than the soft limit while no run is under way.
  * @returns null once the signal has aborted
  */
 export async function watch(
@@ -39,15 +39,15 @@ export async function watch(
     failures = (await isHealthy(call, limits.checkTimeoutMs)) ? 0 : failures + 1;
     const bytes = (await memoryOf(pid, port)) ?? 0;
     if (bytes > memory.hard)
-      return { kind: "crashed", reason: `took ${mebibytes(bytes)} of memory, and was ended` };
+      return { kind: "crashed", reason: `used ${mebibytes(bytes)} of memory, and was ended` };
     const isIdle = bytes > memory.soft && (await runningSessions(call))?.length === 0;
     idle = isIdle ? idle + 1 : 0;
     if (signal.aborted) return null;
     if (idle < IDLE_CHECKS || performance.now() - readyAt < limits.memoryRestartMs) continue;
-    log.say(`restarting the runtime: it takes ${mebibytes(bytes)} of memory, and nothing runs`);
+    log.info(`restarting the idle runtime: it uses ${mebibytes(bytes)} of memory`);
     return { kind: "replaced" };
   }
-  return { kind: "crashed", reason: "did not answer any more, and was ended" };
+  return { kind: "crashed", reason: "stopped responding, and was ended" };
 }
 
 function mebibytes(bytes: number): string {

@@ -1,27 +1,27 @@
 import { type Credential, CredentialError, fetchCredential } from "../git/credential.ts";
 import { gitEnvironment, readFailure } from "../git/git.ts";
 import type { Children } from "../process/children.ts";
-import { type Ran, run } from "../process/run.ts";
+import { type RunResult, run } from "../process/run.ts";
 import type { Settings } from "../settings.ts";
 import { SaveError } from "./save-error.ts";
 import { readSavedCommit } from "./saved-commit.ts";
 import { createWorkspaceGit, type WorkspaceGit } from "./workspace-git.ts";
 
 export interface Restored {
-  /** Saved work of before that could not be brought back with it, and is still only saved. */
+  /** Earlier saved work that could not be restored, and stays saved; null: none. */
   earlier: string | null;
 }
 
-/** The largest of what is saved, on a slow network. */
+/** The largest saved work on a slow network. */
 const FETCH_MS = 10 * 60_000;
 const LOCAL_MS = 2 * 60_000;
-/** Lives of a sandbox whose work was never brought back; beyond, it stays saved. */
+/** Earlier sandboxes whose work is restored too; older work stays saved. */
 const LIVES_MAX = 20;
 
 /**
- * Brings saved work back into a fresh clone in which nobody works yet. Commits that were not pushed are on the branch
- * again where its tip allows it; the rest is in the work tree, and nothing of it is staged. Work of lives before, which
- * was kept with it, comes after it, as far as the two do not conflict. When nothing can be brought back, nothing changes.
+ * Restores saved work in a new clone, before the runtime starts. Unpushed commits are restored on the branch if that is a
+ * fast-forward of its tip; all other changes are restored in the work tree, unstaged. Work of earlier sandboxes that was
+ * never restored is merged after it, as long as it does not conflict. If the work cannot be restored, nothing changes.
  * @throws SaveError
  */
 export async function restoreSaved(
@@ -40,11 +40,11 @@ export async function restoreSaved(
     base !== null && (await git(clone, ["merge-base", "--is-ancestor", "HEAD", base])).code === 0;
   if (isAhead) await must(clone, ["reset", "--quiet", "--hard", base]);
   const head = await must(clone, ["rev-parse", "HEAD"]);
-  // a history of its own has nothing to be merged by
+  // an unrelated history has no merge base
   const isApart = base === null || (await git(clone, ["merge-base", head, base])).code !== 0;
   if (isAhead || isApart) await must(clone, ["read-tree", "--reset", "-u", commit]);
   else if (!(await mergeIn(clone, commit, base)))
-    throw new SaveError("it conflicts with what is on the branch by now.");
+    throw new SaveError("it conflicts with newer commits on the branch.");
   const earlier = await mergeEarlier(clone, newest.earlier, head);
   const workspaceGit = createWorkspaceGit({ settings, children }, signal);
   const diff = ["diff", "--cached", "--name-only", "-z", "--no-renames", "--diff-filter=A", head];
@@ -73,7 +73,7 @@ async function read(clone: Clone, id: string): Promise<ReturnType<typeof readSav
   return readSavedCommit(await must(clone, ["cat-file", "commit", id]));
 }
 
-/** Merges the work of lives before into what is staged. @returns what could not be */
+/** Merges the work of earlier sandboxes into the index. @returns the work that could not be merged */
 async function mergeEarlier(clone: Clone, newest: string | null, head: string): Promise<string | null> {
   let earlier = newest;
   for (let lives = 0; earlier !== null && lives < LIVES_MAX; lives++) {
@@ -87,7 +87,7 @@ async function mergeEarlier(clone: Clone, newest: string | null, head: string): 
   return earlier;
 }
 
-/** Changes here what a commit of saved work has changed. @returns whether it could; if not, nothing has changed */
+/** Applies the changes of a commit of saved work. @returns false if they conflict; then nothing has changed */
 async function mergeIn(clone: Clone, id: string, parent: string): Promise<boolean> {
   const tree = await must(clone, ["rev-parse", "--verify", `${id}^{tree}`]);
   const changed = await commitTree(clone, tree, parent);
@@ -111,7 +111,7 @@ function git(
   { settings, children, credential, signal }: Clone,
   argv: readonly string[],
   isFetch = false,
-): Promise<Ran> {
+): Promise<RunResult> {
   const author = { GIT_AUTHOR_NAME: "svc", GIT_AUTHOR_EMAIL: "saved@svc.invalid" };
   const committer = { GIT_COMMITTER_NAME: "svc", GIT_COMMITTER_EMAIL: "saved@svc.invalid" };
   const command = {
@@ -124,8 +124,8 @@ function git(
 }
 
 /**
- * Keeps track of restored files that are ignored by now: they were staged before, and an untracked one would be missing
- * in the next save. Their content is not staged (git-add(1), `--intent-to-add`).
+ * Tracks restored files that are ignored: they were staged before, and the next save would not include them if they were
+ * untracked. Their content is not staged (git-add(1), `--intent-to-add`).
  */
 async function trackIgnored(workspaceGit: WorkspaceGit, added: ReadonlySet<string>): Promise<void> {
   const list = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard"];
@@ -137,7 +137,7 @@ async function trackIgnored(workspaceGit: WorkspaceGit, added: ReadonlySet<strin
   await workspaceGit.must("git could not track a restored file", add, { stdin });
 }
 
-/** Paths, a character for each byte (latin1). */
+/** Paths in latin1. */
 async function listFiles({ must }: WorkspaceGit, command: readonly string[]): Promise<string[]> {
   const listed = await must("git could not list files", command);
   return listed.toString("latin1").split("\0").filter(Boolean);

@@ -1,4 +1,4 @@
-/** Work could not be saved. The message is a sentence for a person, without credentials. */
+/** Work could not be saved or restored. The message is a sentence for a person, without credentials. */
 export class SaveError extends Error {
   override readonly name = "SaveError";
 }

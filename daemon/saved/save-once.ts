@@ -4,10 +4,10 @@ import { guardProcess } from "../process/guard.ts";
 import type { Settings } from "../settings.ts";
 import { Saver } from "./saver.ts";
 
-/** 100,000 files on a slow disk; whoever started this waits a little longer. */
+/** 100,000 files on a slow disk. The timeout of the provider, which runs this, is a little longer. */
 const SAVE_MS = 120_000;
 
-/** Saves the work of a sandbox whose daemon has ended, and does nothing else. @returns whether it is saved */
+/** Saves unpushed work of a sandbox whose daemon has ended (`svc-agent save`). @returns whether it succeeded */
 export async function saveOnce(settings: Settings): Promise<boolean> {
   const log = createLog();
   const children = createChildren();

@@ -1,22 +1,22 @@
 import type { WorkspaceGit } from "./workspace-git.ts";
 
-/** What a commit of saved work says. */
+/** The content of a commit of saved work. */
 export interface SavedCommit {
   sessionId: string;
   tree: string;
   parents: readonly string[];
-  /** Saved work of before, which is among the parents. */
+  /** Earlier saved work, which is also a parent. */
   earlier: string | null;
-  /** The commits that were not pushed are in it as their files only. */
+  /** Whether it has the files of the unpushed commits, but not the commits. */
   isFlat: boolean;
-  leftOut: readonly string[];
+  excluded: readonly string[];
 }
 
-/** Nobody's: the work is the agent's, the commit svc's. */
+/** The work is the agent's, but the commit is created by svc. */
 const IDENTITY = "svc <saved@svc.invalid>";
 const EARLIER = "Svc-Earlier:";
 
-/** Writes a commit of saved work. The commits it names need not be there. */
+/** Writes a commit of saved work. Its parents may be missing in the repository. */
 export async function writeSavedCommit(
   {
     workspaceGit,
@@ -39,23 +39,23 @@ export async function writeSavedCommit(
   return id.toString("latin1").trim();
 }
 
-function messageOf({ sessionId, isFlat, leftOut, earlier }: SavedCommit): string[] {
+function messageOf({ sessionId, isFlat, excluded, earlier }: SavedCommit): string[] {
   return [
-    `Work of session ${sessionId} that was not pushed`,
+    `Unpushed work of session ${sessionId}`,
     "",
-    "Saved by svc from the sandbox's work tree. No branch was touched.",
+    "Saved by svc from the sandbox's work tree. No branch was changed.",
     ...(isFlat
       ? [
           "",
-          "A commit that was not pushed holds a secret: of the commits only the files are here, without it.",
+          "An unpushed commit contains a secret: only the files of the commits are saved, without the secret.",
         ]
       : []),
-    ...(leftOut.length > 0 ? ["", "Left out:", ...leftOut] : []),
+    ...(excluded.length > 0 ? ["", "Left out:", ...excluded] : []),
     ...(earlier === null
       ? []
       : [
           "",
-          "Work that was saved before, and not brought back, is another parent of this commit.",
+          "Earlier saved work that was not restored is another parent of this commit.",
           "",
           `${EARLIER} ${earlier}`,
         ]),
@@ -63,8 +63,8 @@ function messageOf({ sessionId, isFlat, leftOut, earlier }: SavedCommit): string
 }
 
 /**
- * Reads a commit of saved work, as `git cat-file commit` prints it.
- * @returns what was checked out (null: nothing), and the saved work of before
+ * Parses a commit of saved work, as `git cat-file commit` prints it.
+ * @returns the commit that was checked out (null: none), and the earlier saved work
  */
 export function readSavedCommit(text: string): { base: string | null; earlier: string | null } {
   const head = text.slice(0, text.indexOf("\n\n"));

@@ -3,13 +3,13 @@ import { type Credential, CredentialError, fetchCredential } from "../git/creden
 import type { Log } from "../log.ts";
 import type { Children } from "../process/children.ts";
 import type { Settings } from "../settings.ts";
-import { type Kept, removeFolder } from "./folder.ts";
-import { lookAt } from "./look.ts";
 import { SaveError } from "./save-error.ts";
 import { SecretHistory } from "./secrets.ts";
-import { type Snapshot, type Taken, takeSnapshot } from "./snapshot.ts";
-import { askRefs, pushSaved, type RemoteRefs, StaleError } from "./upload.ts";
+import { type Snapshot, type SnapshotResult, takeSnapshot } from "./snapshot.ts";
+import { type Kept, removeStagingFolder } from "./staging-folder.ts";
+import { listRefs, pushSaved, type RemoteRefs, StaleError } from "./upload.ts";
 import { createWorkspaceGit, DISK_FULL, gitFailed, type WorkspaceGit } from "./workspace-git.ts";
+import { readWorkspaceStatus } from "./workspace-status.ts";
 
 export interface SaverContext {
   settings: Settings;
@@ -21,28 +21,28 @@ export interface SaverContext {
 }
 
 export interface SaverLimits {
-  /** Between two saves: together with the time that a save takes, less than a minute. */
+  /** The interval of saves: with the duration of a save, less than a minute. */
   saveIntervalMs: number;
   /** One save: 100,000 files on a slow disk. */
   saveMs: number;
 }
 
 const LIMITS: SaverLimits = { saveIntervalMs: 30_000, saveMs: 5 * 60_000 };
-/** Variables of svc's own that hold credentials. */
+/** Variables of svc that contain credentials. */
 const OWN_SECRETS = ["SVC_CLI_TOKEN", "SVC_EXECUTOR_TOKEN", "SVC_LLM_API_KEY", "SVC_YOLO_API_KEY"];
-/** Commits that this daemon has pushed and that the ref may still name. */
+/** Commits of this daemon that the ref may still point to. */
 const OWN_MAX = 50;
 
 /** The state after a save, by which the next one finds that nothing has changed. */
 interface Saved {
   snapshot: Snapshot | null;
   fingerprint: string | null;
-  leftOut: string;
+  excluded: string;
 }
 
-/** Keeps unpushed work on a ref of its session (contract: Sessions, sandboxes, proxy). */
+/** Saves unpushed work to a ref of its session, at intervals and on request (contract: Sessions, sandboxes, proxy). */
 export class Saver {
-  /** The work of this sandbox that is saved. */
+  /** The last saved work of this sandbox; null: none. */
   saved: DaemonHealth["saved"] = null;
   /** The commit of an earlier sandbox that was restored. */
   restored: string | null = null;
@@ -55,7 +55,7 @@ export class Saver {
   #timer: ReturnType<typeof setInterval> | null = null;
   #saveProblem: string | null = null;
   #restoreProblem: string | null = null;
-  #last: Saved = { snapshot: null, fingerprint: null, leftOut: "" };
+  #last: Saved = { snapshot: null, fingerprint: null, excluded: "" };
   /** The folder that the last successful save left, and the bytes that were sent since it was created. */
   #folder: { kept: Kept; sentBytes: number } | null = null;
   readonly #own: string[] = [];
@@ -116,31 +116,31 @@ export class Saver {
     try {
       await this.#saveOnce(signal).catch((error: unknown) => {
         if (!(error instanceof StaleError)) throw error;
-        // the ref has moved since it was read: once more, from its new value
+        // the ref has moved since it was read: retry once from its new value
         return this.#saveOnce(signal);
       });
       this.#saveProblem = null;
     } catch (error) {
       if (!stop.signal.aborted)
-        this.#report(late.aborted ? `it took longer than ${ms / 1000} s.` : wordsOf(error));
+        this.#report(late.aborted ? `it took longer than ${ms / 1000} s.` : messageOf(error));
     } finally {
       this.#current = null;
     }
   }
 
   #report(words: string): void {
-    const sentence = `Work that is not pushed could not be saved: ${words}`;
-    if (sentence !== this.#saveProblem) this.#context.log.say(sentence);
+    const sentence = `Unpushed work could not be saved: ${words}`;
+    if (sentence !== this.#saveProblem) this.#context.log.info(sentence);
     this.#saveProblem = sentence;
   }
 
   async #saveOnce(signal: AbortSignal): Promise<void> {
     const { settings } = this.#context;
     const workspaceGit = createWorkspaceGit(this.#context, signal);
-    const look = await lookAt(workspaceGit, settings);
-    if (look.fingerprint !== null && look.fingerprint === this.#last.fingerprint) return;
+    const status = await readWorkspaceStatus(workspaceGit, settings);
+    if (status.fingerprint !== null && status.fingerprint === this.#last.fingerprint) return;
     const credential = await fetchCredential(settings, settings.token, signal, "saved");
-    const refs = await askRefs(settings, credential, signal);
+    const refs = await listRefs(settings, credential, signal);
     if (refs.saved !== null && !this.#own.includes(refs.saved)) this.#earlier = refs.saved;
     const folder =
       this.#folder && this.#folder.sentBytes <= KEPT_MAX_BYTES ? this.#folder : { kept: null, sentBytes: 0 };
@@ -151,25 +151,28 @@ export class Saver {
       ...this.#secrets.update(this.#currentSecrets()),
       known: { ...refs, earlier: this.#earlier },
     };
-    const taken = await takeSnapshot(draft, look).catch(async (error: unknown) => {
-      await removeFolder(workspaceGit, settings).catch(() => {});
+    const taken = await takeSnapshot(draft, status).catch(async (error: unknown) => {
+      await removeStagingFolder(workspaceGit, settings).catch(() => {});
       throw error;
     });
     const sentBytes = await this.#push(taken, { refs, credential, workspaceGit, signal });
-    const leftOut = taken.leftOut.join("\n");
-    if (leftOut !== this.#last.leftOut)
-      for (const line of taken.leftOut) this.#context.log.say(`not saved: ${line.trim()}`);
-    this.#last = { ...this.#last, fingerprint: look.fingerprint, leftOut };
+    const excluded = taken.excluded.join("\n");
+    if (excluded !== this.#last.excluded)
+      for (const line of taken.excluded) this.#context.log.info(`not saved: ${line.trim()}`);
+    this.#last = { ...this.#last, fingerprint: status.fingerprint, excluded };
     this.#folder = { kept: taken.kept, sentBytes: folder.sentBytes + sentBytes };
   }
 
   /** Moves the ref to a snapshot unless it is there already. @returns the bytes that were sent */
-  async #push(taken: Taken, { refs, credential, workspaceGit, signal }: PushContext): Promise<number> {
+  async #push(
+    taken: SnapshotResult,
+    { refs, credential, workspaceGit, signal }: PushContext,
+  ): Promise<number> {
     const { settings, log } = this.#context;
     const { snapshot } = taken;
     const last = this.#last.snapshot;
     const isSaved = snapshot && last && isSame(snapshot, last) && refs.saved === last.commit;
-    // with nothing to save, the ref keeps what an earlier sandbox has saved
+    // with nothing to save, the ref keeps the work of an earlier sandbox
     const to = isSaved ? refs.saved : (snapshot?.commit ?? this.#earlier);
     if (to === refs.saved) return 0;
     if (to !== null && to !== this.#earlier) this.#remember(to);
@@ -181,10 +184,8 @@ export class Saver {
     await pushSaved(settings, credential, { from: refs.saved, to, format: refs.format }, pack, signal);
     this.saved = snapshot ? { commit: snapshot.commit, at: new Date().toISOString() } : null;
     this.#last = { ...this.#last, snapshot };
-    log.say(
-      snapshot
-        ? `saved work that is not pushed as ${snapshot.commit}`
-        : "all work is pushed: nothing is kept saved",
+    log.info(
+      snapshot ? `saved unpushed work as ${snapshot.commit}` : "all work is pushed: removed the saved work",
     );
     return sentBytes;
   }
@@ -208,7 +209,7 @@ interface PushContext {
   signal: AbortSignal;
 }
 
-/** Objects that saves may leave on the disk for the next one; beyond that, the folder is created again. */
+/** Objects that saves may keep on the disk for the next one; beyond that, the folder is created again. */
 const KEPT_MAX_BYTES = 512 * 1024 * 1024;
 
 function isSame(one: Pick<Snapshot, "tree" | "parents">, other: Pick<Snapshot, "tree" | "parents">): boolean {
@@ -218,7 +219,7 @@ function isSame(one: Pick<Snapshot, "tree" | "parents">, other: Pick<Snapshot, "
 /** A pack, possibly without objects. @throws SaveError in the middle of the stream when git fails */
 async function* packOf(
   workspaceGit: WorkspaceGit,
-  { snapshot, environment }: Taken,
+  { snapshot, environment }: SnapshotResult,
   onBytes: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array> {
   const child = workspaceGit.stream(["pack-objects", "--stdout", "--quiet", "--delta-base-offset"], {
@@ -234,10 +235,10 @@ async function* packOf(
   if (child.exitCode !== 0) throw gitFailed("git could not pack the work", await errors);
 }
 
-function wordsOf(error: unknown): string {
+function messageOf(error: unknown): string {
   if (error instanceof SaveError || error instanceof CredentialError) return error.message;
-  if (error instanceof StaleError) return "something else has changed what is saved meanwhile.";
+  if (error instanceof StaleError) return "the ref of the saved work was moved by another process.";
   const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
   if (code === "ENOSPC") return DISK_FULL;
-  return code === "ENOENT" ? "git or the workspace is gone." : `${code}.`;
+  return code === "ENOENT" ? "git or the workspace was not found." : `${code}.`;
 }

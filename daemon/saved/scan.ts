@@ -2,9 +2,9 @@ import type { SecretPatterns } from "./secrets.ts";
 import { gitFailed, type WorkspaceGit } from "./workspace-git.ts";
 
 /**
- * Looks for secrets in objects, whatever their kind: a file's content, the names in a folder, a commit's message.
- * @returns the objects that hold one
- * @throws SaveError when an object cannot be read
+ * Searches git objects for secrets: the content of files, the names in folders, and the messages of commits.
+ * @returns the objects that contain one
+ * @throws SaveError if an object cannot be read
  */
 export async function scanObjects(
   { git }: WorkspaceGit,
@@ -21,14 +21,14 @@ export async function scanObjects(
     onOutput: reader.take,
   });
   if (code !== 0 || reader.count() !== ids.length)
-    throw gitFailed("git could not read what is to be saved", errors);
+    throw gitFailed("git could not read the objects to save", errors);
   return found;
 }
 
-/** A content is looked through in pieces of this size, which share as many bytes as the longest secret. */
+/** Contents are searched in pieces of this size, which overlap by the length of the longest secret. */
 const PIECE_BYTES = 1024 * 1024;
 
-/** Reads `<id> <type> <size>\n<content>\n` again and again (git-cat-file, "BATCH OUTPUT"). */
+/** Parses the output of `git cat-file --batch`: `<id> <type> <size>\n<content>\n` for each object. */
 function createReader(patterns: SecretPatterns, onFound: (id: string) => void) {
   let pending: Buffer = Buffer.alloc(0);
   let current: { id: string; left: number; isFound: boolean } | null = null;
@@ -66,7 +66,7 @@ function createReader(patterns: SecretPatterns, onFound: (id: string) => void) {
     }
     tail = piece.subarray(Math.max(0, piece.length - patterns.overlap));
     if (object.left > 0) return true;
-    // the line end behind the content
+    // the newline after the content
     pending = pending.subarray(1);
     objects++;
     current = null;

@@ -1,31 +1,32 @@
 import type { Settings } from "../settings.ts";
-import { choose, fillIndex, type Kept, openFolder } from "./folder.ts";
-import { createLeftOut, type LeftOut } from "./left-out.ts";
-import type { Look } from "./look.ts";
+import { createExcluded, type Excluded } from "./excluded.ts";
 import { SaveError } from "./save-error.ts";
 import { writeSavedCommit } from "./saved-commit.ts";
 import { scanObjects } from "./scan.ts";
 import type { SecretPatterns } from "./secrets.ts";
+import { selectChanges } from "./select-changes.ts";
+import { type Kept, openStagingFolder, updateIndex } from "./staging-folder.ts";
 import type { WorkspaceGit } from "./workspace-git.ts";
+import type { WorkspaceStatus } from "./workspace-status.ts";
 
-/** A commit of what is not pushed. It is in no repository yet. */
+/** A commit of unpushed work, which is not uploaded yet. */
 export interface Snapshot {
   commit: string;
   tree: string;
   parents: string[];
-  /** All that the server has not: for `git pack-objects`. */
+  /** The objects that the server does not have, for `git pack-objects`. */
   objects: string[];
 }
 
-/** What the server has. */
-export interface Known {
-  /** What its branches and tags name. */
+/** The refs on the server. */
+export interface ServerState {
+  /** The objects of its branches and tags. */
   ids: readonly string[];
-  /** What is saved there now. */
+  /** The current saved work. */
   saved: string | null;
-  /** Where the session's branch is there. */
+  /** The tip of the session's branch. */
   tip: string | null;
-  /** Work of an earlier life of the sandbox, which is only in what was saved of it. */
+  /** The saved work of an earlier sandbox that was not restored. */
   earlier: string | null;
 }
 
@@ -33,84 +34,84 @@ export interface SnapshotContext {
   workspaceGit: WorkspaceGit;
   settings: Settings;
   patterns: SecretPatterns;
-  /** Objects that were looked through before. */
+  /** Objects that were scanned before and contain no secret. */
   clean: Set<string>;
-  known: Known;
-  /** Of the last save; null: there was none that ended well. */
+  known: ServerState;
+  /** The state that the last save kept; null: it failed, or there was none. */
   kept: Kept | null;
 }
 
-export interface Taken {
-  /** Null: there is nothing that is not pushed. */
+export interface SnapshotResult {
+  /** Null: all work is pushed. */
   snapshot: Snapshot | null;
-  /** A line for each path that is not in it. */
-  leftOut: string[];
-  /** The variables by which git finds the snapshot's objects. */
+  /** One line for each path that is not in it. */
+  excluded: string[];
+  /** The environment with which git finds the snapshot's objects. */
   environment: Readonly<Record<string, string>>;
   kept: Kept;
 }
 
-/** What holds a secret is found and taken out: changed files first, then commits. More rounds, and something is wrong. */
+/** Rounds of removing objects with secrets: from the changed files first, then from the commits. */
 const ROUNDS = 5;
-/** Object ids that are remembered as looked through. */
+/** Ids of scanned objects that are cached. */
 const CLEAN_MAX = 500_000;
 
 /**
- * Makes a commit of the workspace as it is, in a folder beside it: neither index nor work tree, branch or objects of the
- * workspace change. Its first parent is what is checked out, so that commits which were not pushed are kept with it; when
- * one of these holds a secret, it is what was pushed.
+ * Creates a commit of the workspace in the staging folder, without changing the workspace's index, files, branches or
+ * objects. Its first parent is the commit that is checked out, so that unpushed commits are saved too; if one of these
+ * contains a secret, the parent is the last pushed commit.
  * @throws SaveError
  */
-export async function takeSnapshot(context: SnapshotContext, look: Look): Promise<Taken> {
+export async function takeSnapshot(
+  context: SnapshotContext,
+  status: WorkspaceStatus,
+): Promise<SnapshotResult> {
   const { workspaceGit, settings, patterns, known } = context;
-  const leftOut = createLeftOut((path) => patterns.isIn(Buffer.from(path, "latin1")));
-  if (!look.isWhole) leftOut.add("(a folder)", "unreadable");
-  const chosen = choose(look.changes, leftOut);
-  const paths = new Set(chosen.taken.map(({ path }) => path));
+  const excluded = createExcluded((path) => patterns.isIn(Buffer.from(path, "latin1")));
+  if (!status.isWhole) excluded.add("(a folder)", "unreadable");
+  const selection = selectChanges(status.changes, excluded);
+  const paths = new Set(selection.included.map(({ path }) => path));
   const isKept = context.kept !== null;
   const isSame = context.kept?.paths?.isSubsetOf(paths) ?? false;
-  const environment = await openFolder(workspaceGit, settings, { isKept, isSame });
-  const whole = await fillIndex(workspaceGit, environment, chosen, leftOut);
-  const draft: Draft = { ...context, environment, leftOut };
-  const pushed = await pushedBase(draft, look.head);
+  const environment = await openStagingFolder(workspaceGit, settings, { isKept, isSame });
+  const whole = await updateIndex(workspaceGit, environment, selection, excluded);
+  const draft: Draft = { ...context, environment, excluded };
+  const pushed = await pushedBase(draft, status.head);
   const bad = new Set<string>();
-  let base = look.head ?? pushed;
+  let base = status.head ?? pushed;
   let last = "";
   for (let round = 0; round < ROUNDS; round++) {
-    const tree = await filter(draft, base, whole, bad);
-    const isFlat = look.head !== null && base !== look.head;
-    const facts = { sessionId: settings.sessionId, tree, isFlat, leftOut: leftOut.lines() };
-    const own = await writeSavedCommit(draft, {
-      ...facts,
-      parents: base === null ? [] : [base],
-      earlier: null,
-    });
+    const tree = await withoutSecrets(draft, base, whole, bad);
+    const isFlat = status.head !== null && base !== status.head;
+    const facts = { sessionId: settings.sessionId, tree, isFlat, excluded: excluded.lines() };
+    const bases = base === null ? [] : [base];
+    const own = await writeSavedCommit(draft, { ...facts, parents: bases, earlier: null });
     const objects = await unknownObjects(draft, own);
     await scan(draft, objects, bad);
     if (!objects.some((id) => bad.has(id))) {
-      // what was taken out of the index is to be found and named again
-      const isWhole = tree === whole && chosen.dropped.length === 0;
-      const isPushed = await isThere(draft, base, tree);
+      // the index lacks what was removed: the next save must find and report it again
+      const isWhole = tree === whole && selection.removed.length === 0;
+      const isPushed = await matchesServer(draft, base, tree);
       const { earlier } = known;
-      const parents = [...(base === null ? [] : [base]), ...(earlier === null ? [] : [earlier])];
+      const parents = [...bases, ...(earlier === null ? [] : [earlier])];
       const commit = earlier === null ? own : await writeSavedCommit(draft, { ...facts, parents, earlier });
       const sent = [commit, ...objects.filter((id) => id !== own)];
       const snapshot = isPushed ? null : { commit, tree, parents, objects: sent };
-      return { snapshot, leftOut: leftOut.lines(), environment, kept: { paths: isWhole ? paths : null } };
+      return { snapshot, excluded: excluded.lines(), environment, kept: { paths: isWhole ? paths : null } };
     }
-    // what is bad and in no changed file is in a commit that was not pushed
+    // no changed file has the secret, so an unpushed commit has it
     if (tree === last) base = pushed;
     last = tree === last ? "" : tree;
   }
-  throw new SaveError("A secret is in the work in a way that svc cannot take it out.");
+  throw new SaveError("The work contains a secret that svc cannot remove.");
 }
 
 interface Draft extends SnapshotContext {
   environment: Readonly<Record<string, string>>;
-  leftOut: LeftOut;
+  excluded: Excluded;
 }
 
-/** The commit on the server that the work began from: the branch's tip, or where the history leaves what is there. */
+/** The last pushed commit of the work: the branch's tip, or the newest ancestor that the server has. */
 async function pushedBase(
   { workspaceGit: { git, must }, known }: Draft,
   head: string | null,
@@ -124,16 +125,16 @@ async function pushedBase(
   return /^-([0-9a-f]+)$/m.exec(listed)?.[1] ?? null;
 }
 
-/** What a commit needs that the server has not: itself, and what it leads to. */
+/** The objects of a commit that the server does not have, including the commit itself. */
 async function unknownObjects(
   { workspaceGit, known, environment }: Draft,
   commit: string,
 ): Promise<string[]> {
   const args = ["rev-list", "--objects", "--no-object-names", "--ignore-missing", "--stdin"];
   const there = [...known.ids, ...[known.saved, known.earlier].filter((id) => id !== null)];
-  // one that was made in the same second, of the same, is the one that is there
+  // a commit of the same work in the same second has the same id as the saved one
   const stdin = lines([commit, ...there.filter((id) => id !== commit).map((id) => `^${id}`)]);
-  const listed = await workspaceGit.must("git could not list what is to be saved", args, {
+  const listed = await workspaceGit.must("git could not list the objects to save", args, {
     stdin,
     environment,
   });
@@ -151,16 +152,16 @@ async function scan(
   for (const id of unseen) if (!bad.has(id)) clean.add(id);
 }
 
-/** Takes what is bad out of a tree: a file is as it was in `base`, or not there. @returns the tree's id */
-async function filter(
-  { workspaceGit, patterns, leftOut, environment }: Draft,
+/** Replaces files with secrets by their version in `base`, or removes them. @returns the id of the new tree */
+async function withoutSecrets(
+  { workspaceGit, patterns, excluded, environment }: Draft,
   base: string | null,
   tree: string,
   bad: ReadonlySet<string>,
 ): Promise<string> {
   const from = base ?? EMPTY_TREE[tree.length === 64 ? 64 : 40];
   const args = ["diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff", from, tree];
-  const raw = (await workspaceGit.must("git could not compare the work", args, { environment })).toString(
+  const raw = (await workspaceGit.must("git could not compare trees", args, { environment })).toString(
     "latin1",
   );
   const parts = raw.split("\0");
@@ -169,7 +170,7 @@ async function filter(
     const [, oldMode = "", newMode = "", oldId = "", newId = ""] = CHANGED.exec(parts[at] ?? "") ?? [];
     const path = parts[at + 1] ?? "";
     if (/^0+$/.test(newMode) || !(bad.has(newId) || patterns.isIn(Buffer.from(path, "latin1")))) continue;
-    leftOut.add(path, "secret");
+    excluded.add(path, "secret");
     commands.push(
       /^0+$/.test(oldMode) || bad.has(oldId)
         ? `0 ${"0".repeat(newId.length)}\t${path}\0`
@@ -178,9 +179,9 @@ async function filter(
   }
   if (commands.length === 0) return tree;
   const read = ["read-tree", "--reset", tree];
-  await workspaceGit.must("git could not read the work", read, { environment });
+  await workspaceGit.must("git could not read a tree", read, { environment });
   const stdin = Buffer.from(commands.join(""), "latin1");
-  await workspaceGit.must("git could not leave a file out", ["update-index", "-z", "--index-info"], {
+  await workspaceGit.must("git could not exclude a file", ["update-index", "-z", "--index-info"], {
     stdin,
     environment,
   });
@@ -188,16 +189,16 @@ async function filter(
   return written.toString("latin1").trim();
 }
 
-/** `:100644 100755 <id> <id> M`; both modes are zeros where there is no file. */
+/** `:100644 100755 <id> <id> M`; a mode is zero if there is no file. */
 const CHANGED = /^:(\d+) (\d+) ([0-9a-f]+) ([0-9a-f]+) [A-Z]/;
-/** The tree without entries, which git knows without being told. */
+/** The empty tree, which exists in every repository. */
 const EMPTY_TREE = {
   40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
   64: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
 } as const;
 
-/** Whether nothing is changed, and what is checked out is on a branch of the server. */
-async function isThere(
+/** Whether nothing has changed, and the commit that is checked out is on a branch of the server. */
+async function matchesServer(
   { workspaceGit: { must }, known }: Draft,
   base: string | null,
   tree: string,

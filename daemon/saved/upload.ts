@@ -1,44 +1,44 @@
 import { savedRef } from "../../src/contract/daemon.ts";
 import type { Credential } from "../git/credential.ts";
 import type { Settings } from "../settings.ts";
-import { packets, readPackets } from "./packets.ts";
+import { encodePktLines, parsePktLines } from "./pkt-line.ts";
 import { SaveError } from "./save-error.ts";
 
-/** What the gateway has, as it tells a pusher. */
+/** The refs of the gateway, as listed for a push. */
 export interface RemoteRefs {
-  /** Objects that its branches and tags name. */
+  /** The objects of its branches and tags. */
   ids: string[];
-  /** Where the session's branch is. */
+  /** The tip of the session's branch. */
   tip: string | null;
-  /** Where the ref of saved work is. */
+  /** The commit of the ref of saved work. */
   saved: string | null;
   format: string;
 }
 
-/** The ref was not where it was expected: somebody else has moved it. */
+/** The ref of saved work has moved since it was listed. */
 export class StaleError extends Error {
   override readonly name = "StaleError";
 }
 
 /** 200,000 refs. */
 const REFS_MAX_BYTES = 64 * 1024 * 1024;
-/** An answer to a push is a few lines. */
+/** The report of a push is a few lines. */
 const REPORT_MAX_BYTES = 64 * 1024;
 const SERVICE = "git-receive-pack";
 
 /**
- * Asks the gateway for its refs (gitprotocol-http, "Smart Server Response").
+ * Lists the refs of the gateway (gitprotocol-http, "Smart Server Response").
  * @throws SaveError
  */
-export async function askRefs(
+export async function listRefs(
   { repoUrl, branch, sessionId }: Settings,
   credential: Credential,
   signal: AbortSignal,
 ): Promise<RemoteRefs> {
-  const answer = await ask(`${repoUrl}/info/refs?service=${SERVICE}`, credential, { signal });
+  const answer = await request(`${repoUrl}/info/refs?service=${SERVICE}`, credential, { signal });
   const refs = new Map<string, string>();
   let format = "sha1";
-  for (const line of readPackets(await readAll(answer, REFS_MAX_BYTES))) {
+  for (const line of parsePktLines(await readAll(answer, REFS_MAX_BYTES))) {
     const [, id, ref, capabilities = ""] = /^([0-9a-f]+) ([^\0\n]+)(?:\0([^\n]*))?\n?$/.exec(line) ?? [];
     format = /(?:^| )object-format=(\w+)/.exec(capabilities)?.[1] ?? format;
     if (id !== undefined && ref !== undefined && ref !== "capabilities^{}") refs.set(ref, id);
@@ -49,9 +49,9 @@ export async function askRefs(
 }
 
 /**
- * Moves the ref of saved work, as a push does (gitprotocol-pack, "Pushing Data To a Server"). No git is given the
- * credential: it is the daemon itself that speaks.
- * @param pack what the server has not, which may be nothing; null when the ref goes
+ * Uploads unpushed work: pushes a commit to the ref of saved work, or deletes the ref (gitprotocol-pack, "Pushing Data To
+ * a Server"). The daemon speaks the protocol itself, so that no git process of the agent gets the credential.
+ * @param pack the objects that the server does not have; null to delete the ref
  * @throws SaveError, StaleError
  */
 export async function pushSaved(
@@ -64,16 +64,16 @@ export async function pushSaved(
   const ref = savedRef(sessionId);
   const zero = "0".repeat(format === "sha256" ? 64 : 40);
   const command = `${from ?? zero} ${to ?? zero} ${ref}\0 report-status delete-refs object-format=${format} agent=svc-agent\n`;
-  const answer = await ask(`${repoUrl}/${SERVICE}`, credential, {
+  const answer = await request(`${repoUrl}/${SERVICE}`, credential, {
     method: "POST",
     headers: {
       "Content-Type": `application/x-${SERVICE}-request`,
       Accept: `application/x-${SERVICE}-result`,
     },
-    body: concat(packets([command]), pack),
+    body: concat(encodePktLines([command]), pack),
     signal,
   });
-  const report = readPackets(await readAll(answer, REPORT_MAX_BYTES));
+  const report = parsePktLines(await readAll(answer, REPORT_MAX_BYTES));
   const [unpack = "", verdict = ""] = report.map((line) => line.trimEnd());
   if (unpack === "unpack ok" && verdict === `ok ${ref}`) return;
   const words = verdict.startsWith(`ng ${ref} `)
@@ -86,24 +86,24 @@ export async function pushSaved(
   )
     throw new StaleError(words);
   const why = unpack === "unpack ok" || unpack === "" ? words : unpack.replace(/^unpack /, "");
-  throw new SaveError(`svc did not take the work: ${plain(why) || "it gave no reason"}.`);
+  throw new SaveError(`svc refused the work: ${plain(why) || "it gave no reason"}.`);
 }
 
-async function ask(url: string, { username, token }: Credential, request: RequestInit): Promise<Response> {
+async function request(url: string, { username, token }: Credential, init: RequestInit): Promise<Response> {
   const basic = Buffer.from(`${username}:${token}`).toString("base64");
   const answer = await fetch(url, {
-    ...request,
-    headers: { ...request.headers, Authorization: `Basic ${basic}` },
+    ...init,
+    headers: { ...init.headers, Authorization: `Basic ${basic}` },
     redirect: "manual",
   }).catch((error: unknown) => {
     if (error instanceof SaveError) throw error;
-    request.signal?.throwIfAborted();
+    init.signal?.throwIfAborted();
     throw new SaveError("svc's git gateway cannot be reached.");
   });
   if (answer.status === 200) return answer;
   const words = await readAll(answer, REPORT_MAX_BYTES).catch(() => Buffer.alloc(0));
   throw new SaveError(
-    `svc's git gateway answered ${answer.status}: ${plain(words.toString()) || "without a word"}`,
+    `svc's git gateway returned status ${answer.status}: ${plain(words.toString()) || "no message"}`,
   );
 }
 
@@ -112,7 +112,7 @@ async function readAll(answer: Response, maxBytes: number): Promise<Buffer> {
   let bytes = 0;
   for await (const part of answer.body ?? []) {
     bytes += part.length;
-    if (bytes > maxBytes) throw new SaveError("svc's git gateway answered more than is read.");
+    if (bytes > maxBytes) throw new SaveError("svc's git gateway returned a response that is too large.");
     parts.push(part);
   }
   return Buffer.concat(parts);

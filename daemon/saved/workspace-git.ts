@@ -1,42 +1,42 @@
 import { join } from "node:path";
 import { gitEnvironment } from "../git/git.ts";
 import { asAgent, type Children, signalGroup } from "../process/children.ts";
-import { eachPiece } from "../process/output.ts";
+import { forEachChunk } from "../process/output.ts";
 import type { Settings } from "../settings.ts";
 import { SaveError } from "./save-error.ts";
 
-export interface Asked {
+export interface GitOptions {
   stdin?: Uint8Array;
   environment?: Readonly<Record<string, string>>;
-  /** Gets what git prints, in pieces; then none of it is kept. */
+  /** Called with each chunk of the output, which is then not in the result. */
   onOutput?: (bytes: Uint8Array) => void;
 }
 
-export interface Answered {
-  /** Null when it was ended by a signal, ours or another. */
+export interface GitResult {
+  /** Null if a signal ended it. */
   code: number | null;
   output: Buffer;
-  /** The beginning of what it says, a character for each byte. */
+  /** The beginning of stderr, in latin1. */
   errors: string;
 }
 
-/** Programs in the workspace, as the agent: whatever they read is the agent's. */
+/** Runs git in the workspace as the agent, since it reads the agent's files. */
 export interface WorkspaceGit {
-  /** @throws SaveError when it takes or prints too much */
-  git(args: readonly string[], asked?: Asked): Promise<Answered>;
-  /** The same, and anything but success is an error. */
-  must(what: string, args: readonly string[], asked?: Asked): Promise<Buffer>;
-  /** Runs a script of ours by `sh`. */
-  script(text: string, args: readonly string[]): Promise<Answered>;
-  /** Starts a git whose output is read elsewhere; it is ended with the others. */
-  stream(args: readonly string[], asked: Asked): ReturnType<Children["start"]>;
+  /** @throws SaveError if the output is too large */
+  git(args: readonly string[], options?: GitOptions): Promise<GitResult>;
+  /** The same, but fails unless git succeeds. @throws SaveError */
+  must(what: string, args: readonly string[], options?: GitOptions): Promise<Buffer>;
+  /** Runs a shell script. */
+  script(text: string, args: readonly string[]): Promise<GitResult>;
+  /** Starts git for the caller to read its output. */
+  stream(args: readonly string[], options: GitOptions): ReturnType<Children["start"]>;
 }
 
-/** Half a million names; a list that is longer is not looked through. */
+/** Half a million paths. */
 const OUTPUT_MAX_BYTES = 64 * 1024 * 1024;
 const ERRORS_MAX_BYTES = 64 * 1024;
 
-/** Nothing here writes beside what it is told to, and speed counts for more than size. */
+/** No writes to the workspace's own folders, and speed rather than small packs. */
 const CONFIG = [
   "core.splitIndex=false",
   "core.untrackedCache=false",
@@ -47,7 +47,7 @@ const CONFIG = [
   "pack.threads=1",
 ];
 
-/** @param signal ends what runs: the time is over */
+/** @param signal kills the running programs */
 export function createWorkspaceGit(
   context: { settings: Settings; children: Children },
   signal: AbortSignal,
@@ -63,36 +63,36 @@ export function createWorkspaceGit(
   const words = ["git", ...CONFIG.flatMap((setting) => ["-c", setting])];
 
   return {
-    git: (args, asked = {}) => run([...words, ...args], asked),
-    async must(what, args, asked = {}) {
-      const { code, output, errors } = await run([...words, ...args], asked);
+    git: (args, options = {}) => run([...words, ...args], options),
+    async must(what, args, options = {}) {
+      const { code, output, errors } = await run([...words, ...args], options);
       if (code !== 0) throw gitFailed(what, errors);
       return output;
     },
     script: (text, args) => run(["sh", "-c", text, "sh", ...args], {}),
-    stream: (args, asked) => begin([...words, ...args], asked),
+    stream: (args, options) => start([...words, ...args], options),
   };
 
-  function begin(argv: readonly string[], asked: Asked): ReturnType<Children["start"]> {
+  function start(argv: readonly string[], options: GitOptions): ReturnType<Children["start"]> {
     signal.throwIfAborted();
     const child = children.start({
       ...asAgent(settings, argv),
-      environment: { ...environment, ...asked.environment },
+      environment: { ...environment, ...options.environment },
       directory: settings.workspace,
-      ...(asked.stdin && { stdin: asked.stdin }),
+      ...(options.stdin && { stdin: options.stdin }),
     });
     const end = () => signalGroup(child.pid, "SIGKILL");
     signal.addEventListener("abort", end);
     void child.exited.then(() => {
       signal.removeEventListener("abort", end);
-      // what it has left behind holds its pipes
+      // processes that it left behind keep its pipes open
       end();
     });
     return child;
   }
 
-  async function run(argv: readonly string[], asked: Asked): Promise<Answered> {
-    const child = begin(argv, asked);
+  async function run(argv: readonly string[], options: GitOptions): Promise<GitResult> {
+    const child = start(argv, options);
     const kept: Uint8Array[] = [];
     let bytes = 0;
     const keep = (part: Uint8Array) => {
@@ -101,18 +101,18 @@ export function createWorkspaceGit(
       else signalGroup(child.pid, "SIGKILL");
     };
     const errors: Uint8Array[] = [];
-    let said = 0;
+    let errorBytes = 0;
     const life = { exited: child.exited, signal };
     await Promise.all([
-      eachPiece(child.stdout, life, asked.onOutput ?? keep),
-      eachPiece(child.stderr, life, (part) => {
-        said += part.length;
-        if (said <= ERRORS_MAX_BYTES) errors.push(part);
+      forEachChunk(child.stdout, life, options.onOutput ?? keep),
+      forEachChunk(child.stderr, life, (part) => {
+        errorBytes += part.length;
+        if (errorBytes <= ERRORS_MAX_BYTES) errors.push(part);
       }),
       child.exited,
     ]);
     signal.throwIfAborted();
-    if (bytes > OUTPUT_MAX_BYTES) throw new SaveError("There are more changed files than svc looks through.");
+    if (bytes > OUTPUT_MAX_BYTES) throw new SaveError("There are more changed files than svc can save.");
     return {
       code: child.exitCode,
       output: Buffer.concat(kept),
@@ -127,10 +127,10 @@ export function isDiskFull(errors: string): boolean {
   return /No space left on device|Disk quota exceeded/.test(errors);
 }
 
-/** Of a full disk the same is said wherever it showed. */
+/** The same message wherever the disk is found to be full. */
 export const DISK_FULL = "the sandbox's disk is full.";
 
-/** @param what could not be done: it stands before git's own first word on what is wrong */
+/** @param what could not be done; git's first error message follows it */
 export function gitFailed(what: string, errors: string): SaveError {
   if (isDiskFull(errors)) return new SaveError(DISK_FULL);
   const line = errors.split("\n").find((text) => /^(?:fatal|error): /.test(text)) ?? errors.split("\n")[0];

@@ -175,6 +175,6 @@ test("a built site is copied from its sandbox, which then stops, without links t
   const { app: after } = await bench.becomes("the next has failed", ({ error }) => error !== null, {
     slug: "built",
   });
-  expect(after.error).toContain("has left no folder dist");
+  expect(after.error).toContain("did not create the site's folder dist");
   expect(body(await bench.visit("/", visitor))).toBe("built\n");
 });

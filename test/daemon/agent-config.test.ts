@@ -79,7 +79,7 @@ test("if svc does not return them, the runtime does not start; health has the re
     runtime: "starting",
     error: {
       kind: "clone",
-      message: "The project's agents cannot be had: svc is still fetching this repository.",
+      message: "The project's agents could not be fetched: svc is still fetching this repository.",
       permanent: false,
     },
   });
@@ -114,7 +114,7 @@ test("an invalid archive prevents the runtime's start, and is reported", async (
     api: ({ url }) => (isDamaged && url.endsWith("/agent-config") ? new Response("x".repeat(2048)) : null),
   });
   await until("it is told", async () =>
-    ((await sandbox.health()).error?.message ?? "").includes("the project's agents cannot be laid out"),
+    ((await sandbox.health()).error?.message ?? "").includes("the project's agents could not be written"),
   );
   isDamaged = false;
   expect((await refresh(sandbox)).status).toBe(200);

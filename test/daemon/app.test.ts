@@ -68,7 +68,7 @@ async function supervise(command: string, limits: Partial<AppLimits> = {}) {
         buildSecrets: {},
       },
       children: createChildren(),
-      log: { say: log, app: log, build: log, runtime: log },
+      log: { info: log, app: log, build: log, runtime: log },
     },
     { ...LIMITS, ...limits },
   );
@@ -85,14 +85,14 @@ test("an app that hangs is killed and restarted, also if it ignores signals", as
   const { pid } = process;
   killFound(pid, "SIGSTOP");
   await until("another answers", () => process.state === "ok" && process.pid !== pid);
-  expect(said).toContain("The app does not answer by HTTP any more: it hangs.");
+  expect(said).toContain("The app hangs: it does not respond to HTTP requests.");
   expect(allProcesses().filter((found) => found.pid === pid)).toEqual([]);
 });
 
 test("an app that returns errors counts as running once it has returned a success", async () => {
   const { process, answer, said, port } = await supervise(SERVER);
   answer(503);
-  await until("it is known why", () => process.problem === "The app answers / with 503.");
+  await until("it is known why", () => process.problem === "The app returns status 503 for /.");
   expect(process.state).toBe("starting");
   answer(404);
   await until("it answers", () => process.state === "ok");
@@ -104,7 +104,7 @@ test("an app that returns errors counts as running once it has returned a succes
     await Bun.sleep(20);
   }
   expect(process).toMatchObject({ pid, state: "ok", problem: null });
-  expect(said).toEqual(["the app answers"]);
+  expect(said).toEqual(["the app is healthy"]);
 });
 
 test.each([

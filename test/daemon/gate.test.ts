@@ -230,7 +230,7 @@ test("a browser gets a page, which reloads if that may help", async () => {
     raw(request(target, ["Accept: text/html,*/*", ...lines]));
   const soon = await page("/proxy/1/");
   expect(soon.text).toMatch(
-    /content-type: text\/html[\s\S]*http-equiv="refresh"[\s\S]*Nothing answers at port 1/i,
+    /content-type: text\/html[\s\S]*http-equiv="refresh"[\s\S]*No program responds on port 1/i,
   );
   for (const answer of [await page("/", []), await page("/proxy/0/"), await page("/config")]) {
     expect(answer.text).toMatch(/content-type: text\/html/i);

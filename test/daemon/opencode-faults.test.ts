@@ -40,8 +40,7 @@ const OWN_PROVIDER = JSON.stringify({
   },
 });
 
-const CUT_OFF =
-  "[svc] The agent runtime was started again while it was answering: the answer above is cut off.";
+const CUT_OFF = "[svc] The agent runtime restarted while it was answering: the answer above is cut off.";
 
 test("a killed runtime is restarted; its run is marked as cut off, and its prompt as interrupted", async () => {
   // the session's own, to which the server's prompts go
@@ -68,7 +67,7 @@ test("a killed runtime is restarted; its run is marked as cut off, and its promp
   expect(sandbox.log()).toContain("2 answers were cut off by the restart");
   expect(await outcomeOf(sandbox, asked, promptId)).toMatchObject({
     state: "interrupted",
-    error: "The agent runtime was started again in the middle of the answer.",
+    error: "The agent runtime restarted in the middle of the answer.",
   });
   const next = "!run echo next >> once.txt\n!say Next.";
   expect(await outcomeOf(sandbox, next)).toMatchObject({ state: "answered" });

@@ -40,7 +40,7 @@ needs(RUNTIME_NAME, RUNTIME !== null)(
     const works = superviseRuntime({
       settings,
       children: createChildren(),
-      log: { say: (text) => said.push(text), runtime: () => {} },
+      log: { info: (text) => said.push(text), runtime: () => {} },
       agentConfig: () => NO_AGENT_CONFIG,
       secrets: () => settings.secrets,
       onReady: () => {},
@@ -58,7 +58,7 @@ needs(RUNTIME_NAME, RUNTIME !== null)(
     await works.call("POST", `/session/${sessionId}/prompt_async`, 10_000, { parts });
     await until("it speaks", () => model.counts.open > 0);
     process.kill(pid, "SIGSTOP");
-    await until("it was given up", () => said.some((line) => line.includes("did not answer any more")));
+    await until("it was given up", () => said.some((line) => line.includes("stopped responding")));
     await until("another is ready", () => isReady() && works.pid !== pid);
     expect(said).toContain("1 answer was cut off by the restart");
     const isMarked = async () => {

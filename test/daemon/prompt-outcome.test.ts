@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { type Known, type Outcome, outcomeOf } from "../../daemon/prompts/outcome.ts";
-import type { Answer, Sight } from "../../daemon/prompts/sight.ts";
+import type { Answer, PromptStatus } from "../../daemon/prompts/prompt-status.ts";
 
-const KNOWN: Known = { isOther: false, isAborted: false, heard: null, idleMs: 60_000 };
+const KNOWN: Known = { hasRestarted: false, isAborted: false, runtimeError: null, idleMs: 60_000 };
 const begun: Answer = { isComplete: false, finish: null, error: null };
 const over: Answer = { isComplete: true, finish: "stop", error: null };
 const failed = (name: string, message = "no"): Answer => ({
@@ -11,7 +11,7 @@ const failed = (name: string, message = "no"): Answer => ({
   error: { name, message },
 });
 
-test.each<[string, Partial<Sight>, Partial<Known>, Outcome["state"] | null]>([
+test.each<[string, Partial<PromptStatus>, Partial<Known>, Outcome["state"] | null]>([
   ["complete, although another run has started", { answer: over, isBusy: true }, { idleMs: 0 }, "answered"],
   ["in progress", { answer: begun, isBusy: true }, {}, null],
   ["between two tool calls", { answer: { ...over, finish: "tool-calls" }, isBusy: true }, {}, null],
@@ -21,23 +21,28 @@ test.each<[string, Partial<Sight>, Partial<Known>, Outcome["state"] | null]>([
   ["its end was never recorded", { answer: begun }, {}, "interrupted"],
   ["no run is visible yet", { answer: null }, { idleMs: 10_000 }, null],
   ["no run was ever visible", { answer: null }, {}, "failed"],
-  ["the runtime reported why there is no run", { answer: null }, { idleMs: 0, heard: "No model." }, "failed"],
+  [
+    "the runtime reported why there is no run",
+    { answer: null },
+    { idleMs: 0, runtimeError: "No model." },
+    "failed",
+  ],
   ["the model failed", { answer: failed("APIError") }, { idleMs: 0 }, "failed"],
   ["aborted", { answer: failed("MessageAbortedError") }, { idleMs: 0 }, "aborted"],
   ["aborted while it waited for a retry", { answer: { ...over, finish: null } }, {}, "aborted"],
   ["aborted before it started", { answer: null }, { isAborted: true }, "aborted"],
-  ["aborted for a restart", { answer: failed("MessageAbortedError") }, { isOther: true }, "interrupted"],
-  ["cut off by a restart", { answer: begun }, { isOther: true }, "interrupted"],
-  ["complete before a restart", { answer: over }, { isOther: true }, "answered"],
+  ["aborted for a restart", { answer: failed("MessageAbortedError") }, { hasRestarted: true }, "interrupted"],
+  ["cut off by a restart", { answer: begun }, { hasRestarted: true }, "interrupted"],
+  ["complete before a restart", { answer: over }, { hasRestarted: true }, "answered"],
 ])("%s", (_, sight, known, state) => {
-  const seen = { isSaid: true, isBusy: false, answer: null, last: null, ...sight };
+  const seen = { isRecorded: true, isBusy: false, answer: null, last: null, ...sight };
   expect(outcomeOf(seen, { ...KNOWN, ...known })?.state ?? null).toBe(state);
 });
 
 test("an error is one line of limited length, without control characters", () => {
   const message = `\u001b[31m${"x".repeat(1_000)}\n    at somewhere`;
   const { error } = outcomeOf(
-    { isSaid: true, isBusy: false, answer: failed("APIError", message), last: null },
+    { isRecorded: true, isBusy: false, answer: failed("APIError", message), last: null },
     KNOWN,
   ) ?? { error: null };
   expect(error).toMatch(/^\[31mx+$/);

@@ -89,7 +89,7 @@ describe("reports the outcome of a prompt", () => {
     killFound((await sandbox.health()).runtime_pid, "SIGKILL");
     expect(await outcome(sandbox, third)).toMatchObject({
       state: "interrupted",
-      error: "The agent runtime was started again in the middle of the answer.",
+      error: "The agent runtime restarted in the middle of the answer.",
     });
     await running(fourth);
     await sandbox.call("POST", "/svc/env", "platform", { revision: "2", env: { A: "1" } });

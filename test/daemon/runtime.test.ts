@@ -63,7 +63,7 @@ async function supervise(
   const runtime = superviseRuntime({
     settings,
     children: createChildren(),
-    log: { say: (text) => said.push(text), runtime: (line) => said.push(line) },
+    log: { info: (text) => said.push(text), runtime: (line) => said.push(line) },
     agentConfig: () => NO_AGENT_CONFIG,
     secrets: () => settings.secrets,
     onReady: () => {
@@ -84,9 +84,7 @@ test("a runtime that crashes is restarted with growing delays, and reported", as
   await until("it was started five times", () => starts() >= 5);
   expect(runtime.error).toMatchObject({ kind: "runtime", permanent: false });
   expect(said).toContain("it crashed");
-  const pauses = said.flatMap(
-    (line) => /exit status 7\. It is started again in (\S+) s/.exec(line)?.[1] ?? [],
-  );
+  const pauses = said.flatMap((line) => /exit status 7\. It restarts in (\S+) s/.exec(line)?.[1] ?? []);
   expect(pauses.slice(0, 4)).toEqual(["0.02", "0.04", "0.08", "0.08"]);
   behave({});
   await until("it is ready", () => runtime.state === "ok");
@@ -99,7 +97,7 @@ test("a runtime that exits is restarted, and its state shows it", async () => {
   if (runtime.pid === null) throw new Error("there is no process");
   process.kill(runtime.pid, "SIGKILL");
   await until("it is down", () => runtime.state === "down");
-  const told = "The agent runtime was ended by SIGKILL. It is started again in 0.3 s.";
+  const told = "The agent runtime was ended by SIGKILL. It restarts in 0.3 s.";
   await until("it is told", () => runtime.error?.message === told);
   await until("it is ready again", () => runtime.state === "ok");
   expect(ready()).toBe(2);
@@ -111,7 +109,7 @@ test.each<[string, Behaviour]>([
 ])("a runtime that %s gets no requests of users, and is restarted", async (_, behaviour) => {
   const { runtime, behave, starts } = await supervise(behaviour);
   await until("it was ended", () => starts() === 2);
-  expect(runtime.error?.message).toContain("did not get ready within 1.5 s");
+  expect(runtime.error?.message).toContain("was not ready within 1.5 s");
   behave({});
   await until("it is ready", () => runtime.state === "ok");
 });
@@ -152,17 +150,15 @@ test("a runtime over the soft memory limit is restarted once it is idle", async 
   expect(starts()).toBe(1);
   await runtime.call("POST", "/session/ses_1/abort", 1_000);
   await until("it was started again", () => starts() >= 2);
-  expect(said.join("\n")).toMatch(/restarting the runtime: it takes \d+ MiB of memory, and nothing runs/);
-  expect(said.join("\n")).not.toContain("It is started again in");
+  expect(said.join("\n")).toMatch(/restarting the idle runtime: it uses \d+ MiB of memory/);
+  expect(said.join("\n")).not.toContain("It restarts in");
 });
 
 test("a runtime over the hard memory limit is restarted at once", async () => {
   const { runtime, behave, starts, said } = await supervise({}, { memory: { soft: 1, hard: 1 } });
   await work(runtime, behave);
   await until("it was ended", () => starts() >= 2);
-  expect(said.join("\n")).toMatch(
-    /The agent runtime took \d+ MiB of memory, and was ended\. It is started again in/,
-  );
+  expect(said.join("\n")).toMatch(/The agent runtime used \d+ MiB of memory, and was ended\. It restarts in/);
 });
 
 test.each([
@@ -181,7 +177,7 @@ test.each([
 test("an untested version is used, and reported", async () => {
   const { runtime, said } = await supervise({ version: "1.17.0" });
   await until("it is ready", () => runtime.state === "ok");
-  const told = `it is opencode 1.17.0, and svc is built for ${RUNTIME_VERSION}: some things may fail`;
+  const told = `the runtime is opencode 1.17.0, but svc supports ${RUNTIME_VERSION}: some features may fail`;
   await until("it is told", () => said.includes(told));
 });
 
@@ -191,7 +187,7 @@ test("an invalid configuration is reported, and only retried on request", async 
   expect(runtime.error).toEqual({
     kind: "config",
     message:
-      "The agent runtime cannot use its configuration: ConfigInvalidError: opencode.json: agent.x: wrong type. Mend it in the repository, and refresh the session.",
+      "The agent runtime cannot use its configuration: ConfigInvalidError: opencode.json: agent.x: wrong type. Fix it in the repository, and refresh the session.",
     permanent: true,
   });
   await Bun.sleep(300);
@@ -217,7 +213,7 @@ test("a runtime that ignores SIGTERM is killed; a requested restart is not a cra
   expect(notes().filter((note) => note.startsWith("SIGTERM"))).toHaveLength(1);
   await until("it is ready", () => runtime.state === "ok");
   expect(starts()).toBe(2);
-  expect(said.join()).not.toContain("started again");
+  expect(said.join()).not.toContain("It restarts");
 });
 
 test("locks of a killed start are removed before the next", async () => {

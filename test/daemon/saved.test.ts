@@ -201,7 +201,7 @@ describe("excluded from saved work", () => {
       expect(await bench.repository.git("rev-parse", `${bench.ref}^`)).toBe(
         await bench.repository.git("rev-parse", bench.sessionId),
       );
-      expect(await messageOf(bench)).toContain("only the files are here");
+      expect(await messageOf(bench)).toContain("only the files of the commits are saved");
       const objects = await bench.repository.git("cat-file", "--batch", "--batch-all-objects");
       expect(objects).not.toContain(SECRET);
     },
@@ -233,7 +233,7 @@ describe("excluded from saved work", () => {
     expect(life.saver.problem).toBeNull();
     expect(await filesOf(bench)).toEqual(["a.txt", "much-0", "much-1", "much-2", "much-3", "much-4"]);
     const message = await messageOf(bench);
-    for (const line of ["large: a new file", "much-5: all that is saved", "inner/: a repository"])
+    for (const line of ["large: a new file", "much-5: the changed files", "inner/: a nested repository"])
       expect(message).toContain(line);
   });
 });
@@ -306,7 +306,7 @@ describe("a hostile workspace", () => {
       const life = await bench.life();
       await filtered(life, `echo $$ >'${life.home}/pid'; exec sleep 3600`);
       await life.saver.save(3_000);
-      expect(life.saver.problem).toBe("Work that is not pushed could not be saved: it took longer than 3 s.");
+      expect(life.saver.problem).toBe("Unpushed work could not be saved: it took longer than 3 s.");
       expect(await bench.saved()).toBeNull();
       const pid = readFileSync(join(life.home, "pid"), "utf8").trim();
       await until("it is ended", () => !existsSync(`/proc/${pid}`));
@@ -496,7 +496,7 @@ describe("restoring", () => {
     ]);
     const saved = await bench.saved();
     const three = await bench.life({ restore: true });
-    expect(bench.refusal).toContain("conflicts with what is on the branch");
+    expect(bench.refusal).toContain("conflicts with newer commits on the branch");
     expect(await three.git("status", "--porcelain", "--ignored")).toBe("");
     expect(await bench.saved()).toBe(saved);
   });

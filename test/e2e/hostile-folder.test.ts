@@ -61,7 +61,7 @@ test("svc-agent, which git starts in the repository, runs nothing from it, and r
   const daemon = await run([resolve("dist/svc-agent")]);
   expect([daemon.code, daemon.err]).toEqual([
     2,
-    "svc-agent: SVC_PROJECT_ID is missing: it must be a UUID.\n",
+    "svc-agent: SVC_PROJECT_ID is required: it must be a UUID.\n",
   ]);
   const helper = await run([resolve("dist/svc-agent"), "git-credential", "get"]);
   expect(helper).toEqual({ code: 0, out: "", err: "" });

@@ -93,7 +93,7 @@ test("the runtime is killed in the middle of an answer: the prompt has the reaso
   await until("it was given", () => givenTo(id) === 1);
   killAll(server.processes(id).filter(({ command }) => /opencode serve/.test(command)));
   const [cut] = await become(id, "interrupted", "answered");
-  expect(cut?.error).toBe("The agent runtime was started again in the middle of the answer.");
+  expect(cut?.error).toBe("The agent runtime restarted in the middle of the answer.");
   await removes(id);
 });
 

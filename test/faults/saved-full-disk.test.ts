@@ -51,7 +51,7 @@ test.each([
   // which needs no place
   renameSync(join(disk, "work"), join(workspace, "work"));
   const { save_problem } = await untilHealth("it says so", (health) => health.save_problem !== undefined);
-  expect(save_problem).toStartWith("Work that is not pushed could not be saved: ");
+  expect(save_problem).toStartWith("Unpushed work could not be saved: ");
   expect(save_problem).toEndWith(": the sandbox's disk is full.");
   // its incomplete files are removed
   await until("the place is free again", () => !existsSync(join(disk, "home/.svc-saved")));

@@ -87,7 +87,7 @@ const SAVED: SavedWork = {
   commit: "c".repeat(40),
   base: "b".repeat(40),
   saved_at: TIME,
-  message: "Work of a session that was not pushed",
+  message: "Unpushed work of a session",
   files: [{ path: "a", status: "modified", additions: 1, deletions: 1, binary: false }],
   patch: SAVED_PATCH,
   truncated: false,

@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { cloneUntilThere } from "../../daemon/git/clone.ts";
+import { cloneWithRetries } from "../../daemon/git/clone.ts";
 import { type Children, createChildren } from "../../daemon/process/children.ts";
 import { restoreSaved } from "../../daemon/saved/restore.ts";
 import { Saver } from "../../daemon/saved/saver.ts";
@@ -88,9 +88,9 @@ export async function startSaving(files: Files = { "a.txt": "1\n" }): Promise<Sa
       if (settings.user) chownSync(home, settings.user.uid, settings.user.gid);
       const children = createChildren();
       const said: string[] = [];
-      const log = { say: (text: string) => void said.push(text), runtime() {} };
+      const log = { info: (text: string) => void said.push(text), runtime() {} };
       const context = { settings, children, log, clone: "cloning" as const, error: null };
-      await cloneUntilThere(context, AbortSignal.timeout(30_000));
+      await cloneWithRetries(context, AbortSignal.timeout(30_000));
       const env = Object.fromEntries(secrets.map((value, index) => [`SECRET_${index}`, value]));
       const saver = new Saver({ settings, children, log, secrets: () => ({ revision: "1", env }) });
       bench.refusal = null;

@@ -1,7 +1,7 @@
 import { SaveError } from "./save-error.ts";
 
-/** Packets with a flush behind them (gitprotocol-common, "pkt-line format"). */
-export function packets(payloads: readonly string[]): Uint8Array {
+/** Encodes pkt-lines, with a flush packet at the end (gitprotocol-common, "pkt-line format"). */
+export function encodePktLines(payloads: readonly string[]): Uint8Array {
   const framed = payloads.map((payload) => {
     const bytes = Buffer.from(payload);
     return Buffer.concat([Buffer.from((bytes.length + 4).toString(16).padStart(4, "0")), bytes]);
@@ -9,8 +9,8 @@ export function packets(payloads: readonly string[]): Uint8Array {
   return Buffer.concat([...framed, Buffer.from("0000")]);
 }
 
-/** The payloads of packets, without the flushes. @throws SaveError */
-export function readPackets(bytes: Buffer): string[] {
+/** Parses pkt-lines into payloads, without flush packets. @throws SaveError */
+export function parsePktLines(bytes: Buffer): string[] {
   const payloads: string[] = [];
   for (let at = 0; at < bytes.length; ) {
     const digits = bytes.toString("latin1", at, at + 4);
@@ -19,7 +19,7 @@ export function readPackets(bytes: Buffer): string[] {
     else if (length >= 4 && at + length <= bytes.length) {
       payloads.push(bytes.toString("latin1", at + 4, at + length));
       at += length;
-    } else throw new SaveError("svc's git gateway does not answer as git does.");
+    } else throw new SaveError("svc's git gateway returned an invalid response.");
   }
   return payloads;
 }

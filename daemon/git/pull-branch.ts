@@ -1,7 +1,7 @@
 import { SvcError } from "../../src/contract/errors.ts";
 import { readCommit } from "../health.ts";
 import type { Children } from "../process/children.ts";
-import { type Ran, run } from "../process/run.ts";
+import { type RunResult, run } from "../process/run.ts";
 import type { Settings } from "../settings.ts";
 import { CredentialError, fetchCredential } from "./credential.ts";
 import { readFailure, workspaceCommand } from "./git.ts";
@@ -10,8 +10,8 @@ const FETCH_MS = 10 * 60_000;
 const LOCAL_MS = 60_000;
 
 /**
- * Brings the workspace to the session branch's tip on svc, if that is a fast-forward.
- * @throws SvcError repo_unreachable when it cannot be fetched, not_fast_forward
+ * Fast-forwards the workspace to the tip of the session's branch on svc.
+ * @throws SvcError repo_unreachable if the branch cannot be fetched, not_fast_forward
  */
 export async function pullBranch(context: {
   settings: Settings;
@@ -23,13 +23,13 @@ export async function pullBranch(context: {
     if (error instanceof CredentialError) throw new SvcError("repo_unreachable", error.message);
     throw error;
   });
-  const git = (argv: string[], ms: number, withCredential = false): Promise<Ran> =>
+  const git = (argv: string[], ms: number, withCredential = false): Promise<RunResult> =>
     run(children, workspaceCommand(settings, argv, withCredential ? credential : null), ms);
   const head = await git(["symbolic-ref", "--quiet", "HEAD"], LOCAL_MS);
   if (head.stdout.trim() !== `refs/heads/${branch}`) {
     throw new SvcError(
       "not_fast_forward",
-      "The workspace has another branch checked out than the session's: switch back, and refresh again.",
+      "The workspace has a different branch checked out. Switch back to the session's branch and refresh again.",
     );
   }
   const before = await readCommit(context);
@@ -42,7 +42,7 @@ export async function pullBranch(context: {
   const merged = await git(["merge", "--quiet", "--ff-only", `refs/remotes/origin/${branch}`], LOCAL_MS);
   if (merged.code !== 0) {
     const why = /would be overwritten/.test(merged.stderr)
-      ? "files in the workspace have changes that it would overwrite"
+      ? "it would overwrite changed files in the workspace"
       : "the workspace has commits that the branch does not have";
     throw new SvcError("not_fast_forward", `The branch cannot be fast-forwarded: ${why}.`);
   }

@@ -3,35 +3,35 @@ import { lstat } from "node:fs/promises";
 import type { Settings } from "../settings.ts";
 import { gitFailed, type WorkspaceGit } from "./workspace-git.ts";
 
-/** What of the work tree is another than what is checked out. */
+/** A path of the work tree that differs from the commit that is checked out. */
 export interface Change {
-  /** A character for each byte (latin1), as all paths here: not every one is UTF-8. */
+  /** In latin1, as all paths here, since not every path is UTF-8. */
   path: string;
-  /** No commit that is checked out has it: untracked, or only added to the index. */
+  /** It is not in the commit: untracked, or only added to the index. */
   isNew: boolean;
-  /** The work tree has it otherwise than the index; else it is only staged. */
+  /** The work tree differs from the index; otherwise the change is only staged. */
   isUnstaged: boolean;
   isGone: boolean;
-  /** A repository in the repository. */
+  /** Whether the path is a nested repository. */
   inner: "no" | "submodule" | "changed submodule" | "untracked repository";
-  /** In bytes; 0 when it is gone. */
+  /** In bytes; 0 if the file does not exist. */
   size: number;
 }
 
-export interface Look {
-  /** What is checked out; null on a branch without a commit. */
+export interface WorkspaceStatus {
+  /** The commit that is checked out; null on a branch without commits. */
   head: string | null;
   changes: Change[];
   /** Whether git could read every folder. */
   isWhole: boolean;
-  /** The same again: nothing has changed. Null: a file changed so lately that a change after it might not show. */
+  /** Changes with the work tree. Null: a file changed so recently that a later change may keep the same fingerprint. */
   fingerprint: string | null;
 }
 
-/** Two changes closer together than this may carry the same time: the coarsest clock of a file system ticks so. */
+/** Changes closer together than this may have the same mtime, on a file system with coarse timestamps. */
 const SETTLED_MS = 2_000;
-/** Files that are looked at side by side. */
-const AT_ONCE = 64;
+/** Files that are read concurrently. */
+const PARALLEL = 64;
 const STATUS = [
   "status",
   "--porcelain=v2",
@@ -44,14 +44,17 @@ const STATUS = [
 ];
 
 /**
- * Looks at what is not committed, as `git status` finds it, without writing anything.
+ * Reads the uncommitted changes from `git status`, without writing to the workspace.
  * @throws SaveError
  */
-export async function lookAt({ git }: WorkspaceGit, { workspace, branch }: Settings): Promise<Look> {
+export async function readWorkspaceStatus(
+  { git }: WorkspaceGit,
+  { workspace, branch }: Settings,
+): Promise<WorkspaceStatus> {
   const pushed = await git(["rev-parse", "--verify", "--quiet", `refs/remotes/origin/${branch}`]);
   const { code, output, errors } = await git(STATUS);
-  if (code !== 0) throw gitFailed("git could not look at the workspace", errors);
-  const { head, changes } = readStatus(output.toString("latin1"));
+  if (code !== 0) throw gitFailed("git could not read the workspace", errors);
+  const { head, changes } = parseStatus(output.toString("latin1"));
   const hash = createHash("sha256").update(pushed.output).update(output);
   const newest = await measure(workspace, changes, hash);
   return {
@@ -63,22 +66,22 @@ export async function lookAt({ git }: WorkspaceGit, { workspace, branch }: Setti
 }
 
 /** The lines of git-status(1), "Porcelain Format Version 2". */
-function readStatus(text: string): { head: string | null; changes: Change[] } {
+function parseStatus(text: string): { head: string | null; changes: Change[] } {
   let head: string | null = null;
   const changes: Change[] = [];
   for (const line of text.split("\0")) {
     const oid = /^# branch\.oid ([0-9a-f]+)$/.exec(line)?.[1];
     if (oid !== undefined) head = oid;
-    const change = readChange(line);
+    const change = parseChange(line);
     if (change) changes.push(change);
   }
   return { head, changes };
 }
 
-/** Fields before the path, by the kind of line: changed, unmerged. */
+/** The number of fields before the path in lines of changed and of unmerged files. */
 const FIELDS: Readonly<Record<string, number>> = { "1": 8, u: 10 };
 
-function readChange(line: string): Change | null {
+function parseChange(line: string): Change | null {
   if (line.startsWith("? ")) {
     const path = line.slice(2);
     const inner = path.endsWith("/") ? "untracked repository" : "no";
@@ -98,11 +101,11 @@ function readChange(line: string): Change | null {
   };
 }
 
-/** Fills the sizes in, and hashes what tells one state of a file from another. @returns the time of the last change */
+/** Sets the sizes, and hashes the file attributes that show changes. @returns the time of the last change */
 async function measure(workspace: string, changes: readonly Change[], hash: Hash): Promise<number> {
   let newest = 0;
-  for (let at = 0; at < changes.length; at += AT_ONCE) {
-    const some = changes.slice(at, at + AT_ONCE);
+  for (let at = 0; at < changes.length; at += PARALLEL) {
+    const some = changes.slice(at, at + PARALLEL);
     const found = await Promise.all(
       some.map(({ path }) => lstat(inside(workspace, path), EXACT).catch(() => null)),
     );

@@ -7,25 +7,25 @@ import { run } from "../process/run.ts";
 import type { Settings } from "../settings.ts";
 import { shellWord } from "../this-program.ts";
 import instructions from "./instructions.md" with { type: "text" };
-import { configFolder } from "./lay-out.ts";
+import { agentConfigFolder } from "./write-agent-config.ts";
 
 /** Writing a few small files. */
-const FURNISH_MS = 15_000;
+const WRITE_MS = 15_000;
 
-/** Makes the runtime's home: its own user's, who works in it from then on. */
-export async function makeHome({ home, user }: Settings): Promise<void> {
+/** Creates the runtime's home, owned by the runtime's user. */
+export async function createHome({ home, user }: Settings): Promise<void> {
   await mkdir(home, { recursive: true });
   if (user) await chown(home, user.uid, user.gid);
 }
 
 /**
- * Lays out in the home what the runtime is to find: svc's skill and instructions, and the packages that a project's own
- * tools and plugins import, which it would otherwise fetch from the npm registry at its start. The home and the workspace
- * are the agent's, so all of it is done as the agent.
- * @param folders of the workspace that the runtime reads, relative to it
- * @returns whether it could be done
+ * Writes svc's skill and instructions to the home, and links the packages that a project's tools and plugins import,
+ * which the runtime would otherwise download from the npm registry at each start. The home and the workspace belong to
+ * the agent, so this runs as the agent.
+ * @param folders folders that the runtime reads, relative to the workspace
+ * @returns whether all files were written
  */
-export async function prepareHome(
+export async function writeHomeFiles(
   { settings, children }: { settings: Settings; children: Children },
   folders: readonly string[],
 ): Promise<boolean> {
@@ -38,40 +38,40 @@ export async function prepareHome(
       ...[join(plugins, "node_modules"), PACKAGE, LOCK, workspace, config],
       ...[path ? join(home, ".profile") : "", `PATH=${shellWord(path ?? "")}\nexport PATH\n`],
       ...[join(config, "skills/svc/SKILL.md"), skill, instructionsFile(settings), instructions],
-      configFolder(settings),
+      agentConfigFolder(settings),
       ...folders,
     ]),
     environment: { PATH: path ?? "/usr/bin:/bin", HOME: home, LC_ALL: "C" },
     directory: "/",
   };
-  const ran = await run(children, command, FURNISH_MS).catch(() => null);
+  const ran = await run(children, command, WRITE_MS).catch(() => null);
   return ran?.code === 0;
 }
 
-/** Where the instructions lie that each conversation begins with. */
+/** The instructions with which each conversation begins. */
 export function instructionsFile({ home }: Pick<Settings, "home">): string {
   return join(home, ".config/opencode/svc.md");
 }
 
-/** With these two beside `node_modules` the runtime takes the packages for installed (research on opencode 1.18). */
+/** With these two files beside `node_modules`, opencode 1.18 treats the packages as installed. */
 const DEPENDENCIES = { dependencies: { "@opencode-ai/plugin": RUNTIME_VERSION } };
 const PACKAGE = `${JSON.stringify(DEPENDENCIES)}\n`;
 const LOCK = `${JSON.stringify({ lockfileVersion: 3, packages: { "": DEPENDENCIES } })}\n`;
 
 /**
- * A login shell, as which the runtime starts commands, begins with the system's PATH: the profile gives it the sandbox's
- * again, unless the image brings one of its own. A folder with a package.json of the project's is left to the runtime;
- * what is laid beside the project's files git is told to ignore, outside of the repository's own files.
+ * The runtime starts commands in a login shell, which resets PATH to the system's: the profile sets the sandbox's PATH,
+ * unless the image has a profile. Packages are not linked in a folder that has a package.json of the project. Files that
+ * are added to the clone are ignored by git through `.git/info/exclude`.
  */
 const SCRIPT = `
 modules=$1 package=$2 lock=$3 workspace=$4 config=$5 profile=$6 path=$7 skill=$8
 shift 8
-text=$1 instructions=$2 said=$3 agents=$4
+text=$1 instructions=$2 content=$3 agents=$4
 shift 4
 put() {
   mkdir -p -- "\${1%/*}" && printf %s "$2" >"$1.new" && mv -f -- "$1.new" "$1"
 }
-lay() {
+link() {
   [ -d "$modules" ] || return 0
   [ ! -e "$1/package.json" ] && [ ! -e "$1/node_modules" ] || return 0
   mkdir -p -- "$1" && rm -f -- "$1/node_modules" && ln -s -- "$modules" "$1/node_modules" &&
@@ -82,7 +82,7 @@ ignore() {
 }
 failed=0
 [ -z "$profile" ] || [ -e "$profile" ] || put "$profile" "$path" || failed=1
-put "$skill" "$text" && put "$instructions" "$said" && lay "$config" && lay "$agents" || failed=1
+put "$skill" "$text" && put "$instructions" "$content" && link "$config" && link "$agents" || failed=1
 for folder; do
   if [ -d "$workspace/.git" ] && mkdir -p -- "$workspace/.git/info"; then
     pattern=/$(printf %s "$folder" | sed 's/[][*?\\\\]/\\\\&/g')
@@ -90,7 +90,7 @@ for folder; do
       ignore "$workspace/.git/info/exclude" "$pattern/$name"
     done
   fi
-  lay "$workspace/$folder" || failed=1
+  link "$workspace/$folder" || failed=1
 done
 exit $failed
 `;

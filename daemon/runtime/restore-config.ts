@@ -12,12 +12,12 @@ const GIT_MS = 10_000;
 const NAMES = ["opencode.json", "opencode.jsonc"];
 
 /**
- * The runtime writes `$schema` into each of its configuration files that has none: the clone would show a change that
- * nobody made, and could not be fast-forwarded. Notes which of those files are as git has them; what it returns puts
- * these back, and is to be called before anybody works in the clone.
- * @param folders of the workspace that the runtime reads, relative to it
+ * Prevents that a start of the runtime leaves changes in the clone: it adds `$schema` to its configuration files, so that
+ * the branch could not be fast-forwarded. Call this before the start.
+ * @param folders folders that the runtime reads, relative to the workspace
+ * @returns restores the files that had no changes before the start; call it before the agent works in the clone
  */
-export async function keepUntouched(
+export async function createConfigRestore(
   context: Context,
   folders: readonly string[],
 ): Promise<() => Promise<void>> {
@@ -27,12 +27,12 @@ export async function keepUntouched(
   const changed = () => list(context, ["diff", "--name-only", "-z", "HEAD", "--", ...tracked]);
   const before = new Set(await changed());
   return async () => {
-    const ours = (await changed()).filter((name) => !before.has(name));
-    if (ours.length > 0) await list(context, ["checkout", "--quiet", "HEAD", "--", ...ours]);
+    const modified = (await changed()).filter((name) => !before.has(name));
+    if (modified.length > 0) await list(context, ["checkout", "--quiet", "HEAD", "--", ...modified]);
   };
 }
 
-/** What a git in the workspace prints, as its zero bytes divide it; nothing when it fails. */
+/** The NUL-separated output of a git command in the workspace; empty if it fails. */
 async function list({ settings, children }: Context, words: readonly string[]): Promise<string[]> {
   const command = workspaceCommand(settings, ["--literal-pathspecs", ...words]);
   const ran = await run(children, command, GIT_MS).catch(() => null);

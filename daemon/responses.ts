@@ -4,8 +4,8 @@ import type { Answer } from "../src/splice/answer.ts";
 import { fieldOf } from "../src/splice/fields.ts";
 import type { RequestHead } from "../src/splice/head.ts";
 
-/** A JSON answer of the daemon's own. It is never kept by anyone. */
-export function json(status: number, body: unknown, headers: Record<string, string> = {}): Answer {
+/** A JSON response of the daemon, which is never cached. */
+export function jsonResponse(status: number, body: unknown, headers: Record<string, string> = {}): Answer {
   return {
     status,
     headers: {
@@ -18,23 +18,23 @@ export function json(status: number, body: unknown, headers: Record<string, stri
   };
 }
 
-/** An error's answer (contract: URLs, errors, auth). */
-export function problem(code: ErrorCode, error: string, headers: Record<string, string> = {}): Answer {
-  return json(ERROR_STATUS[code], { error, code } satisfies ErrorBody, headers);
+/** An error as JSON (contract: URLs, errors, auth). */
+export function jsonError(code: ErrorCode, error: string, headers: Record<string, string> = {}): Answer {
+  return jsonResponse(ERROR_STATUS[code], { error, code } satisfies ErrorBody, headers);
 }
 
-/** A browser asks again for what may be there soon. */
-const ASK_AGAIN_S = 2;
+/** The interval at which a browser reloads the page of a temporary error. */
+const RELOAD_S = 2;
 
-/** An error's answer to whoever may be a person before a browser. `soon`: it may be another in a moment. */
-export function tell(
+/** An error as a page for browsers, or as JSON. @param soon whether the error is temporary: the client should retry */
+export function errorResponse(
   head: RequestHead,
   code: ErrorCode,
   error: string,
   { headers = {}, soon = false }: { headers?: Record<string, string>; soon?: boolean } = {},
 ): Answer {
-  const answer = problem(code, error, { ...headers, ...(soon && { "Retry-After": "1" }) });
+  const answer = jsonError(code, error, { ...headers, ...(soon && { "Retry-After": "1" }) });
   if (!acceptsPage(fieldOf(head.fields, "accept") ?? null)) return answer;
-  const page = writePage(`${answer.status} – svc`, [error], soon ? ASK_AGAIN_S : undefined);
+  const page = writePage(`${answer.status} – svc`, [error], soon ? RELOAD_S : undefined);
   return { ...answer, headers: { ...answer.headers, ...PAGE_HEADERS }, body: page };
 }
