@@ -63,7 +63,8 @@ export async function startApi({ env = {}, deps, dataDir = makeFolder() }: Start
     SVC_PORT: "0",
     SVC_DATA_DIR: dataDir,
     SVC_ALLOW_PRIVATE_REPOS: "1",
-    SVC_LOG_LEVEL: "silent",
+    // the cause of an answer with `internal`: it is printed only for a file that fails
+    SVC_LOG_LEVEL: "error",
     // if an engine responds
     SVC_SANDBOX_PROVIDER: "local",
     ...(AGAINST_BINARIES && canBeOpen && { SVC_SANDBOX_ISOLATION: "none" }),
