@@ -16,7 +16,7 @@ export class KeyedMutex {
     if (queue.length > WAITING_MAX) {
       throw new SvcError(
         "unavailable",
-        "Too many merges are waiting for this branch.",
+        "Too many requests are waiting to change the same thing. Try again in a moment.",
         {},
         { "Retry-After": "10" },
       );

@@ -185,7 +185,7 @@ describe("prompts and the life of their session", () => {
 
   test.each<["stop" | "restart", string]>([
     ["stop", "The session was stopped in the middle of the answer."],
-    ["restart", "The session was started again in the middle of the answer."],
+    ["restart", "The session was restarted in the middle of the answer."],
   ])("%s cuts off what runs, and leaves what waits", async (verb, error) => {
     const id = await running();
     bench.provider.onPrompt = ({ text }) => (text === "long" ? RUNNING : ANSWERED);

@@ -1,4 +1,5 @@
 import type { Wall } from "../../contract/session.ts";
+import { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import type { Provider, Sandbox, SandboxSpec, StartWatch } from "../provider.ts";
 import { createEgress, type Egress, type EgressOptions } from "./egress.ts";
 import { endSandbox } from "./end.ts";
@@ -31,8 +32,8 @@ interface Local {
   assigned: Map<string, Ports>;
   /** What isolates each known sandbox. */
   walls: Map<string, readonly Wall[]>;
-  /** The last operation on each session's sandbox. */
-  operations: Map<string, Promise<unknown>>;
+  /** Serializes the operations on each session's sandbox. */
+  operations: KeyedMutex;
 }
 
 /**
@@ -57,7 +58,7 @@ export function createLocalProvider(options: LocalOptions): Provider {
     memory: createMemoryGuard(options.dataDir),
     assigned: new Map(),
     walls: new Map(),
-    operations: new Map(),
+    operations: new KeyedMutex(),
   };
   const folder = (sessionId: string) => folderOf(options.dataDir, sessionId);
   return {
@@ -66,7 +67,7 @@ export function createLocalProvider(options: LocalOptions): Provider {
     find: (sessionId) => findSandbox(options, folder(sessionId), sessionId),
     list: () => list(local),
     save: (spec) =>
-      withLock(local, spec.sessionId, async () => {
+      local.operations.run(spec.sessionId, async () => {
         await local.egress.open();
         await saveSandbox(options, folder(spec.sessionId), spec);
       }),
@@ -102,7 +103,7 @@ function shareTrial(options: LocalOptions): () => Promise<Isolation> {
 
 function start(local: Local, spec: SandboxSpec, watch: StartWatch, signal: AbortSignal): Promise<Sandbox> {
   const { options, isolation, egress, assigned } = local;
-  return withLock(local, spec.sessionId, async () => {
+  return local.operations.run(spec.sessionId, async () => {
     signal.throwIfAborted();
     const folder = folderOf(options.dataDir, spec.sessionId);
     const context = { folder, isolation, egress, assigned, choose: options.choosePorts ?? choosePorts };
@@ -110,17 +111,6 @@ function start(local: Local, spec: SandboxSpec, watch: StartWatch, signal: Abort
     await cacheState(local, spec.sessionId);
     return sandbox;
   });
-}
-
-/** Runs the operations on one session's sandbox one after the other. */
-async function withLock<T>({ operations }: Local, sessionId: string, work: () => Promise<T>): Promise<T> {
-  const operation = (operations.get(sessionId) ?? Promise.resolve()).then(work, work);
-  operations.set(sessionId, operation);
-  try {
-    return await operation;
-  } finally {
-    if (operations.get(sessionId) === operation) operations.delete(sessionId);
-  }
 }
 
 async function cacheState({ options, memory, walls }: Local, sessionId: string): Promise<void> {
@@ -146,7 +136,7 @@ async function list(local: Local): Promise<Sandbox[]> {
 
 function stop(local: Local, sessionId: string, graceMs: number): Promise<void> {
   const { options, assigned, walls } = local;
-  return withLock(local, sessionId, async () => {
+  return local.operations.run(sessionId, async () => {
     await endSandbox(options, folderOf(options.dataDir, sessionId), sessionId, graceMs);
     assigned.delete(sessionId);
     walls.delete(sessionId);

@@ -108,7 +108,7 @@ function isInterrupted({ generation }: PromptRow, session: SessionRow): boolean 
 }
 
 function interruption(session: SessionRow): string {
-  if (isAlive(session)) return "The session was started again in the middle of the answer.";
+  if (isAlive(session)) return "The session was restarted in the middle of the answer.";
   return `The ${session.status === "failed" ? "sandbox ended" : "session was stopped"} in the middle of the answer.`;
 }
 
