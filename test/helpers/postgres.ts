@@ -125,6 +125,8 @@ function connect(url: string) {
 async function serverUrl(): Promise<string | null> {
   const given = process.env["TEST_DATABASE_URL"];
   if (given !== undefined) return given || null;
+  // the pictures of the docs are taken outside of the test runner, with the embedded database
+  if (process.env["NODE_ENV"] !== "test") return null;
   const server = await startPostgres();
   if ("missing" in server) return null;
   // This runs before the `afterAll` of files that import this one; the databases are removed with the server.
