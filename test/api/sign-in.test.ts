@@ -160,9 +160,7 @@ test("an unknown user and a wrong password get the same response after the same 
   expect(answers).toEqual(rows.map(() => [401, body, null]));
   // the last is not an address, which its sender knows
   const costs = verify.mock.calls.map(([password, stored]) => [password, String(stored).split("$")[3]]);
-  const [ofUser] = costs;
-  expect(ofUser).toEqual(["wrong", "m=8,t=1,p=1"]);
-  expect(costs).toEqual([ofUser, ofUser, ofUser]);
+  expect(costs).toEqual(rows.slice(0, 3).map(() => ["wrong", "m=8,t=1,p=1"]));
 });
 
 test("rejects invalid sign-in requests", async () => {
