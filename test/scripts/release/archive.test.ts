@@ -5,6 +5,7 @@ import lzma from "lzma-native";
 import { extract } from "tar-stream";
 import { type ArchiveFile, gzip, tar, xz } from "../../../scripts/release/archive.ts";
 import { storeAsXz } from "../../../scripts/release/xz-stored.ts";
+import { needs } from "../../helpers/needs.ts";
 
 const FILES: readonly ArchiveFile[] = [
   { name: "svc-agent", isProgram: true, bytes: Buffer.from("a program") },
@@ -57,7 +58,10 @@ test.each([0, 1, 2, 3, 4, 127, 128, 65_535, 65_536, 65_537, 200_000])(
   async (size) => {
     const bytes = Buffer.from(Array.from({ length: size }, (_, i) => (i * 7) % 251));
     expect(await unxz(storeAsXz(bytes))).toEqual(bytes);
-    const xzCommand = Bun.spawn(["xz", "--test", "-"], { stdin: Buffer.from(storeAsXz(bytes)) });
-    expect(await xzCommand.exited).toBe(0);
   },
 );
+
+needs("xz", Bun.which("xz") !== null)("and by the xz command", async () => {
+  const file = Buffer.from(storeAsXz(Buffer.alloc(200_000, "svc")));
+  expect(await Bun.spawn(["xz", "--test", "-"], { stdin: file }).exited).toBe(0);
+});
