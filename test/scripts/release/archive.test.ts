@@ -36,7 +36,7 @@ test("equal files give equal archives, other files others", async () => {
   expect(gzip(one)).toEqual(gzip(two));
   // RFC 1952: no name, no time, an unknown system
   expect([...gzip(one).subarray(3, 10)]).toEqual([0, 0, 0, 0, 0, 2, 255]);
-  expect(gunzipSync(gzip(one))).toEqual(one);
+  expect(gunzipSync(gzip(one)).equals(one)).toBe(true);
 });
 
 const unxz = (bytes: Buffer) => {

@@ -130,7 +130,17 @@ describe("Mach-O", () => {
   ])("a change of %s is found", (_what, at) => {
     const copy = changed(MACHO, { [at]: (MACHO[at] ?? 0) ^ 1 });
     expect(checkPageHashes(copy)).toMatchObject({ wrong: 1, isComplete: true });
-    expect(() => inspectProgram(copy, "macos-arm64")).toThrow();
+  });
+
+  test("a program of Bun has a segment with its code, and matching page hashes", () => {
+    expect(() => inspectProgram(MACHO, "macos-arm64")).toThrow("has no segment __BUN");
+    const data = segments.find(({ name }) => name === "__DATA");
+    const renamed = MACHO.slice();
+    renamed.set(Buffer.from("__BUN\0"), (data?.command ?? 0) + 8);
+    const signed = signAdHoc(renamed, "svc");
+    expect(inspectProgram(signed, "macos-arm64")).toBe("Mach-O arm64, 57 page hashes match");
+    expect(() => inspectProgram(signed, "macos-x64")).toThrow("is for arm64");
+    expect(() => inspectProgram(renamed, "macos-arm64")).toThrow("has 1 of 57 page hashes wrong");
   });
 
   test("an ad hoc signature is valid, and changes only sizes in the headers", () => {
