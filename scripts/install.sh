@@ -13,8 +13,8 @@ PUBLIC_KEY=''
 
 SYSTEM_BIN=/usr/local/bin
 APT_HELPER=/usr/lib/apt/apt-helper
-# Twice the size of the largest archive; a list of sums has a dozen lines.
-ARCHIVE_MAX_BYTES=200000000
+# ARCHIVE_BYTES_MAX and SUMS_BYTES_MAX of src/contract/release.ts.
+ARCHIVE_MAX_BYTES=45000000
 TEXT_MAX_BYTES=65536
 # A signature that is known to be valid: shows whether a program can verify Ed25519.
 PROBE_KEY='MCowBQYDK2VwAyEA9CJTW/xdEO5kN0zB4CQtJOKgxZrpo9YGTNAZaVTdaz8='
@@ -410,6 +410,7 @@ write_record() {
   cat >"$staging/install.json" <<END
 {
   "version": $(json "$version"),
+  "platform": $(json "$platform"),
   "distribution": "script",
   "files": [$(json "$bin/svc"), $(json "$bin/svc.prev")],
   "links": $links_json,

@@ -26,14 +26,6 @@ export function makeReleaseKey(): ReleaseKey {
 
 /** This machine's platform, as archives name it. */
 export const PLATFORM = `${process.platform === "darwin" ? "macos" : "linux"}-${process.arch}`;
-export const PLATFORMS = [
-  "linux-x64",
-  "linux-x64-musl",
-  "linux-arm64",
-  "linux-arm64-musl",
-  "macos-arm64",
-  "macos-x64",
-];
 
 export const archiveOf = (version: string, platform = PLATFORM): string =>
   `svc-${version}-${platform}.tar.xz`;
@@ -107,6 +99,7 @@ export function serveReleases(releases: string, faults: Faults = {}) {
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
+    development: false,
     async fetch(request) {
       const { pathname } = new URL(request.url);
       requests.push(pathname);

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from "bun:test";
 import {
   existsSync,
   lstatSync,
@@ -19,6 +19,7 @@ import {
   fakeSvc,
   makeRelease,
   makeReleaseKey,
+  PLATFORM,
   serveReleases,
   signRelease,
 } from "../helpers/release.ts";
@@ -86,6 +87,7 @@ describe.each(shells)("under %s", (shell, name, present) => {
     expect(printed(join(here.system, "svc"))).toBe("1.2.3");
     const record = {
       version: "1.2.3",
+      platform: PLATFORM,
       distribution: "script",
       files: [bin("svc"), bin("svc.prev")],
       links: [join(here.system, "svc")],
@@ -429,7 +431,7 @@ dash("of a script that was cut off, nothing runs", async () => {
   ]);
 });
 
-const nobody = ["setpriv", "--reuid=54321", "--regid=54321", "--clear-groups", "--"];
+const nobody = [Bun.which("setpriv") ?? "setpriv", "--reuid=54321", "--regid=54321", "--clear-groups", "--"];
 const canChange = process.getuid?.() !== 0 || Bun.spawnSync([...nobody, "true"]).exitCode === 0;
 needs("another user (setpriv)", canChange)(
   "a user who may not write to /usr/local/bin gets the link in ~/.local/bin",
