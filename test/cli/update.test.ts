@@ -92,16 +92,22 @@ test("--check changes nothing; an older version is installed only by name", asyn
   expect(svc.version()).toBe(OLD);
 });
 
+/** Sends to a server that closes the connection in the middle of the file. */
 const cut = (name: string) => () => {
   const bytes = readFileSync(join(folder, NEW, name));
-  return new Response(
-    new ReadableStream({
-      start(controller) {
-        controller.enqueue(bytes.subarray(0, bytes.length / 2));
-        controller.error(new Error("cut off"));
+  const closing = Bun.listen({
+    port: 0,
+    hostname: "127.0.0.1",
+    socket: {
+      data(socket) {
+        socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${bytes.length}\r\n\r\n`);
+        socket.write(bytes.subarray(0, bytes.length / 2));
+        socket.end();
+        closing.stop();
       },
-    }),
-  );
+    },
+  });
+  return Response.redirect(`http://127.0.0.1:${closing.port}/`);
 };
 const changed = (name: string) => () => {
   const bytes = readFileSync(join(folder, NEW, name));

@@ -57,7 +57,10 @@ export function makeRelease(releases: string, options: ReleaseOptions): string {
   writeFileSync(join(packed, "LICENSE"), "Apache-2.0\n");
   for (const platform of platforms) {
     const archive = join(folder, archiveOf(version, platform));
-    const { exitCode, stderr } = Bun.spawnSync(["tar", "-C", packed, "-cJf", archive, "svc", "LICENSE"]);
+    const { exitCode, stderr } = Bun.spawnSync(["tar", "-C", packed, "-cJf", archive, "svc", "LICENSE"], {
+      // a tenth of the time for a binary
+      env: { ...process.env, XZ_OPT: "-0" },
+    });
     if (exitCode !== 0) throw new Error(stderr.toString());
   }
   rmSync(packed, { recursive: true });

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from "bun:test";
+import { spawn } from "node:child_process";
 import {
   existsSync,
   lstatSync,
@@ -11,6 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { spawnOnTerminal } from "../helpers/cli-run.ts";
 import { type Installer, makeInstaller, type Shell } from "../helpers/installer.ts";
 import { needs } from "../helpers/needs.ts";
 import { generator, SEED, share } from "../helpers/random.ts";
@@ -453,3 +455,76 @@ needs("another user (setpriv)", canChange)(
     Bun.spawnSync(["chmod", "755", bin()]);
   },
 );
+
+const [APT, PYTHON] = ["/usr/lib/apt/apt-helper", "/usr/bin/python3"];
+needs("apt", existsSync(APT))("without xz, apt unpacks", async () => {
+  expect((await here.run(script, { without: ["xz"] })).code).toBe(0);
+  expect(printed(bin("svc"))).toBe("1.2.3");
+});
+needs("Python", existsSync(PYTHON))("without xz and apt, Python unpacks", async () => {
+  here.fake("python3", `exec ${PYTHON} "$@"`);
+  const changed = script.replace(/^APT_HELPER=.*$/m, "APT_HELPER=/nothing");
+  expect((await here.run(changed, { without: ["xz"] })).code).toBe(0);
+  expect(printed(bin("svc"))).toBe("1.2.3");
+});
+
+dash("without any program that unpacks, xz is named", async () => {
+  const bare = script.replace(/^APT_HELPER=.*$/m, "APT_HELPER=/nothing");
+  const { code, err } = await here.run(bare, { without: ["xz"] });
+  expect([code, err]).toEqual([1, expect.stringContaining("apt-get install xz-utils")]);
+  expectNothing();
+});
+
+const DASH = Bun.which("dash") ?? "sh";
+
+/** Runs the script on a terminal of its own, with the answer to its question. */
+async function onTerminal(args: string[], answer: string) {
+  writeFileSync(join(here.root, "install.sh"), script);
+  let drawn = "";
+  const home = { home: here.home, cwd: here.root, config: "" };
+  const { child, exited } = spawnOnTerminal(
+    [DASH, join(here.root, "install.sh"), ...args],
+    { home, env: { SHELL: "/bin/bash" } },
+    [200, 40],
+    (bytes) => {
+      drawn += Buffer.from(bytes).toString();
+      if (drawn.includes("[y/N]") && !drawn.includes("Installed")) child.terminal?.write(`${answer}\n`);
+    },
+  );
+  return { ...(await exited), drawn };
+}
+
+dash("on a terminal, offers to add the folder to the PATH, and records its line", async () => {
+  const file = join(here.home, ".bashrc");
+  const line = `export PATH=${here.system}:"$PATH"`;
+  for (const [args, answer] of [
+    [["--no-modify-path"], "y"],
+    [[], "n"],
+    [[], ""],
+  ] as const) {
+    const { code, drawn } = await onTerminal([...args], answer);
+    expect([code, drawn.includes("[y/N]")]).toEqual([0, args.length === 0]);
+    expect([existsSync(file), here.record().path_line]).toEqual([false, null]);
+  }
+  expect((await onTerminal([], "y")).code).toBe(0);
+  expect([readFileSync(file, "utf8"), here.record().path_line]).toEqual([`${line}\n`, { file, line }]);
+  // once; a later installation keeps the record
+  expect((await onTerminal([], "y")).drawn).not.toContain("[y/N]");
+  expect([readFileSync(file, "utf8"), here.record().path_line]).toEqual([`${line}\n`, { file, line }]);
+});
+
+dash.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("%s during a download leaves nothing", async (signal) => {
+  const asked = Promise.withResolvers<void>();
+  server.faults[archiveOf("1.2.3")] = () => {
+    asked.resolve();
+    return new Response(new ReadableStream({ pull: () => new Promise(() => {}) }));
+  };
+  writeFileSync(join(here.root, "install.sh"), script);
+  const env = { HOME: here.home, PATH: process.env["PATH"], CI: "1" };
+  const child = spawn(DASH, [join(here.root, "install.sh")], { env, detached: true, stdio: "ignore" });
+  const ended = new Promise((resolve) => child.on("exit", resolve));
+  await asked.promise;
+  process.kill(-(child.pid ?? 0), signal);
+  expect(await ended).not.toBe(0);
+  expectNothing();
+});
