@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { uninstall as spec } from "../../cli/table/install.ts";
 import { installSvc } from "../helpers/installed.ts";
 
 const HOSTS = {
@@ -41,6 +42,7 @@ test("removes the program, its link, its record, the empty folders and the token
   const done = await svc.run(["uninstall", "--yes", "--json"]);
   expect(done.code).toBe(0);
   const answer = done.json();
+  expect(Object.keys(answer)).toEqual([...spec.fields]);
   expect(answer.removed.toSorted()).toEqual(
     [
       svc.program,

@@ -16,10 +16,10 @@ const HEADERS = { "Cache-Control": "no-cache", "X-Content-Type-Options": "nosnif
  * who installs has no account yet.
  */
 export function releaseRoutes(deps: Deps) {
-  const releases = openReleases(deps.config.releasesDir);
   const script = readInstallScript();
   const pinned = async () => {
-    const [version, publicKey] = await Promise.all([releases.latest(), releases.publicKey()]);
+    const { latest, publicKey: readKey } = openReleases(deps.config.releasesDir);
+    const [version, publicKey] = await Promise.all([latest(), readKey()]);
     if (version === null || publicKey === null) throw noRelease();
     return { version, publicKey };
   };
@@ -35,7 +35,7 @@ export function releaseRoutes(deps: Deps) {
       return text(`-----BEGIN PUBLIC KEY-----\n${publicKey}\n-----END PUBLIC KEY-----\n`);
     })
     .get("/releases/:version/:file", async ({ params, request, headers }) => {
-      const file = await releases.find(params.version, params.file);
+      const file = await openReleases(deps.config.releasesDir).find(params.version, params.file);
       if (file === null) throw noFile();
       return sendFile(file, request.method, headers);
     });
@@ -43,10 +43,10 @@ export function releaseRoutes(deps: Deps) {
 
 /** `GET /v1/release`, by which the dashboard knows whether the command line can be installed from here. */
 export function servedReleaseRoutes(deps: Deps) {
-  const releases = openReleases(deps.config.releasesDir);
   return new Elysia({ tags: ["releases"] }).get(
     "/release",
     async (): Promise<ServedRelease> => {
+      const releases = openReleases(deps.config.releasesDir);
       const [version, publicKey] = await Promise.all([releases.latest(), releases.publicKey()]);
       return { version: publicKey === null ? null : version };
     },
