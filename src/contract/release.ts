@@ -30,7 +30,7 @@ export const LATEST_FILE = "latest";
 /** In `<releases>/`: the public key of the releases, in PEM. */
 export const KEY_FILE = "release-key.pub";
 
-/** Archives are xz-compressed tars: gzip would need 52 to 58 MB, and zip on Windows the same. */
+/** Archives are tars compressed with xz: gzip, or zip on Windows, would need more than 50 MB. */
 const ARCHIVE_SUFFIX = ".tar.xz";
 /** The limit of an archive, which the release build checks and a download stops at. */
 export const ARCHIVE_BYTES_MAX = 45_000_000;
