@@ -73,7 +73,7 @@ export async function replace(target: string, text: string, mode = 0o600): Promi
 }
 
 /** Makes the rename durable. Some file systems cannot, which is not an error. */
-async function syncFolder(path: string): Promise<void> {
+export async function syncFolder(path: string): Promise<void> {
   try {
     const folder = await open(path, "r");
     await folder.sync().finally(() => folder.close());

@@ -30,7 +30,10 @@ export type LocalCode =
   | "run_rejected"
   | "run_cut_off"
   | "run_unanswered"
-  | "jq";
+  | "jq"
+  | "install_record_invalid"
+  | "update_unsupported"
+  | "update_failed";
 
 interface Extra {
   hint?: string | undefined;

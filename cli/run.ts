@@ -1,7 +1,8 @@
 import { type Parsed, parse } from "./arguments.ts";
 import { CliError, OutputClosed } from "./failure.ts";
-import { checkJq, makeOutput, painter, usesColour } from "./output.ts";
-import { canAsk } from "./sandbox.ts";
+import { checkJq, makeOutput, type Output, painter, usesColour } from "./output.ts";
+import { canAsk, inSandbox } from "./sandbox.ts";
+import type { Command } from "./spec.ts";
 import type { System } from "./system.ts";
 import { TABLE } from "./table.ts";
 import { lines, logText, oneLine, safeJson } from "./text.ts";
@@ -28,7 +29,22 @@ async function dispatch(system: System, argv: readonly string[]): Promise<number
   const out = makeOutput(system, data, options);
   if (data.jq !== undefined) await checkJq(data.jq);
   await command.run(makeContext({ system, globals, out }), args, flags);
+  if (mayNotice(system, command, out)) {
+    const { noticeUpdate } = await import("./install/notice.ts");
+    await noticeUpdate(system).catch(() => {});
+  }
   return 0;
+}
+
+/** Commands that other programs call, and those about the version itself. */
+const WITHOUT_NOTICE = ["git-credential", "completion", "version", "update", "uninstall"];
+
+/** Whether a notice of a newer version may follow a command: only for a person who reads its output. */
+function mayNotice(system: System, { spec }: Command, out: Output): boolean {
+  const { env, stderr } = system;
+  if (spec.hidden || WITHOUT_NOTICE.includes(spec.path[0]) || out.data.json || out.quiet) return false;
+  if (env["CI"] || env["SVC_NO_UPDATE_CHECK"] || inSandbox(env)) return false;
+  return stderr.isTTY;
 }
 
 async function answerRoot(system: System, parsed: Exclude<Parsed, { kind: "run" }>): Promise<number> {

@@ -4,6 +4,7 @@ import { apps } from "./table/apps.ts";
 import { cr } from "./table/cr.ts";
 import { hosts } from "./table/hosts.ts";
 import { initializing } from "./table/init.ts";
+import { installing } from "./table/install.ts";
 import { projects } from "./table/projects.ts";
 import { repo } from "./table/repo.ts";
 import { env, secrets } from "./table/secrets.ts";
@@ -26,5 +27,6 @@ export const TABLE: readonly (Group | Command)[] = [
   ...initializing,
   ...shipping,
   ...account,
+  ...installing,
   ...tools,
 ];

@@ -13,6 +13,7 @@ SVC_CONFIG_FILE      The configuration file.
 SVC_DASHBOARD_URL    The dashboard's address, if it is not that of the API.
 SVC_PAGER, PAGER     The pager of \`cr diff\`; \`less\` by default, \`cat\` disables it.
 SVC_BROWSER, BROWSER The browser.
+SVC_NO_UPDATE_CHECK  Disables the notice of a new version, which is shown once a day.
 SVC_DEBUG            Prints the stack trace of an internal error.
 NO_COLOR             Disables colour. FORCE_COLOR and CLICOLOR_FORCE always enable it.
 CI                   Never prompt.
@@ -52,8 +53,8 @@ line. When a command fails, stdout stays empty and stderr holds one object:
 Codes of the CLI: usage, cancelled, not_signed_in, no_project, config_invalid,
 config_busy, link_invalid, link_mismatch, host_unknown, network, timeout,
 unexpected_response, login_failed, file, git, manifest_invalid, not_fast_forward,
-session_failed, session_stopped, session_deleted, jq, internal. All others come
-from the API.
+session_failed, session_stopped, session_deleted, jq, install_record_invalid,
+update_unsupported, update_failed, internal. All others come from the API.
 `,
   sandbox: `In a sandbox
 

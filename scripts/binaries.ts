@@ -34,7 +34,7 @@ export const BINARIES: readonly Binary[] = [
   {
     name: "svc-api",
     entry: "src/main.ts",
-    inputs: [...COMMON_INPUTS, "db", "dashboard", "scripts/dashboard.ts"],
+    inputs: [...COMMON_INPUTS, "db", "dashboard", "scripts/dashboard.ts", "scripts/install.sh"],
     flags: [
       ...EVERY_BINARY,
       // do not minify identifiers: Elysia reads the parameter names of handlers
@@ -47,6 +47,7 @@ export const BINARIES: readonly Binary[] = [
       "--asset=db/migrations",
       `--asset=${SNAPSHOT_FOLDER}`,
       `--asset=${DASHBOARD_FOLDER}`,
+      "--asset=scripts/install.sh",
     ],
   },
   {

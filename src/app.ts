@@ -10,6 +10,7 @@ import { dashboardRoutes } from "./edge/dashboard/routes.ts";
 import { gatewayRoutes } from "./edge/gateway/routes.ts";
 import { metricsRoutes } from "./edge/metrics-page.ts";
 import { proxyRoutes } from "./edge/proxy/routes.ts";
+import { releaseRoutes, servedReleaseRoutes } from "./edge/releases/routes.ts";
 import { appRoutes } from "./features/apps/routes.ts";
 import { commentRoutes } from "./features/change-requests/comments/routes.ts";
 import { approvalRoutes, changeRequestRoutes, mergeRoutes } from "./features/change-requests/routes.ts";
@@ -83,6 +84,7 @@ export function createApp(deps: Deps) {
     .group("/v1", (v1) =>
       v1
         .get("/health", () => health(deps))
+        .use(servedReleaseRoutes(deps))
         .use(authRoutes(deps))
         .use(signInRoutes(deps))
         .use(deviceRoutes(deps))
@@ -106,6 +108,7 @@ export function createApp(deps: Deps) {
         .use(triggerRoutes(deps))
         .use(webhookRoutes(deps)),
     )
+    .use(releaseRoutes(deps))
     .use(dashboardRoutes());
   const methods = methodTable(app.routes);
 

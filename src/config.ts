@@ -14,6 +14,7 @@ import {
   metricsListen,
   modelGateway,
   previewHost,
+  releasesDir,
   type SocketAddress,
   sandboxProviders,
   sessionCaps,
@@ -41,9 +42,13 @@ export interface Config {
   port: number;
   /** The URL of this server for people and sandboxes, without a trailing slash or `/v1`. */
   publicUrl: string;
+  /** Whether SVC_PUBLIC_URL sets it, or it follows from host and port, by which others may not reach the server. */
+  publicUrlSource: "setting" | "address";
   /** The URL of this server for sandboxes, when it differs; in the same form. */
   sandboxApiUrl: string | null;
   dataDir: string;
+  /** The releases of the command line that this server offers; null: none. */
+  releasesDir: string | null;
   /** Null: the embedded Postgres in the data folder. */
   databaseUrl: string | null;
   /** 32 bytes; null: the key in the data folder. */
@@ -116,8 +121,10 @@ export function readConfig(env: Environment, isRoot = process.getuid?.() === 0):
     publicUrl:
       baseUrl(env, "SVC_PUBLIC_URL") ??
       `http://${isLoopback(host) || isAnyAddress(host) ? "localhost" : bracketed(host)}:${port}`,
+    publicUrlSource: env["SVC_PUBLIC_URL"] ? "setting" : "address",
     sandboxApiUrl: baseUrl(env, "SVC_SANDBOX_API_URL"),
     dataDir: folder(env, "SVC_DATA_DIR", join(homedir(), ".local", "share", "svc")),
+    releasesDir: releasesDir(env),
     databaseUrl: databaseUrl(env),
     masterKey: masterKey(env),
     allowPrivateRepos: flag(env, "SVC_ALLOW_PRIVATE_REPOS"),

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 import { ConfigError, readConfig } from "../src/config.ts";
 
 const hostsOf = (text: string) => readConfig({ SVC_GIT_HOSTS: text }).gitHosts;
@@ -152,4 +153,11 @@ test.each([
   const read = () => readConfig({ [name]: value });
   expect(read).toThrow(ConfigError);
   expect(read).toThrow(new RegExp(`^(?=.*${name})[^\\n]+$`));
+});
+
+test("a folder of releases must exist and be absolute", () => {
+  expect(readConfig({}).releasesDir).toBeNull();
+  expect(readConfig({ SVC_RELEASES_DIR: import.meta.dir }).releasesDir).toBe(import.meta.dir);
+  for (const path of ["releases", join(import.meta.dir, "none"), import.meta.path])
+    expect(() => readConfig({ SVC_RELEASES_DIR: path })).toThrow(/^SVC_RELEASES_DIR must be /);
 });

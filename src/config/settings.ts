@@ -1,7 +1,9 @@
+import { statSync } from "node:fs";
 import { isIP } from "node:net";
+import { dirname, join } from "node:path";
 import ipaddr from "ipaddr.js";
 import { PROVIDERS, type ProviderName } from "../contract/session.ts";
-import { baseUrl, ConfigError, type Environment, list, oneOf } from "./values.ts";
+import { baseUrl, ConfigError, type Environment, folder, list, oneOf } from "./values.ts";
 
 /** The model gateway of every sandbox. It uses the OpenAI protocol. */
 export interface ModelGateway {
@@ -121,6 +123,29 @@ export function previewHost(env: Environment): string | null {
     );
   }
   return text;
+}
+
+/** The main module of a compiled program. */
+const COMPILED = /^(?:\/\$bunfs\/|[A-Z]:[\\/]~BUN[\\/])/;
+/** The kernel's limit for a path (PATH_MAX). */
+const PATH_MAX_BYTES = 4096;
+
+/** The folder of SVC_RELEASES_DIR, which must exist; else `releases` beside this program, now or later. */
+export function releasesDir(env: Environment): string | null {
+  if (env["SVC_RELEASES_DIR"]) {
+    const path = folder(env, "SVC_RELEASES_DIR", "", PATH_MAX_BYTES);
+    if (isFolder(path)) return path;
+    throw new ConfigError(`SVC_RELEASES_DIR must be a folder of releases. There is no folder "${path}".`);
+  }
+  return COMPILED.test(Bun.main) ? join(dirname(process.execPath), "releases") : null;
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 /** Reads `20`, `free=2,team=50`, or both: `20,free=2`. */

@@ -1,11 +1,14 @@
 import type { ReactNode } from "react";
 import type { Project } from "../../../src/contract/project.ts";
+import { useInstallCommand } from "../../api/release.ts";
 import { Command } from "../../parts/command.tsx";
 
 /** The commands that connect a clone and the CLI with a project. */
 export function NextSteps({ project }: { project: Project }) {
+  const install = useInstallCommand();
   return (
     <ol className="flex list-decimal flex-col gap-4 pl-6">
+      {install && <Step command={install}>Install the CLI, once on each machine:</Step>}
       <Step command={`svc login --api ${window.location.origin}/v1`}>
         Sign in with the command line, once on each machine:
       </Step>

@@ -4,8 +4,10 @@ import type { Project } from "../../../src/contract/project.ts";
 import { useMe } from "../../api/accounts.ts";
 import { useList } from "../../api/list.ts";
 import { path } from "../../api/path.ts";
+import { useInstallCommand } from "../../api/release.ts";
 import { Ago } from "../../parts/ago.tsx";
 import { LinkButton } from "../../parts/button.tsx";
+import { Command } from "../../parts/command.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { Options, Select, TextField } from "../../parts/field.tsx";
 import { Loading } from "../../parts/loading.tsx";
@@ -95,6 +97,7 @@ function matches({ name, slug, repo_url }: Project, words: string): boolean {
 }
 
 function NoProjects() {
+  const install = useInstallCommand();
   return (
     <Empty title="No projects yet" command='svc projects new --repo "$(git remote get-url origin)" --link'>
       <p>
@@ -104,6 +107,12 @@ function NoProjects() {
         </Link>
         , or in your own clone of it:
       </p>
+      {install && (
+        <div className="mt-3 text-left text-ink">
+          <p className="mb-1 text-muted">Install the CLI first:</p>
+          <Command label="Copy the command that installs the CLI">{install}</Command>
+        </div>
+      )}
     </Empty>
   );
 }

@@ -8,6 +8,7 @@ import { ThemeChoice } from "../../parts/theme-choice.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import { ROLE_NAMES } from "../accounts/roles.ts";
 import { Tokens } from "../tokens/tokens.tsx";
+import { CommandLine } from "./command-line.tsx";
 import { Password } from "./password.tsx";
 
 /** The settings of the signed-in user: profile, tokens, password, appearance. */
@@ -16,6 +17,7 @@ export function Settings() {
     <Page title="Settings">
       <div className="max-w-5xl">
         <Profile />
+        <CommandLine />
         <Tokens
           title="Tokens"
           about="Each acts as you, in all of your projects. Use one per machine or script, so that you can revoke them separately. svc login also creates one."
