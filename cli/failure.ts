@@ -20,6 +20,7 @@ export type LocalCode =
   | "file"
   | "git"
   | "manifest_invalid"
+  | "self_host"
   | "not_fast_forward"
   | "session_failed"
   | "session_stopped"
