@@ -42,7 +42,13 @@ interface Extra {
   active_sessions?: number | undefined;
   session_id?: string | undefined;
   /** The end of the related log. */
-  log?: readonly (LogLine | AppLogLine)[] | undefined;
+  log?: readonly (LogLine | AppLogLine | LocalLogLine)[] | undefined;
+}
+
+/** A line of a log on this machine. */
+interface LocalLogLine {
+  source: string;
+  text: string;
 }
 
 /** An expected error: a message, a hint and the exit code. */

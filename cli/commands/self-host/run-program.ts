@@ -19,6 +19,8 @@ export interface RunOptions {
   ms?: number;
   /** Shows its output on stderr instead of collecting it. */
   show?: boolean;
+  /** Takes its output line by line instead of collecting it. If it throws, the program is ended. */
+  onLine?: (line: string) => Promise<void>;
 }
 
 /** Most programs only print a few lines about the engine. */
@@ -30,10 +32,10 @@ const OUTPUT_MAX = 256 * 1024;
 export async function runProgram(
   system: Pick<System, "env" | "stderr">,
   command: readonly string[],
-  { cwd, env, input, ms = RUN_MS, show = false }: RunOptions = {},
+  { cwd, env, input, ms = RUN_MS, show = false, onLine }: RunOptions = {},
 ): Promise<Ended> {
-  try {
-    const child = Bun.spawn([...command], {
+  const start = () =>
+    Bun.spawn([...command], {
       ...(cwd === undefined ? {} : { cwd }),
       env: { ...withoutRuntime(system.env), ...env },
       stdin: input === undefined ? "ignore" : new Blob([input]),
@@ -41,14 +43,20 @@ export async function runProgram(
       stderr: show ? system.stderr.fd : "pipe",
       timeout: ms,
     });
-    const [out, err] = await Promise.all([endOf(child.stdout), endOf(child.stderr), child.exited]);
-    return { code: child.exitCode, out, err };
+  let child: ReturnType<typeof start>;
+  try {
+    child = start();
   } catch (error) {
-    if (systemCode(error) === "ENOENT") return { code: 127, out: "", err: "not found" };
-    throw new CliError(
-      "self_host",
-      `${command[0]} cannot be started (${systemCode(error) ?? "unknown error"}).`,
-    );
+    const reason = systemCode(error) ?? "unknown error";
+    if (reason === "ENOENT") return { code: 127, out: "", err: "not found" };
+    throw new CliError("self_host", `${command[0]} cannot be started (${reason}).`);
+  }
+  try {
+    const reading = onLine ? eachLine(child.stdout, onLine) : endOf(child.stdout);
+    const [out, err] = await Promise.all([reading, endOf(child.stderr), child.exited]);
+    return { code: child.exitCode, out, err };
+  } finally {
+    if (child.exitCode === null) child.kill();
   }
 }
 
@@ -60,4 +68,20 @@ async function endOf(stream: ReadableStream<Uint8Array> | number | undefined): P
     text = (text + decoder.decode(chunk, { stream: true })).slice(-OUTPUT_MAX);
   }
   return text;
+}
+
+async function eachLine(
+  stream: ReadableStream<Uint8Array> | number | undefined,
+  take: (line: string) => Promise<void>,
+): Promise<string> {
+  if (!(stream instanceof ReadableStream)) return "";
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const chunk of stream) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = (lines.pop() ?? "").slice(0, OUTPUT_MAX);
+    for (const line of lines) await take(line);
+  }
+  if (rest !== "") await take(rest);
+  return "";
 }
