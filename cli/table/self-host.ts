@@ -144,7 +144,7 @@ export const configure = spec({
   summary: "Answer questions about the server's settings, for its next start",
   about: [
     "On a terminal it asks, shows what is set and keeps it if you press Enter. Each answer is also a flag; with one or more flags it does not ask. An empty value removes a setting. Secrets are never shown; `-` reads one from standard input.",
-    "Credentials for a git host belong to a project, not to the server: svc projects new --credential.",
+    "Credentials for a git host belong to a project, not to the server: svc projects new --git-token.",
   ],
   args: [],
   flags: {

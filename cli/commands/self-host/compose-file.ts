@@ -9,6 +9,8 @@ export interface Images {
 
 /** The data folder in the container of svc-api. */
 export const CONTAINER_DATA = "/var/lib/svc";
+/** Where the file of NODE_EXTRA_CA_CERTS is in the container. */
+const CONTAINER_AUTHORITY = "/etc/svc-authority.pem";
 /** Where the programs are in the image. */
 const PROGRAMS = "/usr/local/lib/svc";
 /**
@@ -37,6 +39,7 @@ export function renderCompose(env: Env, images: Images, socket: string, { projec
   const password = env.get("POSTGRES_PASSWORD") ?? "";
   const port = env.get("SVC_SELF_HOST_DB_PORT") ?? "";
   const settings = [...env].filter(([name]) => !/^(?:POSTGRES_|SVC_SELF_HOST_)/.test(name));
+  const authority = env.get("NODE_EXTRA_CA_CERTS");
   const file = {
     services: {
       db: {
@@ -76,10 +79,14 @@ export function renderCompose(env: Env, images: Images, socket: string, { projec
           DOCKER_HOST: "unix:///var/run/docker.sock",
           HOME: "/tmp",
           SVC_DATA_DIR: CONTAINER_DATA,
+          ...(authority && { NODE_EXTRA_CA_CERTS: CONTAINER_AUTHORITY }),
         }),
         volumes: [
           `data:${CONTAINER_DATA}`,
           { type: "bind", source: literal(socket), target: "/var/run/docker.sock" },
+          ...(authority
+            ? [{ type: "bind", source: literal(authority), target: CONTAINER_AUTHORITY, read_only: true }]
+            : []),
         ],
         read_only: true,
         tmpfs: ["/tmp:exec,mode=1777"],

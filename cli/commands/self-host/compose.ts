@@ -12,8 +12,18 @@ export const DATABASE_SERVICE = "db";
 const CANDIDATES = [["docker", "compose"], ["docker-compose"]] as const;
 const VERSION_MS = 20_000;
 
+/** What was found on each PATH: Compose takes a second to print its version. */
+const known = new Map<string | undefined, Promise<readonly string[] | null>>();
+
 /** The command of Docker Compose on this machine; null if there is none. */
 export async function findCompose(system: Pick<System, "env" | "stderr">): Promise<readonly string[] | null> {
+  const path = system.env["PATH"];
+  const found = known.get(path) ?? search(system);
+  known.set(path, found);
+  return found;
+}
+
+async function search(system: Pick<System, "env" | "stderr">): Promise<readonly string[] | null> {
   for (const command of CANDIDATES) {
     const { code } = await runProgram(system, [...command, "version"], { ms: VERSION_MS });
     if (code === 0) return command;

@@ -1,7 +1,8 @@
 import { isRecord } from "../../config.ts";
+import { CliError } from "../../failure.ts";
 import type { System } from "../../system.ts";
 import { API_SERVICE, DATABASE_SERVICE } from "./compose.ts";
-import { docker } from "./engine.ts";
+import { docker, lastLine } from "./engine.ts";
 import type { Env } from "./env-file.ts";
 import { aliveOf, readServerProcess } from "./server-process.ts";
 import { DEFAULT_HOST, DEFAULT_PORT } from "./settings.ts";
@@ -23,7 +24,7 @@ type Shell = Pick<System, "env" | "stderr" | "fetch">;
 const PROBE_MS = 20_000;
 const HEALTH_MS = 3000;
 
-/** The services of the server, as they are now. */
+/** The services of the server, as they are now. @throws CliError `self_host` if its engine does not answer */
 export const look = (system: Shell, stack: Stack, { mode }: Pick<State, "mode">): Promise<ServiceStatus[]> =>
   mode === "compose" ? lookAtContainers(system, stack) : lookAtProcesses(stack);
 
@@ -67,6 +68,12 @@ function stateOf(isSupervised: boolean, hasApi: boolean, exits: number): Service
 async function lookAtContainers(system: Shell, { project }: Stack): Promise<ServiceStatus[]> {
   const filter = `label=com.docker.compose.project=${project}`;
   const listed = await docker(system, ["ps", "--all", "--quiet", "--filter", filter], { ms: PROBE_MS });
+  if (listed.code !== 0) {
+    const reason = listed.code === 127 ? "the command docker is not installed" : lastLine(listed.err);
+    throw new CliError("self_host", `The Docker engine of the server does not answer: ${reason}`, {
+      hint: "Start the engine, or set DOCKER_HOST as at the server's start.",
+    });
+  }
   const ids = listed.out.split("\n").filter((id) => id !== "");
   const found = ids.length === 0 ? [] : parse((await docker(system, ["inspect", ...ids])).out);
   return [DATABASE_SERVICE, API_SERVICE].map(

@@ -109,7 +109,9 @@ const PORT_HINT: Record<PortProblem, string> = {
   "no such address": "Choose an address of this machine",
 };
 
-function judgePorts({ ports }: Probes): Finding[] {
+function judgePorts({ mode, engine, ports }: Probes): Finding[] {
+  // without its engine, a server that runs already is not recognized
+  if (mode === "compose" && engine.state !== "ready") return [];
   return ports.flatMap(({ setting, address, port, problem }): Finding[] => {
     if (problem === null) return [];
     const at = `${address.includes(":") ? `[${address}]` : address}:${port}`;

@@ -88,6 +88,9 @@ export function checkSetting(name: string, value: string, mode: State["mode"]): 
   }
   if (value === "") return;
   if (name === "SVC_PORT" && portOf(value) === null) throw usage("SVC_PORT must be a port from 1 to 65535.");
+  if (name === "NODE_EXTRA_CA_CERTS" && !value.startsWith("/")) {
+    throw usage("NODE_EXTRA_CA_CERTS must be the absolute path of a file.");
+  }
   if (name === "SVC_HOST") checkAddress(value, "SVC_HOST");
 }
 

@@ -27,7 +27,8 @@ export const start: Handler<typeof table.start> = async (context, { flags }) => 
   const stack = stackOf(system);
   const wishes = { native: flags.native, listen: flags.listen, publicUrl: flags["public-url"] };
   const { state, env } = await prepare(system, stack, wishes);
-  const services = await look(system, stack, state);
+  // the preflight explains an engine that does not answer
+  const services = await look(system, stack, state).catch(() => []);
   const alreadyRunning = isRunning(services) && (await askVersion(system, env)) !== null;
   if (alreadyRunning) await out.note(`The server runs already: ${localUrl(env)}`);
   const started = alreadyRunning ? state : await startServer(context, stack, state, env, flags);
@@ -107,12 +108,11 @@ async function startServer(
 }
 
 async function stopLeftovers({ system }: Context, stack: Stack, state: State): Promise<void> {
-  if (state.service !== null || isRunning(await look(system, stack, state))) {
-    await stopStack(system, stack, state).catch((error: unknown) => {
-      if (state.mode === "native") throw error;
-      // without an engine nothing runs in it; the preflight names what is missing
-    });
-  }
+  if (state.service === null) return;
+  await stopStack(system, stack, state).catch((error: unknown) => {
+    // the preflight explains an engine that does not answer
+    if (state.mode === "native") throw error;
+  });
 }
 
 /** @returns the version of svc-api */
