@@ -64,7 +64,7 @@ export const stop = spec({
   fields: ["mode", "stopped"],
   examples: [
     ["svc self-host stop", "Stop it"],
-    ["svc self-host stop && svc self-host start", "Restart it, for example after a change of its settings"],
+    ["svc self-host stop --json=stopped", "Whether it ran, as JSON"],
   ],
 });
 
