@@ -15,9 +15,12 @@ export async function logsOf(
 ): Promise<string[]> {
   if (mode === "native") return linesSinceStart(stack, count).map(logText);
   const { out } = await compose(system, stack, ["logs", "--no-color", `--tail=${count}`, service]);
-  return out
-    .split("\n")
-    .filter((line) => line !== "")
-    .slice(-count)
-    .map((line) => logText(line.replace(/^[^|]*\| ?/, "")));
+  return (
+    out
+      .split("\n")
+      // Compose 1 begins with a line of its own
+      .filter((line) => line.includes("|"))
+      .slice(-count)
+      .map((line) => logText(line.replace(/^[^|]*\| ?/, "")))
+  );
 }

@@ -99,7 +99,7 @@ async function startServer(
     await waitHealthy(system, stack, started, env, (services) => out.note(progress(services)));
   } catch (error) {
     // a service that fails would be restarted for ever
-    await stopStack(system, stack, started).catch(() => {});
+    await stopStack(system, stack, started, { keepLogs: true }).catch(() => {});
     throw error;
   } finally {
     interrupted.done();

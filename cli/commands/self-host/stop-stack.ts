@@ -17,22 +17,32 @@ const COMPOSE_MS = 3 * 60_000;
 const STOP_MS = 60_000;
 const POLL_MS = 100;
 
+interface StopOptions {
+  /** Whether stopped containers stay, for their logs. */
+  keepLogs?: boolean;
+}
+
 /**
  * Stops what `self-host start` started, and nothing else. The data stays.
  * @returns whether something was running
  * @throws CliError `self_host` if it does not stop
  */
-export async function stopStack(system: Host, stack: Stack, state: State): Promise<boolean> {
+export async function stopStack(
+  system: Host,
+  stack: Stack,
+  state: State,
+  { keepLogs = false }: StopOptions = {},
+): Promise<boolean> {
   const wasRunning = isRunning(await look(system, stack, state));
-  if (state.mode === "compose") await stopContainers(system, stack);
+  if (state.mode === "compose") await stopContainers(system, stack, keepLogs ? "stop" : "down");
   else await stopProcesses(system, stack, state);
   await writeState(stack, { ...state, service: null });
   return wasRunning;
 }
 
-async function stopContainers(system: Host, stack: Stack): Promise<void> {
-  // without --volumes: these hold the data
-  const { code, err } = await compose(system, stack, ["down"], { ms: COMPOSE_MS });
+async function stopContainers(system: Host, stack: Stack, verb: "stop" | "down"): Promise<void> {
+  // `down` without --volumes: these hold the data
+  const { code, err } = await compose(system, stack, [verb], { ms: COMPOSE_MS });
   if (code === 0) return;
   throw new CliError("self_host", `Docker Compose cannot stop the server: ${lastLine(err)}`, {
     hint: "svc self-host status",

@@ -109,7 +109,8 @@ test("a server whose supervisor was killed is found, and stopped", async () => {
   const { supervisor, api } = server.processes();
   process.kill(supervisor.pid, "SIGKILL");
   await until("the supervisor is gone", () => processOf(supervisor.pid)?.id !== supervisor.id);
-  if (processOf(api?.pid ?? 0)?.id === api?.id) expect((await status()).services[0].state).toBe("orphaned");
+  // svc-api ends by itself at its next line of log, which the question for its health may cause
+  expect(["orphaned", "stopped"]).toContain((await status()).services[0].state);
   expect((await server.selfHost("stop")).code).toBe(0);
   expect(processOf(api?.pid ?? 0)?.id).not.toBe(api?.id);
   expect(await server.selfHost("stop")).toMatchObject({ code: 0, stdout: "The server was not running.\n" });
@@ -147,6 +148,7 @@ test("stop never signals another process that has the id of one of the server's"
 test("the next start has the data and the token of the first", async () => {
   const before = config();
   const ran = await server.start("--json");
+  expect([ran.code, ran.stderr]).toEqual([0, ""]);
   expect(JSON.parse(ran.stdout)).toMatchObject({ already_running: false, email: "ada@example.com" });
   expect(config()).toEqual(before);
   const log = await server.selfHost("logs", "--tail", "5000");
