@@ -4,12 +4,12 @@ import { choose, DATA, GLOBAL, type Option, readFlags, tokenize, type Word } fro
 import {
   type Arg,
   type Command,
+  commandOf,
   type Flag,
   type Flags,
   type FlagsOf,
   type Group,
   isGroup,
-  lastWord,
   namesOf,
   type Spec,
   type Values,
@@ -101,7 +101,7 @@ function find(
     newProject(table, path, options);
   if (!isGroup(node)) return node;
   if (second === undefined) return node;
-  const command = node.commands.find((each) => namesOf(each.spec).includes(second));
+  const command = commandOf(node, path.slice(1));
   if (command) return command;
   const names = node.commands.flatMap((each) => namesOf(each.spec));
   throw unknown(
@@ -218,7 +218,7 @@ export function usageLine(spec: Spec): string {
   const required = Object.entries(spec.flags).flatMap(([name, flag]) =>
     flag.kind === "string" && flag.required ? [`--${name} <${flag.value}>`] : [],
   );
-  return ["svc", ...spec.path.slice(0, -1), lastWord(spec), ...args, ...required, "[flags]"].join(" ");
+  return ["svc", ...spec.path, ...args, ...required, "[flags]"].join(" ");
 }
 
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);

@@ -20,6 +20,7 @@ export type LocalCode =
   | "file"
   | "git"
   | "manifest_invalid"
+  | "self_host"
   | "not_fast_forward"
   | "session_failed"
   | "session_stopped"
@@ -41,7 +42,13 @@ interface Extra {
   active_sessions?: number | undefined;
   session_id?: string | undefined;
   /** The end of the related log. */
-  log?: readonly (LogLine | AppLogLine)[] | undefined;
+  log?: readonly (LogLine | AppLogLine | LocalLogLine)[] | undefined;
+}
+
+/** A line of a log on this machine. */
+interface LocalLogLine {
+  source: string;
+  text: string;
 }
 
 /** An expected error: a message, a hint and the exit code. */

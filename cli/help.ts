@@ -20,7 +20,7 @@ function rootHelp(): string {
     ...groups.map((group) =>
       section(
         group.summary.toUpperCase(),
-        columns(group.commands.map(({ spec }) => [spec.path.join(" "), spec.summary])),
+        columns(shown(group).map(({ spec }) => [spec.path.join(" "), spec.summary])),
       ),
     ),
     section("OTHER COMMANDS", columns(single.map(({ spec }) => [spec.path.join(" "), spec.summary]))),
@@ -37,11 +37,13 @@ function rootHelp(): string {
 }
 
 function groupHelp(group: Group): string {
-  const examples = group.commands.flatMap(({ spec }) => spec.examples.slice(0, 1)).slice(0, 3);
+  const examples = shown(group)
+    .flatMap(({ spec }) => spec.examples.slice(0, 1))
+    .slice(0, 3);
   return [
     `${group.summary}\n`,
     section("USAGE", [`svc ${group.name} <command> [flags]`]),
-    section("COMMANDS", columns(group.commands.map(({ spec }) => [lastWord(spec), spec.summary]))),
+    section("COMMANDS", columns(shown(group).map(({ spec }) => [lastWord(spec), spec.summary]))),
     section(
       "EXAMPLES",
       examples.flatMap(([command, description]) => [`# ${description}`, command]),
@@ -75,6 +77,8 @@ function commandHelp(spec: Spec): string {
   );
   return parts.join("\n");
 }
+
+const shown = (group: Group): Command[] => group.commands.filter(({ spec }) => !spec.hidden);
 
 const section = (title: string, body: readonly string[]): string =>
   `${title}\n${body.map((line) => `  ${line}\n`).join("")}`;

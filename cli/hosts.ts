@@ -53,11 +53,13 @@ export function nameFromUrl(url: string): string {
   return isHostName(trimmed) ? trimmed : "host";
 }
 
-/** Whether requests to the address are sent in plain text. */
-export function isUnencrypted(url: string): boolean {
-  const { protocol, hostname } = new URL(url);
-  return protocol === "http:" && !/^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
-}
+/** Whether requests to the address are sent in plain text over a network. */
+export const isUnencrypted = (url: string): boolean =>
+  new URL(url).protocol === "http:" && !isLoopbackUrl(url);
+
+/** Whether the address is one of this machine alone. */
+export const isLoopbackUrl = (url: string): boolean =>
+  /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
 
 export function unknownHost(name: string, known: readonly string[]): CliError {
   const guess = nearest(name, known);

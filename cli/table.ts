@@ -7,6 +7,7 @@ import { initializing } from "./table/init.ts";
 import { projects } from "./table/projects.ts";
 import { repo } from "./table/repo.ts";
 import { env, secrets } from "./table/secrets.ts";
+import { selfHost } from "./table/self-host.ts";
 import { sessions } from "./table/sessions.ts";
 import { shipping } from "./table/ship.ts";
 import { tools } from "./table/tools.ts";
@@ -23,6 +24,7 @@ export const TABLE: readonly (Group | Command)[] = [
   triggers,
   projects,
   hosts,
+  selfHost,
   ...initializing,
   ...shipping,
   ...account,

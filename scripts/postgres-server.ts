@@ -50,6 +50,12 @@ export async function startPostgres(): Promise<PostgresServer | { missing: strin
   }
 }
 
+/** Copies Postgres's programs to `<folder>/programs`. @returns that folder; null if npm has none for this machine */
+export function copyPostgres(folder: string): string | null {
+  const native = nativeFolder();
+  return native === null ? null : copyPrograms(native, folder);
+}
+
 async function startIn(folder: string, native: string, remove: () => void): Promise<PostgresServer> {
   const programs = copyPrograms(native, folder);
   const data = join(folder, "data");

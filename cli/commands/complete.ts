@@ -13,6 +13,7 @@ import { makeOutput } from "../output.ts";
 import {
   type Command,
   type Completes,
+  commandOf,
   type Flag,
   type Flags,
   type Group,
@@ -122,9 +123,12 @@ function step(walked: Walked, word: string): void {
       TABLE.find((each) => (isGroup(each) ? each.name === word : namesOf(each.spec).includes(word))) ?? null;
     if (walked.node === null) walked.rest.push(word);
   } else if (isGroup(node)) {
-    const command = node.commands.find((each) => namesOf(each.spec).includes(word));
-    if (command) walked.node = command;
-    else walked.rest.push(word);
+    const command = commandOf(node, [...walked.rest, word]);
+    walked.rest.push(word);
+    if (command) {
+      walked.node = command;
+      walked.rest = [];
+    }
   } else walked.rest.push(word);
 }
 
@@ -175,8 +179,7 @@ async function ofWord(scope: Context, node: Walked["node"], rest: readonly strin
     });
   }
   if (isGroup(node)) {
-    if (rest.length > 0) return [];
-    return node.commands.map(({ spec }) => ({ value: lastWord(spec), text: spec.summary }));
+    return commandWords(node, rest);
   }
   const { args } = node.spec;
   const arg = args[rest.length] ?? (args.at(-1)?.many ? args.at(-1) : undefined);
@@ -184,6 +187,19 @@ async function ofWord(scope: Context, node: Walked["node"], rest: readonly strin
   if (arg.choices) return arg.choices.map((value) => ({ value }));
   if (arg.completes === "topic") return topics(rest);
   return arg.completes ? values(scope, arg.completes) : [];
+}
+
+/** The next words of the group's commands after `rest`, without the hidden ones. */
+function commandWords(group: Group, rest: readonly string[]): Candidate[] {
+  const before = rest.map((word) => `${word} `).join("");
+  const found = new Map<string, string>();
+  for (const { spec } of group.commands) {
+    const name = lastWord(spec);
+    const [word = "", more] = name.slice(before.length).split(" ");
+    if (spec.hidden || !name.startsWith(before) || found.has(word)) continue;
+    found.set(word, more === undefined ? spec.summary : `${before}${word} …`);
+  }
+  return [...found].map(([value, text]) => ({ value, text }));
 }
 
 function topics(rest: readonly string[]): Candidate[] {
@@ -195,8 +211,7 @@ function topics(rest: readonly string[]): Candidate[] {
     return [...names, ...Object.keys(TOPICS)].map((value) => ({ value }));
   }
   const group = TABLE.find((each) => isGroup(each) && each.name === first);
-  if (rest.length > 1 || !group || !isGroup(group)) return [];
-  return group.commands.map(({ spec }) => ({ value: lastWord(spec), text: spec.summary }));
+  return group && isGroup(group) ? commandWords(group, rest.slice(1)) : [];
 }
 
 async function values(scope: Context, what: Completes): Promise<Candidate[]> {

@@ -1,0 +1,32 @@
+import type { System } from "../../system.ts";
+import { requireEnv } from "./env-file.ts";
+import type { Stack } from "./stack.ts";
+
+/** Variables of the operator's environment that a native server gets. Everything else comes from its settings. */
+const PASSED = new Set([
+  "HOME",
+  "PATH",
+  "USER",
+  "LOGNAME",
+  "SHELL",
+  "LANG",
+  "TZ",
+  "TMPDIR",
+  "XDG_RUNTIME_DIR",
+  "SSH_AUTH_SOCK",
+  "DOCKER_HOST",
+  "DOCKER_TLS_VERIFY",
+  "DOCKER_CERT_PATH",
+]);
+
+/** The environment of a native server: a few variables of the machine, and the settings. */
+export async function serverEnvironment(env: System["env"], stack: Stack): Promise<Record<string, string>> {
+  const passed = Object.entries(env).flatMap(([name, value]): [string, string][] =>
+    value !== undefined && (PASSED.has(name) || name.startsWith("LC_")) ? [[name, value]] : [],
+  );
+  return {
+    ...Object.fromEntries(passed),
+    ...Object.fromEntries(await requireEnv(stack)),
+    SVC_DATA_DIR: stack.data,
+  };
+}
