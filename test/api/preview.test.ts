@@ -353,14 +353,14 @@ describe("a session that is not running", () => {
 
 test("with a preview domain, cookies are secure, and apps get requests for localhost", async () => {
   const other = await startProxied({
-    SVC_PREVIEW_HOST: "preview.example.com",
+    SVC_PREVIEW_HOST: "preview.example.net",
     SVC_PUBLIC_URL: "https://svc.example.com",
   });
   try {
     const path = `/v1/projects/${other.bench.hosted.project.project_id}/sessions/${other.session.id}/preview`;
     const { url } = (await other.bench.api.call("POST", path, { body: { port: other.port } })).body;
     const { host, search, protocol } = new URL(url);
-    expect([protocol, host]).toEqual(["https:", `p${other.port}-${other.session.id}.preview.example.com`]);
+    expect([protocol, host]).toEqual(["https:", `p${other.port}-${other.session.id}.preview.example.net`]);
     const ask = (target: string, lines: string[]) =>
       sendRaw(other.bench.api.url, rawRequest(target, [`Host: ${host}`, ...lines]));
     const { text } = await ask(`/${search}`, []);
