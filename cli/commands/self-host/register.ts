@@ -41,7 +41,8 @@ export async function register(
   const url = `${localUrl(env)}/v1`;
   const stored = getHost(await readConfig(path), HOST);
   const isTaken = stored?.token !== undefined && stored.url !== url && !isLoopbackUrl(stored.url);
-  const known = stored?.url === url && given === undefined ? await emailOf(context, stored.token, url) : null;
+  const current = stored?.url === url ? await emailOf(context, stored.token, url) : null;
+  const known = given === undefined || given === current ? current : null;
   const email = known ?? given ?? (await ownEmail(context));
   if (known === null && !isTaken) await signIn(context, stack, state, { url, email });
   if (!isTaken) {

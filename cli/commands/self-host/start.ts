@@ -9,7 +9,7 @@ import { notInSandbox } from "./not-in-sandbox.ts";
 import { judge, type Probes, summaryOf } from "./preflight.ts";
 import { prepare } from "./prepare.ts";
 import { probe } from "./probe.ts";
-import { findPrograms, installPrograms, PROGRAMS, versionOf } from "./programs.ts";
+import { providePrograms } from "./provide-programs.ts";
 import { HOST, register } from "./register.ts";
 import { prepareRuntime } from "./runtime.ts";
 import { chooseService, startService } from "./service.ts";
@@ -113,25 +113,6 @@ async function stopLeftovers({ system }: Context, stack: Stack, state: State): P
     // the preflight explains an engine that does not answer
     if (state.mode === "native") throw error;
   });
-}
-
-/** @returns the version of svc-api */
-async function providePrograms(
-  { system, out }: Context,
-  stack: Stack,
-  apiBinary: string | undefined,
-  mode: State["mode"],
-): Promise<string> {
-  const programs = await findPrograms(system, apiBinary);
-  if (programs !== null) {
-    await installPrograms(stack, programs);
-    const missing = PROGRAMS.filter((name) => !programs.has(name));
-    if (missing.length > 0) {
-      await out.warn(`Sessions cannot start: ${missing.join(" and ")} not found beside svc-api.`);
-    }
-  }
-  if (mode === "compose" && process.platform !== "linux") return "";
-  return versionOf(system, stack);
 }
 
 /** @throws CliError `self_host` with every error that was found */

@@ -1,0 +1,155 @@
+import { afterAll, expect, test } from "bun:test";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { processOf } from "../../../cli/commands/self-host/process-identity.ts";
+import { selfHosted } from "../../helpers/self-hosted.ts";
+import { until } from "../../helpers/until.ts";
+
+/** One server for the whole file: each test begins with the state that the one before left. */
+const server = selfHosted();
+afterAll(() => server.end());
+
+const status = async () => JSON.parse((await server.selfHost("status", "--json")).stdout);
+const config = () => JSON.parse(readFileSync(server.home.config, "utf8"));
+const isHealthy = async () => (await server.selfHost("status")).code === 0;
+
+test("the first start makes settings, starts the server, signs in and prints a link", async () => {
+  expect(await server.selfHost("status")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("svc self-host start"),
+  });
+  const ran = await server.start("--json");
+  expect(ran).toMatchObject({ code: 0, stderr: "" });
+  const answer = JSON.parse(ran.stdout);
+  const url = `http://localhost:${server.port}`;
+  expect(answer).toMatchObject({
+    url,
+    mode: "native",
+    email: "ada@example.com",
+    host: "selfhost",
+    already_running: false,
+    settings_changed: false,
+    sign_in_url: expect.stringContaining(`${url}/welcome?token=`),
+  });
+  expect(config()).toMatchObject({
+    active: "selfhost",
+    hosts: {
+      selfhost: {
+        url: `${url}/v1`,
+        user_email: "ada@example.com",
+        token: expect.stringMatching(/^svc_pat_/),
+      },
+    },
+  });
+  for (const name of ["env", "state.json", "server.log", "server.json"]) {
+    expect([name, statSync(join(server.dir, name)).mode & 0o777]).toEqual([name, 0o600]);
+  }
+  expect(statSync(server.dir).mode & 0o777).toBe(0o700);
+});
+
+test("a second start says that it runs, and keeps process, token and secrets", async () => {
+  const before = [server.processes(), config(), readFileSync(join(server.dir, "env"), "utf8")];
+  const ran = await server.start();
+  expect(ran).toMatchObject({ code: 0, stderr: expect.stringContaining("runs already") });
+  expect([server.processes(), config(), readFileSync(join(server.dir, "env"), "utf8")]).toEqual(before);
+});
+
+test("svc-api is restarted when it is killed", async () => {
+  const { api, supervisor } = server.processes();
+  process.kill(api?.pid ?? 0, "SIGKILL");
+  await until("svc-api is back", async () => {
+    const now = server.processes();
+    return now.api !== null && now.api.pid !== api?.pid && (await isHealthy());
+  });
+  expect(server.processes()).toMatchObject({ supervisor, exits: 1 });
+  expect((await status()).services).toEqual([
+    { name: "api", state: "running", since: expect.any(String), restarts: 1 },
+  ]);
+});
+
+test("settings can be listed and set; they take effect after a restart", async () => {
+  const listed = await server.selfHost("env", "ls");
+  expect(listed.stdout).toContain("SVC_MASTER_KEY\t********\n");
+  expect(listed.stdout).toContain(`SVC_PORT\t${server.port}\n`);
+  const set = await server.selfHost(
+    "env",
+    "set",
+    "SVC_SIGN_UP=open",
+    "SVC_LLM_API_KEY=sk-1",
+    "SVC_LLM_BASE_URL=http://m/v1",
+  );
+  expect(set).toMatchObject({ code: 0, stderr: expect.stringContaining("after a restart") });
+  expect(set.stdout + set.stderr).not.toContain("sk-1");
+  expect(await status()).toMatchObject({ healthy: true, settings_changed: true });
+  expect((await server.selfHost("env", "set", "SVC_SIGN_UP=")).stdout).toBe("SVC_SIGN_UP is removed.\n");
+  expect((await server.selfHost("env", "set", "SVC_SINGUP=open")).code).toBe(2);
+});
+
+test("answers can be given as flags, and are refused together if one is wrong", async () => {
+  const ran = await server.selfHost("configure", "--sign-up", "open", "--model-key", "sk-2", "--json");
+  expect(JSON.parse(ran.stdout)).toEqual([
+    { name: "SVC_SIGN_UP", value: "open", secret: false, applies: "after a restart" },
+    { name: "SVC_LLM_API_KEY", value: "********", secret: true, applies: "after a restart" },
+  ]);
+  const before = readFileSync(join(server.dir, "env"), "utf8");
+  expect(before).toContain("SVC_LLM_API_KEY=sk-2\n");
+  const wrong = await server.selfHost("configure", "--sign-up", "invited", "--listen", "nowhere");
+  expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining("--listen must be an IP address") });
+  expect((await server.selfHost("configure")).stderr).toContain("must be flags");
+  expect(readFileSync(join(server.dir, "env"), "utf8")).toBe(before);
+});
+
+test("a server whose supervisor was killed is found, and stopped", async () => {
+  const { supervisor, api } = server.processes();
+  process.kill(supervisor.pid, "SIGKILL");
+  await until("the supervisor is gone", () => processOf(supervisor.pid)?.id !== supervisor.id);
+  if (processOf(api?.pid ?? 0)?.id === api?.id) expect((await status()).services[0].state).toBe("orphaned");
+  expect((await server.selfHost("stop")).code).toBe(0);
+  expect(processOf(api?.pid ?? 0)?.id).not.toBe(api?.id);
+  expect(await server.selfHost("stop")).toMatchObject({ code: 0, stdout: "The server was not running.\n" });
+  expect(await status()).toMatchObject({ healthy: false, services: [{ state: "stopped" }] });
+});
+
+test("a start that fails shows the server's last lines, and leaves nothing behind", async () => {
+  expect((await server.selfHost("env", "set", "SVC_IDLE_TIMEOUT=never")).stderr).toContain("next start");
+  const ran = await server.start();
+  expect(ran.code).toBe(1);
+  expect(ran.stderr).toContain("api | svc-api: SVC_IDLE_TIMEOUT must be");
+  // lines of an earlier start
+  expect(ran.stderr).not.toContain("listens on");
+  expect((await status()).services[0].state).toBe("stopped");
+  await server.selfHost("env", "set", "SVC_IDLE_TIMEOUT=");
+});
+
+test("stop never signals another process that has the id of one of the server's", async () => {
+  const stranger = Bun.spawn(["sleep", "600"]);
+  try {
+    const reused = { pid: stranger.pid, id: "an earlier boot 1" };
+    const record = { supervisor: reused, api: reused, since: new Date(0).toISOString(), exits: 0 };
+    writeFileSync(join(server.dir, "server.json"), JSON.stringify(record));
+    const state = JSON.parse(readFileSync(join(server.dir, "state.json"), "utf8"));
+    writeFileSync(join(server.dir, "state.json"), JSON.stringify({ ...state, service: "process" }));
+    expect((await status()).services[0].state).toBe("stopped");
+    expect((await server.selfHost("stop")).stdout).toBe("The server was not running.\n");
+    expect(stranger.exitCode).toBeNull();
+    expect(stranger.killed).toBe(false);
+  } finally {
+    stranger.kill("SIGKILL");
+  }
+});
+
+test("the next start has the data and the token of the first", async () => {
+  const before = config();
+  const ran = await server.start("--json");
+  expect(JSON.parse(ran.stdout)).toMatchObject({ already_running: false, email: "ada@example.com" });
+  expect(config()).toEqual(before);
+  const log = await server.selfHost("logs", "--tail", "5000");
+  expect(log.stdout).toContain("svc-api: SVC_IDLE_TIMEOUT must be");
+  expect(log.stdout).toContain("listens on");
+  expect((await server.selfHost("logs", "db")).code).toBe(2);
+});
+
+test("settings that are missing are not replaced by new secrets", async () => {
+  writeFileSync(join(server.dir, "env"), "not a setting\n");
+  expect((await server.start()).stderr).toContain("line 1: it is not NAME=VALUE");
+});

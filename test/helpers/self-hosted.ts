@@ -1,0 +1,54 @@
+import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { freePort } from "../../scripts/free-port.ts";
+import { makeHome, type Ran, svc } from "./cli-run.ts";
+
+/** A home whose `svc self-host` uses a free port, with the server's source as its program. */
+export interface SelfHosted {
+  home: ReturnType<typeof makeHome>;
+  dir: string;
+  port: number;
+  /** Runs `svc self-host …`. */
+  selfHost(...args: string[]): Promise<Ran>;
+  /** `self-host start --native` without a service manager. */
+  start(...args: string[]): Promise<Ran>;
+  /** The processes that the supervisor recorded. */
+  processes(): {
+    supervisor: { pid: number; id: string };
+    api: { pid: number; id: string } | null;
+    exits: number;
+  };
+  /** Stops the server, also after a failed test. */
+  end(): Promise<void>;
+}
+
+export function selfHosted(env: Record<string, string> = {}): SelfHosted {
+  const home = makeHome();
+  // a folder of its own: that of the home is removed before the server is stopped
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "svc-sh-")));
+  const dir = join(folder, "sh");
+  const program = join(folder, "svc-api");
+  writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${resolve("src/main.ts")}' "$@"\n`);
+  chmodSync(program, 0o755);
+  const port = freePort();
+  const selfHost = (...args: string[]) =>
+    svc(["self-host", ...args], {
+      home,
+      cwd: folder,
+      env: { SVC_SELF_HOST_DIR: dir, ...env },
+    });
+  const flags = ["--native", "--no-service", "--api-binary", program, "--email", "ada@example.com"];
+  return {
+    home,
+    dir,
+    port,
+    selfHost,
+    start: (...args) => selfHost("start", ...flags, "--listen", `127.0.0.1:${port}`, ...args),
+    processes: () => JSON.parse(readFileSync(join(dir, "server.json"), "utf8")),
+    async end() {
+      await selfHost("stop");
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
