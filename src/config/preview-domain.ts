@@ -9,7 +9,11 @@ const ALLOW = "SVC_ALLOW_SHARED_PREVIEW_DOMAIN";
  * Names without a registrable domain (`localhost`, addresses) cannot have such cookies.
  * @throws ConfigError
  */
-export function requireOwnPreviewDomain(env: Environment, publicUrl: string, previewHost: string | null): void {
+export function requireOwnPreviewDomain(
+  env: Environment,
+  publicUrl: string,
+  previewHost: string | null,
+): void {
   if (flag(env, ALLOW) || previewHost === null) return;
   const domain = registrableDomain(new URL(publicUrl).hostname);
   if (domain === null || domain !== registrableDomain(previewHost)) return;
