@@ -58,7 +58,9 @@ async function ask(question: Question, current: string, mode: State["mode"]): Pr
       : await clack.text({ message: label, placeholder: oneLine(current), validate, output });
   if (clack.isCancel(answer)) throw new CliError("cancelled", "Cancelled; nothing was changed.");
   const text = `${answer ?? ""}`.trim();
-  return text === "" ? new Map([[setting, current]]) : settingsOf(question, text, mode);
+  // the first choice is the default of the server
+  const isKept = text === "" || (current === "" && text === choices?.[0]);
+  return isKept ? new Map([[setting, current]]) : settingsOf(question, text, mode);
 }
 
 function problemOf(question: Question, text: string, mode: State["mode"]): string | undefined {

@@ -12,6 +12,8 @@ export interface Probes {
   /** The command of Compose; null if there is none. Only for Compose. */
   compose: readonly string[] | null;
   hasGit: boolean;
+  /** Whether sessions of a native server can run: bubblewrap, or the socket of a Docker engine. */
+  hasSandboxes: boolean;
   ports: readonly { setting: string; address: string; port: number; problem: PortProblem | null }[];
   /** Free bytes of the disk for the data; null if unknown. */
   disk: number | null;
@@ -23,7 +25,7 @@ export interface Probes {
 export type PortProblem = "in use" | "not allowed" | "no such address";
 
 export interface Finding {
-  check: "engine" | "compose" | "git" | "port" | "disk" | "memory";
+  check: "engine" | "compose" | "git" | "sandboxes" | "port" | "disk" | "memory";
   /** An error prevents the start. */
   level: "error" | "warning";
   message: string;
@@ -46,7 +48,7 @@ export function judge(probes: Probes): Finding[] {
   return [
     ...(probes.mode === "compose"
       ? [...judgeEngine(probes.engine), ...judgeCompose(probes)]
-      : judgeGit(probes)),
+      : [...judgeGit(probes), ...judgeSandboxes(probes)]),
     ...judgePorts(probes),
     ...judgeDisk(probes),
     ...judgeMemory(probes),
@@ -101,6 +103,13 @@ function judgeGit({ hasGit }: Probes): Finding[] {
   if (hasGit) return [];
   const hint = "Install git (on Debian: apt install git).";
   return [{ check: "git", level: "error", message: "git is not installed.", hint }];
+}
+
+function judgeSandboxes({ hasSandboxes }: Probes): Finding[] {
+  if (hasSandboxes) return [];
+  const message = "Sessions cannot start: neither bubblewrap nor a Docker engine was found.";
+  const hint = "Install bubblewrap (on Debian: apt install bubblewrap), then restart the server.";
+  return [{ check: "sandboxes", level: "warning", message, hint }];
 }
 
 const PORT_HINT: Record<PortProblem, string> = {

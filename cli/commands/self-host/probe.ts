@@ -6,7 +6,7 @@ import { dirname } from "node:path";
 import { systemCode } from "../../failure.ts";
 import type { System } from "../../system.ts";
 import { findCompose } from "./compose.ts";
-import { findEngine } from "./engine.ts";
+import { findEngine, socketOf } from "./engine.ts";
 import type { Env } from "./env-file.ts";
 import type { PortProblem, Probes } from "./preflight.ts";
 import { DEFAULT_HOST, DEFAULT_PORT } from "./settings.ts";
@@ -41,7 +41,8 @@ export async function probe(
     platform: process.platform,
     engine,
     compose: isCompose ? await findCompose(system) : null,
-    hasGit: Bun.which("git", { PATH: system.env["PATH"] ?? "" }) !== null,
+    hasSandboxes: hasProgram(system, "bwrap") || existsSync(dockerSocket(system)),
+    hasGit: hasProgram(system, "git"),
     ports: await Promise.all(
       wanted.map(async (each) => ({ ...each, problem: await tryPort(each.address, each.port) })),
     ),
@@ -49,6 +50,12 @@ export async function probe(
     memory: totalmem(),
   };
 }
+
+const hasProgram = ({ env }: Pick<System, "env">, name: string): boolean =>
+  Bun.which(name, { PATH: env["PATH"] ?? "" }) !== null;
+
+const dockerSocket = ({ env }: Pick<System, "env">): string =>
+  socketOf(env["DOCKER_HOST"] ?? "") ?? "/var/run/docker.sock";
 
 /** A free port of loopback. */
 export async function freePort(): Promise<number> {

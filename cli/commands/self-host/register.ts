@@ -10,6 +10,7 @@ import type { Target } from "../../target.ts";
 import { runApi } from "./api-program.ts";
 import type { Env } from "./env-file.ts";
 import { localUrl } from "./look.ts";
+import { runProgram } from "./run-program.ts";
 import type { Stack } from "./stack.ts";
 import type { State } from "./state.ts";
 
@@ -107,7 +108,9 @@ async function ownEmail({ system }: Context): Promise<string> {
       ({ stdout }) => stdout.trim(),
       () => "",
     );
-  return configured || `${system.env["USER"] || userInfo().username}@host.local`;
+  if (configured) return configured;
+  const { code, out } = await runProgram(system, ["id", "-un"]);
+  return `${(code === 0 && out.trim()) || userInfo().username}@host.local`;
 }
 
 const refused = (what: string, reason: string): CliError =>

@@ -17,6 +17,7 @@ const GOOD: Probes = {
   engine: READY,
   compose: ["docker", "compose"],
   hasGit: false,
+  hasSandboxes: false,
   ports: [
     { setting: "SVC_PORT", address: "127.0.0.1", port: 13738, problem: null },
     { setting: "SVC_SELF_HOST_DB_PORT", address: "127.0.0.1", port: 40001, problem: null },
@@ -24,7 +25,14 @@ const GOOD: Probes = {
   disk: 40 * GB,
   memory: 16 * GB,
 };
-const NATIVE: Probes = { ...GOOD, mode: "native", engine: { state: "missing" }, compose: null, hasGit: true };
+const NATIVE: Probes = {
+  ...GOOD,
+  mode: "native",
+  engine: { state: "missing" },
+  compose: null,
+  hasGit: true,
+  hasSandboxes: true,
+};
 const [API] = GOOD.ports;
 const port = (problem: Probes["ports"][number]["problem"], address = "127.0.0.1"): Partial<Probes> => ({
   ports: API ? [{ ...API, address, problem }] : [],
@@ -57,6 +65,11 @@ const TABLE: [string, Probes, string[]][] = [
     ["warning Docker Desktop was not tried with this command."],
   ],
   ["no Compose", { ...GOOD, compose: null }, ["error Docker Compose is not installed."]],
+  [
+    "nothing to run sessions in",
+    { ...NATIVE, hasSandboxes: false },
+    ["warning Sessions cannot start: neither bubblewrap nor a Docker engine was found."],
+  ],
   ["no git", { ...NATIVE, hasGit: false }, ["error git is not installed."]],
   [
     "a port in use",
