@@ -39,7 +39,10 @@ export const restore = spec({
     },
   },
   fields: ["mode", "folder", "version"],
-  examples: [["svc self-host restore /mnt/backups/svc.tar --native", "On another machine, without Docker"]],
+  examples: [
+    ["svc self-host restore /mnt/backups/svc.tar", "On another machine, into Docker"],
+    ["svc self-host restore /mnt/backups/svc.tar --native", "Without Docker"],
+  ],
 });
 
 export const update = spec({
@@ -61,14 +64,17 @@ export const update = spec({
     force: { kind: "boolean", summary: "Also if the server has this version already" },
   },
   fields: ["from", "to", "backup", "updated"],
-  examples: [["svc update && svc self-host update", "Update both"]],
+  examples: [
+    ["svc self-host update", "After svc update"],
+    ["svc self-host update --api-binary ./svc-api", "To a program of your own"],
+  ],
 });
 
 export const doctor = spec({
   path: ["self-host", "doctor"],
   guesses: ["self-host check"],
   summary: "Check the server and its machine, and say what to do",
-  about: ["Exits with 1 if a check failed. docs/troubleshooting.md has more about each."],
+  about: ["Exits with 1 if a check failed. docs/doctor.md has more about each."],
   args: [],
   flags: {},
   fields: ["check", "state", "message", "hint", "doc"],

@@ -65,7 +65,7 @@ export const stop = spec({
   fields: ["mode", "stopped"],
   examples: [
     ["svc self-host stop", "Stop it"],
-    ["svc self-host stop && svc self-host start", "Restart it, for example after a change of its settings"],
+    ["svc self-host stop --json", "Whether it was running"],
   ],
 });
 

@@ -351,6 +351,24 @@ describe("a session that is not running", () => {
   });
 });
 
+test("a proxy may request certificates only for the names of sessions and apps", async () => {
+  const check = (domain: string) =>
+    bench.api.call("GET", `/v1/preview-hosts/check?domain=${encodeURIComponent(domain)}`, { token: null });
+  const name = hostOf().replace(/:\d+$/, "");
+  expect((await check(name)).status).toBe(200);
+  const others = [
+    name.replace(session.id, crypto.randomUUID()),
+    name.replace("localhost", "example.com"),
+    name.replace("p", "q"),
+    `x.${name}`,
+    "unknown--app.localhost",
+    "localhost",
+    "*.localhost",
+  ];
+  for (const other of others) expect([other, (await check(other)).status]).toEqual([other, 404]);
+  expect((await check("a".repeat(300))).status).toBe(400);
+});
+
 test("with a preview domain, cookies are secure, and apps get requests for localhost", async () => {
   const other = await startProxied({
     SVC_PREVIEW_HOST: "preview.example.net",

@@ -52,16 +52,16 @@ const failed = (message: string, hint: string): Outcome => ({ state: "failed", m
 
 /** Every check, in the order in which a person would look. */
 export const CHECKS: readonly Check[] = [
-  { check: "settings", doc: "troubleshooting.md#settings", run: checkSettings },
-  { check: "programs", doc: "troubleshooting.md#programs", run: checkPrograms },
-  { check: "machine", doc: "troubleshooting.md#machine", run: checkMachine },
-  { check: "services", doc: "troubleshooting.md#services", run: checkServices },
-  { check: "answer", doc: "troubleshooting.md#the-server-does-not-answer", run: checkAnswer },
-  { check: "version", doc: "troubleshooting.md#version", run: checkVersion },
-  { check: "public-url", doc: "tls.md#check", run: checkPublicUrl },
-  { check: "runtime", doc: "runtime.md#install-it", run: checkRuntime },
-  { check: "data", doc: "troubleshooting.md#data", run: checkData },
-  { check: "backup", doc: "backup.md", run: checkBackup },
+  { check: "settings", doc: "doctor.md#settings", run: checkSettings },
+  { check: "programs", doc: "doctor.md#programs", run: checkPrograms },
+  { check: "machine", doc: "doctor.md#machine", run: checkMachine },
+  { check: "services", doc: "doctor.md#services", run: checkServices },
+  { check: "answer", doc: "doctor.md#answer", run: checkAnswer },
+  { check: "version", doc: "doctor.md#version", run: checkVersion },
+  { check: "public-url", doc: "doctor.md#public-url", run: checkPublicUrl },
+  { check: "runtime", doc: "doctor.md#runtime", run: checkRuntime },
+  { check: "data", doc: "doctor.md#data", run: checkData },
+  { check: "backup", doc: "doctor.md#backup", run: checkBackup },
 ];
 
 async function checkSettings({ env, stack, state, services }: Machine): Promise<Outcome> {

@@ -67,21 +67,10 @@ test("doctor checks everything, and names what is wrong and what to do", async (
   expect(wrong.stderr).toContain("settings");
 });
 
-test("each check's page exists, and its section", () => {
-  for (const { doc } of CHECKS) {
-    const [page = "", section] = doc.split("#");
-    const path = resolve("docs", page);
-    // docs/troubleshooting.md has the sections of what it prints
-    if (page === "troubleshooting.md" && !existsSync(path)) continue;
-    const headings = [...readFileSync(path, "utf8").matchAll(/^#+ (.+)$/gm)].map(([, text = ""]) =>
-      text
-        .toLowerCase()
-        .replace(/[^\w -]/g, "")
-        .replaceAll(" ", "-"),
-    );
-    if (section !== undefined && page !== "troubleshooting.md")
-      expect([doc, headings]).toEqual([doc, expect.arrayContaining([section])]);
-  }
+test("docs/doctor.md has a section for each check, in the same order", () => {
+  const headings = [...readFileSync(resolve("docs/doctor.md"), "utf8").matchAll(/^## (.+)$/gm)];
+  const anchors = headings.map(([, text = ""]) => `doctor.md#${text.toLowerCase().replaceAll(" ", "-")}`);
+  expect(CHECKS.map(({ doc }) => doc)).toEqual(anchors);
 });
 
 test("a good update keeps everything; the same version is left alone", async () => {
