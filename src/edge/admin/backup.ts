@@ -38,13 +38,19 @@ export async function runBackup(
   } catch (error) {
     await sink.discard();
     signal.throwIfAborted();
-    if (error instanceof DamagedError)
+    if (error instanceof DamagedError || isLost(error))
       throw new BackupError("The server ended the backup before it was complete. Its log has the reason.");
     throw error;
   } finally {
     progress.end();
   }
   return `Backup complete: ${sink.name}, ${Math.ceil(sink.bytes() / 1e6)} MB${options.withKey ? ". It contains the master key: keep it as secret as the server." : ", without the master key."}`;
+}
+
+/** The connection to the server was closed before the end. */
+function isLost(error: unknown): boolean {
+  const code: unknown = Reflect.get(Object(error), "code");
+  return code === "ECONNRESET" || code === "ConnectionClosed";
 }
 
 async function sourceOf(

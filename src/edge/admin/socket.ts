@@ -48,16 +48,18 @@ export function listenForAdmin(dataDir: string, handlers: AdminHandlers): () => 
     });
     return new Response(body, { headers: { "Content-Type": TAR } });
   };
+  // Bun supports `idleTimeout` for unix sockets, but its types do not allow it
+  const address: object = { unix: path };
   const server = listenPrivately(path, () =>
     Bun.serve({
-      unix: path,
+      ...address,
+      // none: a backup sends nothing while the rows are copied, and waits for a slow reader
+      idleTimeout: 0,
       maxRequestBodySize: COMMAND_MAX_BYTES,
-      async fetch(request, server) {
+      async fetch(request) {
         const body: unknown = await request.json().catch(() => null);
         if (new URL(request.url).pathname !== BACKUP_PATH)
           return Response.json(await answer(body, handlers.run));
-        // nothing is sent while the rows are copied
-        server.timeout(request, 0);
         return backUp(Reflect.get(Object(body), "with_key") === true);
       },
     }),
