@@ -10,6 +10,7 @@ SVC_SESSION_ID       The session; set in a sandbox. Default of \`cr open --sessi
                      and of \`sessions info\` and \`sessions logs\`.
 SVC_BRANCH_NAME      The session's branch. Default of \`cr open --head\`; then SVC_HEAD_REF.
 SVC_CONFIG_FILE      The configuration file.
+SVC_SELF_HOST_DIR    The folder of \`self-host\`; ~/.svc/self-host by default.
 SVC_DASHBOARD_URL    The dashboard's address, if it is not that of the API.
 SVC_PAGER, PAGER     The pager of \`cr diff\`; \`less\` by default, \`cat\` disables it.
 SVC_BROWSER, BROWSER The browser.

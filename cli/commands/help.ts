@@ -7,14 +7,16 @@ import { TABLE } from "../table.ts";
 import { TOPICS } from "../topics.ts";
 
 export const help: Handler<typeof tools.help> = async ({ system }, { args }) => {
-  const [first, second, extra] = args["topic-or-command"];
+  const [first, second, ...rest] = args["topic-or-command"];
   if (first === undefined) return system.stdout.write(helpFor(null));
   const topic = second === undefined ? TOPICS[first] : undefined;
   if (topic !== undefined) return system.stdout.write(topic);
   const node = lookUp(TABLE, first, "");
   if (second === undefined) return system.stdout.write(helpFor(node));
-  if (!isGroup(node) || extra !== undefined) throw unknown([first, second, extra], undefined);
-  await system.stdout.write(helpFor(lookUp(node.commands, second, `${first} `)));
+  if (!isGroup(node)) throw unknown([first, second, ...rest], undefined);
+  // a command may have two words
+  const name = [second, ...rest].join(" ");
+  await system.stdout.write(helpFor(lookUp(node.commands, name, `${first} `)));
 };
 
 function lookUp(nodes: readonly (Group | Command)[], word: string, prefix: string): Group | Command {

@@ -65,7 +65,7 @@ export const stop = spec({
   fields: ["mode", "stopped"],
   examples: [
     ["svc self-host stop", "Stop it"],
-    ["svc self-host stop --json", "Whether it was running"],
+    ["svc self-host stop --json=stopped", "Whether it ran, as JSON"],
   ],
 });
 

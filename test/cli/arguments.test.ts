@@ -14,6 +14,8 @@ const LINES: [line: string[], code: 0 | 1 | 2, says: string | RegExp][] = [
   [["--help", "cr", "show"], 0, "svc cr show"],
   [["help", "cr", "open"], 0, "--into"],
   [["help", "cr"], 0, "merge"],
+  [["help", "self-host", "env", "ls"], 0, "svc self-host env ls"],
+  [["self-host", "env", "set", "--help"], 0, "NAME=VALUE"],
   [["help", "exit-codes"], 0, "130"],
   [["help", "sandbox"], 0, "SVC_SESSION_ID"],
   [["cr", "info", "--help"], 0, "svc cr show"],

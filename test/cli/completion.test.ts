@@ -50,6 +50,13 @@ test.each([
   ],
   [["help", "envi"], ["environment"]],
   [["help", "cr", "m"], ["merge"]],
+  [
+    ["help", "self-host", "env", ""],
+    ["ls", "set"],
+  ],
+  [["self-host", "e"], ["env"]],
+  [["self-host", "env", "s"], ["set"]],
+  [["self-host", "sup"], []],
   [["nonsense", ""], []],
   [["cr", "nonsense", ""], []],
   [["cr", "ls", "extra", ""], []],

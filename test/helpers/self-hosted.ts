@@ -9,6 +9,8 @@ export interface SelfHosted {
   home: ReturnType<typeof makeHome>;
   dir: string;
   port: number;
+  /** A folder without programs, for a PATH. */
+  empty: string;
   /** Runs `svc self-host …`. */
   selfHost(...args: string[]): Promise<Ran>;
   /** `self-host start --native` without a service manager. */
@@ -43,6 +45,7 @@ export function selfHosted(env: Record<string, string> = {}): SelfHosted {
     home,
     dir,
     port,
+    empty: home.cwd,
     selfHost,
     start: (...args) => selfHost("start", ...flags, "--listen", `127.0.0.1:${port}`, ...args),
     processes: () => JSON.parse(readFileSync(join(dir, "server.json"), "utf8")),

@@ -55,6 +55,7 @@ export const hashOf = (env: Env): string =>
 
 const ESCAPES: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
+/** Dollar signs are escaped for other readers, such as a shell, which would expand them. */
 function quote(value: string): string {
   if (/^[\w./:@%+=,-]+$/.test(value)) return value;
   return `"${value.replace(/[\\"$]/g, "\\$&").replace(/[\n\r\t]/g, (each) => ESCAPES[each] ?? each)}"`;

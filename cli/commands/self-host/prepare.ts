@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { CliError, usage } from "../../failure.ts";
 import type { System } from "../../system.ts";
 import { docker } from "./engine.ts";
@@ -27,19 +28,25 @@ export async function prepare(
   wishes: Wishes,
 ): Promise<{ state: State; env: Map<string, string> }> {
   const existing = await readState(stack);
-  const state = existing ?? newState(system, wishes);
+  // a start that failed before there was any data decides nothing
+  const kept = existing !== null && wasStarted(stack, existing) ? existing : null;
+  const state = kept ?? newState(system, wishes);
   if (wishes.native && state.mode !== "native") {
     throw new CliError("self_host", `The server in ${stack.dir} runs on Docker Compose; its data is there.`, {
       hint: "Start it without --native. For a second server, set SVC_SELF_HOST_DIR to another folder.",
     });
   }
   const changes = changesOf(wishes, state.mode);
-  const env = existing === null ? await firstEnv(system, stack, state) : await requireEnv(stack);
+  if (kept !== null) await requireEnv(stack);
+  const env = await completeEnv(system, stack, state);
   for (const [name, value] of changes) env.set(name, value);
-  if (existing === null || changes.size > 0) await writeEnv(stack, env);
-  if (existing === null) await writeState(stack, state);
+  await writeEnv(stack, env);
+  if (kept === null) await writeState(stack, state);
   return { state, env };
 }
+
+const wasStarted = ({ data, composeFile }: Stack, { started_at }: State): boolean =>
+  started_at !== null || existsSync(data) || existsSync(composeFile);
 
 /** The settings that flags of `start` and `configure` change. @throws CliError `usage` */
 export function changesOf(
@@ -87,30 +94,46 @@ function newState(system: Pick<System, "now">, { native }: Wishes): State {
   };
 }
 
-/** @throws CliError `self_host` if data without its settings is left of an earlier server */
-async function firstEnv(
+/**
+ * The stored settings, with those that a new server needs.
+ * @throws CliError `self_host` if there is data whose secrets are missing
+ */
+async function completeEnv(
   system: Pick<System, "env" | "stderr">,
   stack: Stack,
   { mode }: State,
 ): Promise<Map<string, string>> {
-  const left = await readEnv(stack);
-  if (left !== null) return left;
-  if (mode === "compose") {
-    const { code } = await docker(system, ["volume", "inspect", `${stack.project}_db`]);
-    if (code === 0) {
-      throw new CliError(
-        "self_host",
-        `Docker has data of an earlier server (volumes ${stack.project}_db and ${stack.project}_data), but ${stack.dir} has no settings for it.`,
-        {
-          hint: "Restore the files env and state.json there from a backup. Or, if the data is not needed, remove the volumes with `docker volume rm`.",
-        },
-      );
-    }
+  const stored = (await readEnv(stack)) ?? new Map<string, string>();
+  const needed = mode === "compose" ? ["SVC_MASTER_KEY", "POSTGRES_PASSWORD"] : ["SVC_MASTER_KEY"];
+  if (needed.every((name) => stored.has(name))) return stored;
+  const data = await dataOf(system, stack, mode);
+  if (data !== null) {
+    throw new CliError(
+      "self_host",
+      `There is data of an earlier server (${data}), but ${stack.envFile} has no ${LIST.format(needed)} for it.`,
+      {
+        hint: "Restore that file from a backup, or remove the data if it is not needed.",
+      },
+    );
   }
   const settings = firstSettings(mode, mode === "compose" ? await freePort() : null);
   for (const name of PROXIES) {
     const value = system.env[name] ?? system.env[name.toLowerCase()];
     if (value) settings.set(name, value);
   }
-  return settings;
+  return new Map([...settings, ...stored]);
+}
+
+const LIST = new Intl.ListFormat("en-GB", { type: "disjunction" });
+
+/** Where data is; null if there is none. */
+async function dataOf(
+  system: Pick<System, "env" | "stderr">,
+  { data, project }: Stack,
+  mode: State["mode"],
+): Promise<string | null> {
+  if (mode === "native") return existsSync(data) ? data : null;
+  const volume = `${project}_db`;
+  const { code } = await docker(system, ["volume", "inspect", volume]);
+  return code === 0 ? `the Docker volume ${volume}` : null;
 }

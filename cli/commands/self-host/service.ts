@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdirSync, openSync } from "node:fs";
+import { existsSync, mkdirSync, openSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
@@ -47,6 +47,8 @@ export async function startService(system: Host, stack: Stack, service: Service)
 export async function stopService(system: Host, stack: Stack, service: Service): Promise<void> {
   if (service === "process") return;
   const file = serviceFile(system, stack, service);
+  // somebody has removed the service: its processes are stopped by their signals
+  if (!existsSync(file)) return;
   if (service === "systemd") {
     await must(systemctl(system, ["disable", "--now", unitOf(stack)]));
     await rm(file, { force: true });

@@ -57,6 +57,7 @@ export const SETTINGS: readonly string[] = [
   "SVC_PORT",
   "SVC_PREVIEW_HOST",
   "SVC_PUBLIC_URL",
+  "SVC_RELEASES_DIR",
   "SVC_RUNTIME_BIN",
   "SVC_SANDBOX_API_URL",
   "SVC_SANDBOX_ISOLATION",

@@ -78,8 +78,8 @@ export async function startServer(
   const { system, out } = context;
   // what is left of a server that does not answer must not hold its ports
   await stopLeftovers(context, stack, state);
-  const version = await providePrograms(context, stack, flags["api-binary"], state.mode);
   const probes = await requireFit(context, await probe(system, stack, state.mode, env));
+  const version = await providePrograms(context, stack, flags["api-binary"], state.mode);
   const service =
     state.mode === "compose" ? "compose" : flags["no-service"] ? "process" : await chooseService(system);
   const started: State = {

@@ -36,6 +36,10 @@ test("any value of a setting is read back from the settings file", () => {
   );
 });
 
+test("a shell would not expand a value of the settings file", () => {
+  expect(renderEnv(new Map([["A", "$HOME"]]))).toEndWith('\nA="\\$HOME"\n');
+});
+
 /** What Compose does to a value: `$$` is a dollar sign, any other is a variable. */
 function interpolate(text: string): string {
   expect(text.replaceAll("$$", "")).not.toContain("$");

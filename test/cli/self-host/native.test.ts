@@ -1,7 +1,8 @@
 import { afterAll, expect, test } from "bun:test";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { processOf } from "../../../cli/commands/self-host/process-identity.ts";
+import { svc } from "../../helpers/cli-run.ts";
 import { selfHosted } from "../../helpers/self-hosted.ts";
 import { until } from "../../helpers/until.ts";
 
@@ -11,6 +12,9 @@ afterAll(() => server.end());
 
 const status = async () => JSON.parse((await server.selfHost("status", "--json")).stdout);
 const config = () => JSON.parse(readFileSync(server.home.config, "utf8"));
+/** With a PATH on which there is no docker. */
+const withoutDocker = (verb: string) =>
+  svc(["self-host", verb], { home: server.home, env: { SVC_SELF_HOST_DIR: server.dir, PATH: server.empty } });
 const isHealthy = async () => (await server.selfHost("status")).code === 0;
 
 test("the first start makes settings, starts the server, signs in and prints a link", async () => {
@@ -18,6 +22,8 @@ test("the first start makes settings, starts the server, signs in and prints a l
     code: 1,
     stderr: expect.stringContaining("svc self-host start"),
   });
+  // without Docker the first attempt fails, and decides nothing
+  expect((await withoutDocker("start")).stderr).toContain("svc self-host start --native");
   const ran = await server.start("--json");
   expect(ran).toMatchObject({ code: 0, stderr: "" });
   const answer = JSON.parse(ran.stdout);
@@ -150,6 +156,10 @@ test("the next start has the data and the token of the first", async () => {
 });
 
 test("settings that are missing are not replaced by new secrets", async () => {
+  rmSync(join(server.dir, "env"));
+  expect((await server.start()).stderr).toContain("settings of the self-hosted server are missing");
+  rmSync(join(server.dir, "state.json"));
+  expect((await server.start()).stderr).toContain("has no SVC_MASTER_KEY for it");
   writeFileSync(join(server.dir, "env"), "not a setting\n");
   expect((await server.start()).stderr).toContain("line 1: it is not NAME=VALUE");
 });
