@@ -10,6 +10,9 @@ import { migrateEmbedded, migratePostgres } from "./migrate.ts";
 import * as schema from "./schema/index.ts";
 import { embeddedSnapshot } from "./snapshot.ts";
 
+/** Runs one statement as text. @returns its rows */
+export type Query = (text: string, values?: string[]) => Promise<Record<string, unknown>[]>;
+
 /** A database or a transaction; functions accept either. */
 export type Db = PgDatabase<PgQueryResultHKT, typeof schema>;
 
@@ -18,6 +21,11 @@ export interface Database {
   kind: "postgres" | "embedded";
   /** The database for the job queue: the same one, over separate connections if it supports several. */
   queue: { url: string } | { embedded: PGlite };
+  /**
+   * Runs work in one transaction. `snapshot`: it only reads, and all its queries see the moment of the first one;
+   * `write`: it changes all or nothing. There is no time limit for a statement.
+   */
+  transact<T>(kind: "snapshot" | "write", work: (query: Query) => Promise<T>): Promise<T>;
   /** Listens on a channel; the subscription is closed before the database. */
   listen(listener: Listener): Subscription;
   /** Waits for running queries, and closes the connections. */
@@ -35,14 +43,22 @@ const STATEMENT_TIMEOUT_MS = 30_000;
 /** All requests have ended by then; a dead connection would never close. */
 const CLOSE_TIMEOUT_SECONDS = 1;
 
+export interface OpenOptions {
+  /** False: the schema stays as it is, also if it is empty. */
+  migrate?: boolean;
+}
+
 /**
  * Opens Postgres at `url`, and migrates its schema.
  * @throws SchemaTooNewError when a newer svc has migrated the database
  */
-export async function openPostgres(url: string): Promise<Database> {
+export async function openPostgres(url: string, { migrate = true }: OpenOptions = {}): Promise<Database> {
   const { default: postgres } = await import("postgres");
   const quiet = () => {};
-  await migratePostgres(postgres(url, { max: 1, connect_timeout: CONNECT_TIMEOUT_SECONDS, onnotice: quiet }));
+  if (migrate)
+    await migratePostgres(
+      postgres(url, { max: 1, connect_timeout: CONNECT_TIMEOUT_SECONDS, onnotice: quiet }),
+    );
   const client = postgres(url, {
     max: POOL_SIZE,
     connect_timeout: CONNECT_TIMEOUT_SECONDS,
@@ -58,6 +74,27 @@ export async function openPostgres(url: string): Promise<Database> {
     db: drizzlePostgres(client, { schema }),
     kind: "postgres",
     queue: { url },
+    async transact<T>(kind: "snapshot" | "write", work: (query: Query) => Promise<T>): Promise<T> {
+      const own = postgres(url, {
+        max: 1,
+        connect_timeout: CONNECT_TIMEOUT_SECONDS,
+        fetch_types: false,
+        onnotice: quiet,
+        connection: { application_name: "svc-api backup", statement_timeout: 0 },
+      });
+      try {
+        const mode = kind === "snapshot" ? "isolation level repeatable read read only" : "";
+        const done: { result: T }[] = [];
+        await own.begin(mode, async (tx) => {
+          done.push({ result: await work(async (text, values = []) => await tx.unsafe(text, values)) });
+        });
+        const [only] = done;
+        if (!only) throw new Error("the transaction was not run");
+        return only.result;
+      } finally {
+        await own.end({ timeout: CLOSE_TIMEOUT_SECONDS });
+      }
+    },
     listen: (listener) => listenPostgres(url, listener),
     close: () => client.end({ timeout: CLOSE_TIMEOUT_SECONDS }),
   };
@@ -68,10 +105,13 @@ export async function openPostgres(url: string): Promise<Database> {
  * in memory. The caller must hold the lock of the data folder: two processes on one folder would corrupt it.
  * @throws SchemaTooNewError when a newer svc has migrated the database
  */
-export async function openEmbedded(directory?: string): Promise<Database> {
+export async function openEmbedded(
+  directory?: string,
+  { migrate = true }: OpenOptions = {},
+): Promise<Database> {
   const { PGlite } = await import("@electric-sql/pglite");
   const fresh = directory === undefined || !(await Bun.file(`${directory}/PG_VERSION`).exists());
-  const snapshot = fresh ? embeddedSnapshot() : null;
+  const snapshot = fresh && migrate ? embeddedSnapshot() : null;
   const client = await PGlite.create({
     ...(directory === undefined ? {} : { dataDir: directory }),
     ...(snapshot === null ? {} : { loadDataDir: Bun.file(snapshot) }),
@@ -80,7 +120,7 @@ export async function openEmbedded(directory?: string): Promise<Database> {
     initdbWasmModule: await compile(initdbPath),
   });
   try {
-    await migrateEmbedded(client);
+    if (migrate) await migrateEmbedded(client);
   } catch (error) {
     await client.close();
     throw error;
@@ -89,6 +129,11 @@ export async function openEmbedded(directory?: string): Promise<Database> {
     db: drizzlePglite(client, { schema }),
     kind: "embedded",
     queue: { embedded: client },
+    // it has one connection: nothing else changes the database meanwhile
+    transact: (_, work) =>
+      client.transaction((tx) =>
+        work(async (text, values = []) => (await tx.query<Record<string, unknown>>(text, values)).rows),
+      ),
     listen: (listener) => listenEmbedded(client, listener),
     close: () => client.close(),
   };

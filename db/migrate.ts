@@ -55,7 +55,7 @@ async function refuseNewerSchema(db: PgDatabase<PgQueryResultHKT>): Promise<void
 }
 
 /** The time of the newest migration in this binary, in milliseconds since the epoch. */
-function newestMigration(): number {
+export function newestMigration(): number {
   return Math.max(...readJournal().map(({ when }) => when));
 }
 
@@ -65,6 +65,15 @@ function readJournal(): { tag: string; when: number }[] {
     readFileSync(join(MIGRATIONS, "meta", "_journal.json"), "utf8"),
   );
   return journal.entries;
+}
+
+/** The statements of the migrations up to one, in order. Drizzle separates them with a comment. */
+export function statementsUpTo(time: number): string[] {
+  return readJournal()
+    .filter(({ when }) => when <= time)
+    .flatMap(({ tag }) =>
+      readFileSync(join(MIGRATIONS, `${tag}.sql`), "utf8").split("--> statement-breakpoint"),
+    );
 }
 
 /** A hash of all migrations, as the cache key of a migrated database. */

@@ -22,6 +22,7 @@ const ORDER: readonly (readonly string[])[] = [
   ],
   ["src/git/", "src/jobs/", "src/events/", "src/sandboxes/", "src/http/"],
   ["src/deps.ts", "src/open.ts"],
+  ["src/backup/"],
   ["src/identity/auth/"],
   ["src/identity/device/"],
   ["src/identity/accounts/", "src/features/projects/"],

@@ -9,6 +9,7 @@ import type { Deps } from "./deps.ts";
 import { dashboardRoutes } from "./edge/dashboard/routes.ts";
 import { gatewayRoutes } from "./edge/gateway/routes.ts";
 import { metricsRoutes } from "./edge/metrics-page.ts";
+import { certificateRoutes } from "./edge/proxy/certificate-routes.ts";
 import { proxyRoutes } from "./edge/proxy/routes.ts";
 import { releaseRoutes, servedReleaseRoutes } from "./edge/releases/routes.ts";
 import { appRoutes } from "./features/apps/routes.ts";
@@ -100,6 +101,7 @@ export function createApp(deps: Deps) {
         .use(sessionContentRoutes(deps))
         .use(promptRoutes(deps))
         .use(proxyRoutes(deps))
+        .use(certificateRoutes(deps))
         .use(appRoutes(deps))
         .use(changeRequestRoutes(deps))
         .use(mergeRoutes(deps))

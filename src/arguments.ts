@@ -8,6 +8,8 @@ export type Wanted =
   | { verb: "admin token"; email: string; name: string }
   | { verb: "admin user"; email: string }
   | { verb: "admin link"; email: string }
+  | { verb: "backup"; out: string; withKey: boolean }
+  | { verb: "restore"; from: string }
   | { verb: "runtime install" }
   | { verb: "runtime status" };
 
@@ -22,15 +24,19 @@ export const USAGE = `svc-api: the svc server
   svc-api admin token --email <e>       create a token for a user and print it
   svc-api admin link --email <e>        print a link with which a user sets a password
   svc-api admin user --email <e>        set the password of a user, from standard input
+  svc-api backup --out <file|->         back up database, repositories and master key, also of a running server
+  svc-api restore --from <file|->       restore a backup into an empty data folder (and an empty database)
   svc-api runtime install               install the agent runtime (opencode) into the data folder
   svc-api runtime status                print which agent runtime sandboxes use
   svc-api version                       print the version
 
-The admin commands work on the data folder of this machine, whether or not a server is running.
-If no user has the e-mail address, they create one.
+The admin commands and backup work on the data folder of this machine, whether or not a server is running.
+A backup contains the master key, so that it is as secret as the server; --without-key leaves it out.
+If no user has the e-mail address, the admin commands create one.
 
 Examples
   svc-api admin token --email you@example.com --name laptop
+  svc-api backup --out /backups/svc.tar
   printf %s "$PASSWORD" | svc-api admin user --email you@example.com
 `;
 
@@ -42,6 +48,16 @@ export function readArguments(argv: string[]): Wanted {
   if (values.version || words === "version") return { verb: "version" };
   if (words === "") return { verb: "serve" };
   if (words === "runtime install" || words === "runtime status") return { verb: words };
+  if (words === "backup") {
+    if (!values.out)
+      throw new UsageError("svc-api backup requires --out <file>, or --out - for standard output.");
+    return { verb: words, out: values.out, withKey: !values["without-key"] };
+  }
+  if (words === "restore") {
+    if (!values.from)
+      throw new UsageError("svc-api restore requires --from <file>, or --from - for standard input.");
+    return { verb: words, from: values.from };
+  }
   if (words !== "admin token" && words !== "admin user" && words !== "admin link") {
     throw new UsageError(`Unknown command: "${words}". Run svc-api --help for a list of commands.`);
   }
@@ -58,6 +74,9 @@ function parse(argv: string[]) {
       options: {
         email: { type: "string" },
         name: { type: "string" },
+        out: { type: "string" },
+        from: { type: "string" },
+        "without-key": { type: "boolean" },
         help: { type: "boolean", short: "h" },
         version: { type: "boolean", short: "V" },
       },

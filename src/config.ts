@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { requireOwnPreviewDomain } from "./config/preview-domain.ts";
 import {
   type AddressRange,
   databaseUrl,
@@ -115,12 +116,15 @@ type LogLevel = (typeof LOG_LEVELS)[number];
 export function readConfig(env: Environment, isRoot = process.getuid?.() === 0): Config {
   const host = env["SVC_HOST"] || "127.0.0.1";
   const port = integer(env, "SVC_PORT", 8008, 0, 65535);
+  const publicUrl =
+    baseUrl(env, "SVC_PUBLIC_URL") ??
+    `http://${isLoopback(host) || isAnyAddress(host) ? "localhost" : bracketed(host)}:${port}`;
+  const previews = previewHost(env);
+  requireOwnPreviewDomain(env, publicUrl, previews);
   return {
     host,
     port,
-    publicUrl:
-      baseUrl(env, "SVC_PUBLIC_URL") ??
-      `http://${isLoopback(host) || isAnyAddress(host) ? "localhost" : bracketed(host)}:${port}`,
+    publicUrl,
     publicUrlSource: env["SVC_PUBLIC_URL"] ? "setting" : "address",
     sandboxApiUrl: baseUrl(env, "SVC_SANDBOX_API_URL"),
     dataDir: folder(env, "SVC_DATA_DIR", join(homedir(), ".local", "share", "svc")),
@@ -138,7 +142,7 @@ export function readConfig(env: Environment, isRoot = process.getuid?.() === 0):
     npmRegistry: baseUrl(env, "SVC_NPM_REGISTRY") ?? "https://registry.npmjs.org",
     kubernetesImage: matching(env, "SVC_KUBERNETES_IMAGE", IMAGE, "the name of a container image"),
     kubernetesNamespace: matching(env, "SVC_KUBERNETES_NAMESPACE", NAMESPACE, "the name of a namespace"),
-    previewHost: previewHost(env),
+    previewHost: previews,
     sessionCaps: sessionCaps(env),
     appCap: integer(env, "SVC_APP_CAP", APP_CAP, 0, 100_000),
     modelGateway: modelGateway(env),

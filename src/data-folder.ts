@@ -35,6 +35,21 @@ export function lockDataFolder(path: string): () => void {
   return () => lock.close();
 }
 
+/** A restore into the data folder was interrupted. */
+export class RestoreUnfinishedError extends Error {
+  override readonly name = "RestoreUnfinishedError";
+  constructor() {
+    super(
+      "A restore into this data folder did not finish. Run the same svc-api restore again: it removes the incomplete files first.",
+    );
+  }
+}
+
+/** Exists while a restore fills the data folder. */
+export function restoreMark(path: string): string {
+  return join(path, "restore-unfinished");
+}
+
 /** The folder with the files of a deployment's site. */
 export function siteFolder(dataDir: string, deploymentId: string): string {
   return join(dataDir, "sites", deploymentId);

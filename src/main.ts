@@ -3,12 +3,15 @@ import "./signals.ts";
 
 import { SchemaTooNewError } from "../db/migrate.ts";
 import { readArguments, USAGE, UsageError, type Wanted } from "./arguments.ts";
+import { BackupError } from "./backup/format.ts";
 import { type Config, ConfigError, readConfig } from "./config.ts";
 import { isDiskFull } from "./contract/disk-full.ts";
 import { SvcError } from "./contract/errors.ts";
 import { VERSION } from "./contract/version.ts";
-import { DataFolderInUseError } from "./data-folder.ts";
+import { DataFolderInUseError, RestoreUnfinishedError } from "./data-folder.ts";
+import { runBackup } from "./edge/admin/backup.ts";
 import { type AdminCommand, runAdminCommand } from "./edge/admin/command.ts";
+import { runRestore } from "./edge/admin/restore.ts";
 import { runtimeInstall, runtimeStatus } from "./edge/admin/runtime.ts";
 import { sendAdminCommand } from "./edge/admin/socket.ts";
 import { open, WrongMasterKeyError } from "./open.ts";
@@ -36,13 +39,21 @@ async function main(argv: string[]): Promise<void> {
   if (wanted.verb === "runtime install")
     return void process.stdout.write(`${await runtimeInstall(config, untilSignal())}\n`);
   if (wanted.verb === "runtime status") return void process.stdout.write(`${await runtimeStatus(config)}\n`);
+  if (wanted.verb === "backup") {
+    const stop = untilSignal(new BackupError("The backup was cancelled, and its file was removed."));
+    return void process.stderr.write(`${await runBackup(config, wanted, stop)}\n`);
+  }
+  if (wanted.verb === "restore") {
+    const stop = untilSignal(new BackupError("The restore was cancelled, and its files were removed."));
+    return void process.stdout.write(`${await runRestore(config, wanted.from, stop)}\n`);
+  }
   process.stdout.write(`${await administer(config, await commandOf(wanted))}\n`);
 }
 
 /** Is aborted by the first signal, which then does not end the process. */
-function untilSignal(): AbortSignal {
+function untilSignal(reason?: Error): AbortSignal {
   const stop = new AbortController();
-  onFirstSignal(() => stop.abort());
+  onFirstSignal(() => stop.abort(reason));
   return stop.signal;
 }
 
@@ -93,6 +104,8 @@ function explain(error: unknown): string {
     UsageError,
     SvcError,
     DataFolderInUseError,
+    RestoreUnfinishedError,
+    BackupError,
     SchemaTooNewError,
     WrongMasterKeyError,
     SandboxError,

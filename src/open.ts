@@ -1,9 +1,10 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
-import { type Database, type Db, openEmbedded, openPostgres } from "../db/client.ts";
+import { type Database, type Db, type OpenOptions, openEmbedded, openPostgres } from "../db/client.ts";
 import { serverFacts } from "../db/schema/index.ts";
 import type { Config } from "./config.ts";
-import { lockDataFolder } from "./data-folder.ts";
+import { lockDataFolder, RestoreUnfinishedError, restoreMark } from "./data-folder.ts";
 import { createKeys, type Keys, loadMasterKey } from "./keys.ts";
 
 /** The resources of the server and of an operator's command: the data folder, the keys and the database. */
@@ -24,17 +25,19 @@ export class WrongMasterKeyError extends Error {
 }
 
 /**
- * Locks the data folder, opens the database in it (or at `DATABASE_URL`) and migrates its schema.
- * @throws DataFolderInUseError, SchemaTooNewError, WrongMasterKeyError.
+ * Locks the data folder, opens the database in it (or at `DATABASE_URL`) and migrates its schema, unless `options` say
+ * not to.
+ * @throws DataFolderInUseError, RestoreUnfinishedError, SchemaTooNewError, WrongMasterKeyError.
  */
-export async function open(config: Config): Promise<Opened> {
+export async function open(config: Config, options?: OpenOptions): Promise<Opened> {
   const unlock = lockDataFolder(config.dataDir);
   try {
+    if (existsSync(restoreMark(config.dataDir))) throw new RestoreUnfinishedError();
     const keys = createKeys(config.masterKey ?? loadMasterKey(config.dataDir));
     const database =
       config.databaseUrl === null
-        ? await openEmbedded(join(config.dataDir, "postgres"))
-        : await openPostgres(config.databaseUrl);
+        ? await openEmbedded(join(config.dataDir, "postgres"), options)
+        : await openPostgres(config.databaseUrl, options);
     try {
       await claimDatabase(database.db, keys);
     } catch (error) {

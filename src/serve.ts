@@ -1,8 +1,10 @@
 import pino, { type Logger } from "pino";
 import { databaseTime } from "../db/time.ts";
+import { backUp } from "./backup/back-up.ts";
 import type { Config } from "./config.ts";
 import { readServerId } from "./data-folder.ts";
 import type { Deps } from "./deps.ts";
+import { keyFor } from "./edge/admin/backup.ts";
 import { runAdminCommand } from "./edge/admin/command.ts";
 import { listenForAdmin } from "./edge/admin/socket.ts";
 import { openEvents } from "./events/events.ts";
@@ -76,9 +78,20 @@ export async function serve(
     opened.push(() => http.stop());
     const kinds = new Map(RUN_KINDS.map((kind) => [kind.name, kind]));
     const endWork = await startWork(deps, kinds, manifestFeatures);
-    const closeAdmin = listenForAdmin(config.dataDir, (command) =>
-      runAdminCommand({ db: deps.db, keys, site: publicUrl(deps) }, command),
-    );
+    const closeAdmin = listenForAdmin(config.dataDir, {
+      run: (command) => runAdminCommand({ db: deps.db, keys, site: publicUrl(deps) }, command),
+      backUp(withKey) {
+        const { dataDir } = config;
+        return backUp({
+          database: opening.database,
+          git: deps.git,
+          keys,
+          dataDir,
+          masterKey: keyFor(config, withKey),
+        });
+      },
+      onFailure: (error) => log.error({ err: error }, "a backup failed"),
+    });
     const firstUserLink = await makeFirstUserLink(deps.db, keys, publicUrl(deps));
     const settling = settleAll(deps).catch((error: unknown) =>
       log.error({ err: error }, "cannot settle merges"),

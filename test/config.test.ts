@@ -161,3 +161,28 @@ test("a folder of releases must exist and be absolute", () => {
   for (const path of ["releases", join(import.meta.dir, "none"), import.meta.path])
     expect(() => readConfig({ SVC_RELEASES_DIR: path })).toThrow(/^SVC_RELEASES_DIR must be /);
 });
+
+test.each([
+  // SVC_PUBLIC_URL, SVC_PREVIEW_HOST, whether cookies of one reach the other
+  ["https://svc.example.com", "preview.example.com", true],
+  ["https://example.com", "preview.example.com", true],
+  ["https://svc.example.com", "example.com", true],
+  ["https://svc.example.com:8443", "preview.example.com:8443", true],
+  ["https://svc.example.co.uk", "preview.example.co.uk", true],
+  ["https://svc.example.com.", "preview.example.com", true],
+  ["http://svc.team.lan", "preview.team.lan", true],
+  ["https://svc.example.com", "svc-previews.com", false],
+  ["https://svc.example.com", "preview.example.net", false],
+  ["https://a.co.uk", "b.co.uk", false],
+  ["https://team.github.io", "previews.github.io", false],
+  ["https://notexample.com", "example.com", false],
+  ["http://localhost:8008", "localhost:8008", false],
+  ["http://svc.localhost", "preview.localhost", false],
+  ["http://127.0.0.1:8008", "preview.example.com", false],
+  ["http://10.1.2.3", "10.1.2.3", false],
+])("with %s, previews at %s share its cookies: %p", (url, host, shared) => {
+  const env = { SVC_PUBLIC_URL: url, SVC_PREVIEW_HOST: host };
+  if (shared) expect(() => readConfig(env)).toThrow(/^SVC_PREVIEW_HOST[^\n]*separate domain[^\n]*$/);
+  else expect(readConfig(env).previewHost).toBe(host);
+  expect(readConfig({ ...env, SVC_ALLOW_SHARED_PREVIEW_DOMAIN: "1" }).previewHost).toBe(host);
+});

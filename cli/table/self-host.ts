@@ -1,4 +1,5 @@
 import { bind, type Group, spec } from "../spec.ts";
+import { careCommands } from "./self-host-care.ts";
 
 export const start = spec({
   path: ["self-host", "start"],
@@ -155,6 +156,12 @@ export const configure = spec({
     },
     "public-url": { kind: "string", value: "url", empty: true, summary: "URL at which browsers reach it" },
     "preview-host": { kind: "string", value: "host", empty: true, summary: "Parent host of previews" },
+    tls: {
+      kind: "string",
+      value: "caddy",
+      empty: true,
+      summary: "Run Caddy in front of a server in Docker, which gets the certificates",
+    },
     "sign-up": {
       kind: "string",
       value: "who",
@@ -193,6 +200,10 @@ export const configure = spec({
   examples: [
     ["svc self-host configure", "Answer the questions"],
     ["svc self-host configure --public-url https://svc.example.com --sign-up open", "Without questions"],
+    [
+      "svc self-host configure --public-url https://svc.example.com --preview-host example-previews.net --tls caddy",
+      "A public name with TLS",
+    ],
   ],
 });
 
@@ -217,6 +228,7 @@ export const selfHost: Group = {
     bind(configure, () => import("../commands/self-host/configure.ts").then((module) => module.configure)),
     bind(envLs, () => import("../commands/self-host/env-ls.ts").then((module) => module.envLs)),
     bind(envSet, () => import("../commands/self-host/env-set.ts").then((module) => module.envSet)),
+    ...careCommands,
     bind(supervise, () => import("../commands/self-host/supervise.ts").then((module) => module.supervise)),
   ],
 };

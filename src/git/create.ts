@@ -1,4 +1,5 @@
 import type { Gate } from "../lib/gate.ts";
+import { createBackups } from "./backup/backups.ts";
 import { diffCommits } from "./diff/diff.ts";
 import {
   type Branches,
@@ -95,6 +96,7 @@ export async function createGit(options: GitOptions): Promise<Git> {
     receive: observed("receive", served.receive),
     host: (repo, branch) => mirrors.host(repo, branch),
     forget: (repoId) => mirrors.forget(repoId),
+    backups: createBackups(engine),
     async close() {
       await engine.runner.close();
       await mirrors.settled();

@@ -1,3 +1,4 @@
+import type { GitBackups } from "./backup/backups.ts";
 import type { DiffRequest, DiffSummary } from "./diff/types.ts";
 import type {
   Arrival,
@@ -180,6 +181,8 @@ export interface Git {
    * later requests for it are `not_found`.
    */
   forget(repoId: string): Promise<void>;
+
+  readonly backups: GitBackups;
 
   /** Ends all git processes and waits for them. No process is started afterwards. */
   close(): Promise<void>;

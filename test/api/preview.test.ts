@@ -351,16 +351,34 @@ describe("a session that is not running", () => {
   });
 });
 
+test("a proxy may request certificates only for the names of sessions and apps", async () => {
+  const check = (domain: string) =>
+    bench.api.call("GET", `/v1/preview-hosts/check?domain=${encodeURIComponent(domain)}`, { token: null });
+  const name = hostOf().replace(/:\d+$/, "");
+  expect((await check(name)).status).toBe(200);
+  const others = [
+    name.replace(session.id, crypto.randomUUID()),
+    name.replace("localhost", "example.com"),
+    name.replace("p", "q"),
+    `x.${name}`,
+    "unknown--app.localhost",
+    "localhost",
+    "*.localhost",
+  ];
+  for (const other of others) expect([other, (await check(other)).status]).toEqual([other, 404]);
+  expect((await check("a".repeat(300))).status).toBe(400);
+});
+
 test("with a preview domain, cookies are secure, and apps get requests for localhost", async () => {
   const other = await startProxied({
-    SVC_PREVIEW_HOST: "preview.example.com",
+    SVC_PREVIEW_HOST: "preview.example.net",
     SVC_PUBLIC_URL: "https://svc.example.com",
   });
   try {
     const path = `/v1/projects/${other.bench.hosted.project.project_id}/sessions/${other.session.id}/preview`;
     const { url } = (await other.bench.api.call("POST", path, { body: { port: other.port } })).body;
     const { host, search, protocol } = new URL(url);
-    expect([protocol, host]).toEqual(["https:", `p${other.port}-${other.session.id}.preview.example.com`]);
+    expect([protocol, host]).toEqual(["https:", `p${other.port}-${other.session.id}.preview.example.net`]);
     const ask = (target: string, lines: string[]) =>
       sendRaw(other.bench.api.url, rawRequest(target, [`Host: ${host}`, ...lines]));
     const { text } = await ask(`/${search}`, []);

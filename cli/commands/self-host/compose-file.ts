@@ -1,3 +1,4 @@
+import { hasCaddy } from "./caddy-file.ts";
 import type { Env } from "./env-file.ts";
 import type { Stack } from "./stack.ts";
 
@@ -5,6 +6,7 @@ export interface Images {
   /** svc-api with git, built on this machine. */
   api: string;
   postgres: string;
+  caddy: string;
 }
 
 /** The data folder in the container of svc-api. */
@@ -18,6 +20,8 @@ const PROGRAMS = "/usr/local/lib/svc";
  * volume.
  */
 export const POSTGRES_IMAGE = "postgres:17-bookworm";
+/** TLS in front of the server; its configuration is compatible within the major version. */
+export const CADDY_IMAGE = "caddy:2";
 /** What the image of svc-api is built from. */
 export const BASE_IMAGE = "debian:bookworm-slim";
 
@@ -35,7 +39,7 @@ const DATABASE_GRACE = "60s";
  * The file for Docker Compose. Every value of the settings reaches the container unchanged.
  * @param socket the path of the engine's socket on its machine
  */
-export function renderCompose(env: Env, images: Images, socket: string, { project }: Stack): string {
+export function renderCompose(env: Env, images: Images, socket: string, stack: Stack): string {
   const password = env.get("POSTGRES_PASSWORD") ?? "";
   const port = env.get("SVC_SELF_HOST_DB_PORT") ?? "";
   const settings = [...env].filter(([name]) => !/^(?:POSTGRES_|SVC_SELF_HOST_)/.test(name));
@@ -74,6 +78,8 @@ export function renderCompose(env: Env, images: Images, socket: string, { projec
         network_mode: "host",
         environment: literal({
           SVC_SANDBOX_PROVIDER: "docker",
+          // it connects from this machine
+          ...(hasCaddy(env) && { SVC_TRUSTED_PROXIES: "127.0.0.1,::1" }),
           ...Object.fromEntries(settings),
           DATABASE_URL: `postgres://svc:${encodeURIComponent(password)}@127.0.0.1:${port}/svc`,
           DOCKER_HOST: "unix:///var/run/docker.sock",
@@ -95,11 +101,29 @@ export function renderCompose(env: Env, images: Images, socket: string, { projec
         stop_grace_period: API_GRACE,
         logging: LOGGING,
       },
+      ...(hasCaddy(env) && { caddy: caddyService(images.caddy, stack) }),
     },
-    networks: { database: { labels: { "svc.self-host": project } } },
-    volumes: { db: {}, data: {} },
+    networks: { database: { labels: { "svc.self-host": stack.project } } },
+    volumes: { db: {}, data: {}, ...(hasCaddy(env) && { caddy: {} }) },
   };
   return `${HEADER}${JSON.stringify(file, null, 2).replace(/[^\x20-\x7e\n]/gu, escapeOf)}\n`;
+}
+
+/** On the ports 80 and 443 of the machine. Its volume holds the certificates, which must outlive the container. */
+function caddyService(image: string, { caddyfile }: Stack) {
+  return {
+    image,
+    restart: "unless-stopped",
+    network_mode: "host",
+    volumes: [
+      "caddy:/data",
+      { type: "bind", source: literal(caddyfile), target: "/etc/caddy/Caddyfile", read_only: true },
+    ],
+    cap_drop: ["ALL"],
+    cap_add: ["NET_BIND_SERVICE"],
+    security_opt: ["no-new-privileges:true"],
+    logging: LOGGING,
+  };
 }
 
 /** The Dockerfile of svc-api's image; its context is the folder of the programs. */

@@ -7,6 +7,7 @@ import type { Stack } from "./stack.ts";
 /** The services of the Compose project. */
 export const API_SERVICE = "api";
 export const DATABASE_SERVICE = "db";
+export const PROXY_SERVICE = "caddy";
 
 /** Commands that are Compose, in the order of preference: v2 is a plugin of docker, v1 a program of its own. */
 const CANDIDATES = [["docker", "compose"], ["docker-compose"]] as const;

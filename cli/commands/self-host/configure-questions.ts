@@ -22,6 +22,12 @@ export const QUESTIONS: readonly Question[] = [
     label: "Parent host of previews (needs a wildcard in DNS)",
   },
   {
+    flag: "tls",
+    setting: "SVC_SELF_HOST_TLS",
+    label: "TLS: caddy runs Caddy in front of the server in Docker (none: a proxy of your own)",
+    after: "SVC_PUBLIC_URL",
+  },
+  {
     flag: "sign-up",
     setting: "SVC_SIGN_UP",
     label: "Who can create a user",

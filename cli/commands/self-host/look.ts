@@ -1,7 +1,7 @@
 import { isRecord } from "../../config.ts";
 import { CliError } from "../../failure.ts";
 import type { System } from "../../system.ts";
-import { API_SERVICE, DATABASE_SERVICE } from "./compose.ts";
+import { API_SERVICE, DATABASE_SERVICE, PROXY_SERVICE } from "./compose.ts";
 import { docker, lastLine } from "./engine.ts";
 import type { Env } from "./env-file.ts";
 import { aliveOf, readServerProcess } from "./server-process.ts";
@@ -76,7 +76,11 @@ async function lookAtContainers(system: Shell, { project }: Stack): Promise<Serv
   }
   const ids = listed.out.split("\n").filter((id) => id !== "");
   const found = ids.length === 0 ? [] : parse((await docker(system, ["inspect", ...ids])).out);
-  return [DATABASE_SERVICE, API_SERVICE].map(
+  // Caddy is there only if TLS was chosen
+  const names = [DATABASE_SERVICE, API_SERVICE, PROXY_SERVICE].filter(
+    (name) => name !== PROXY_SERVICE || found.some((service) => service.name === name),
+  );
+  return names.map(
     (name) =>
       found.find((service) => service.name === name) ?? { name, state: "stopped", since: null, restarts: 0 },
   );

@@ -15,6 +15,9 @@ export interface RunOptions {
   /** Variables besides those of the command. */
   env?: Readonly<Record<string, string>>;
   input?: string;
+  /** File descriptors for its input and output, instead of `input` and collecting the output. */
+  stdin?: number;
+  stdout?: number;
   /** The time limit. */
   ms?: number;
   /** Shows its output on stderr instead of collecting it. */
@@ -32,14 +35,14 @@ const OUTPUT_MAX = 256 * 1024;
 export async function runProgram(
   system: Pick<System, "env" | "stderr">,
   command: readonly string[],
-  { cwd, env, input, ms = RUN_MS, show = false, onLine }: RunOptions = {},
+  { cwd, env, input, stdin, stdout, ms = RUN_MS, show = false, onLine }: RunOptions = {},
 ): Promise<Ended> {
   const start = () =>
     Bun.spawn([...command], {
       ...(cwd === undefined ? {} : { cwd }),
       env: { ...withoutRuntime(system.env), ...env },
-      stdin: input === undefined ? "ignore" : new Blob([input]),
-      stdout: show ? system.stderr.fd : "pipe",
+      stdin: stdin ?? (input === undefined ? "ignore" : new Blob([input])),
+      stdout: stdout ?? (show ? system.stderr.fd : "pipe"),
       stderr: show ? system.stderr.fd : "pipe",
       timeout: ms,
     });

@@ -34,6 +34,7 @@ export const SETTINGS: readonly string[] = [
   "NO_PROXY",
   "POSTGRES_PASSWORD",
   "SVC_ALLOW_PRIVATE_REPOS",
+  "SVC_ALLOW_SHARED_PREVIEW_DOMAIN",
   "SVC_APP_CAP",
   "SVC_DATA_DIR",
   "SVC_GITHUB_CLIENT_ID",
@@ -62,6 +63,7 @@ export const SETTINGS: readonly string[] = [
   "SVC_SANDBOX_ISOLATION",
   "SVC_SANDBOX_PROVIDER",
   "SVC_SELF_HOST_DB_PORT",
+  "SVC_SELF_HOST_TLS",
   "SVC_SESSION_CAP",
   "SVC_SIGN_UP",
   "SVC_SSH_KEYS",
@@ -91,6 +93,12 @@ export function checkSetting(name: string, value: string, mode: State["mode"]): 
   if (name === "SVC_PORT" && portOf(value) === null) throw usage("SVC_PORT must be a port from 1 to 65535.");
   if (name === "NODE_EXTRA_CA_CERTS" && !value.startsWith("/")) {
     throw usage("NODE_EXTRA_CA_CERTS must be the absolute path of a file.");
+  }
+  if (name === "SVC_SELF_HOST_TLS" && (value !== "caddy" || mode !== "compose")) {
+    throw usage(
+      "TLS with Caddy is a setting of a server on Docker Compose: its only value is caddy.",
+      "Without Docker, run Caddy yourself: docs/tls.md has the Caddyfile.",
+    );
   }
   if (name === "SVC_HOST") checkAddress(value, "SVC_HOST");
 }

@@ -20,6 +20,7 @@ export interface Stack {
   /** A file of the operator's that Compose merges, if it exists. */
   overrideFile: string;
   dockerfile: string;
+  caddyfile: string;
   backups: string;
   /** The native server's log; the one before it is `server.log.1`. */
   log: string;
@@ -59,6 +60,7 @@ export function stackOf({ env }: Pick<System, "env">): Stack {
     composeFile: join(dir, "compose.yml"),
     overrideFile: join(dir, "compose.override.yml"),
     dockerfile: join(dir, "Dockerfile"),
+    caddyfile: join(dir, "Caddyfile"),
     backups: join(dir, "backups"),
     log: join(dir, "server.log"),
     processFile: join(dir, "server.json"),

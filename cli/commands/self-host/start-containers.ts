@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { replace } from "../../config-write.ts";
 import { CliError } from "../../failure.ts";
 import type { System } from "../../system.ts";
+import { hasCaddy, renderCaddyfile } from "./caddy-file.ts";
 import { compose } from "./compose.ts";
-import { BASE_IMAGE, POSTGRES_IMAGE, renderCompose, renderDockerfile } from "./compose-file.ts";
+import { BASE_IMAGE, CADDY_IMAGE, POSTGRES_IMAGE, renderCompose, renderDockerfile } from "./compose-file.ts";
 import { docker, type Engine, lastLine, requireImage, socketOf } from "./engine.ts";
 import type { Env } from "./env-file.ts";
 import type { Stack } from "./stack.ts";
@@ -18,7 +19,31 @@ const BUILD_MS = 20 * 60_000;
 const UP_MS = 5 * 60_000;
 const REASON_MAX = 1500;
 const BASE_VARIABLE = "SVC_SELF_HOST_BASE_IMAGE";
+const CADDY_VARIABLE = "SVC_SELF_HOST_CADDY_IMAGE";
 const POSTGRES_VARIABLE = "SVC_SELF_HOST_POSTGRES_IMAGE";
+
+/**
+ * Builds the image of svc-api and writes the Compose file.
+ * @throws CliError `self_host` if an image is missing
+ */
+export async function prepareContainers(
+  system: Shell,
+  stack: Stack,
+  env: Env,
+  engine: Engine,
+  note: (text: string) => Promise<void>,
+): Promise<void> {
+  const postgres = system.env[POSTGRES_VARIABLE] || POSTGRES_IMAGE;
+  await requireImage(system, postgres, POSTGRES_VARIABLE);
+  const api = await buildImage(system, stack, note);
+  const socket = (engine.state === "ready" && socketOf(engine.endpoint)) || "/var/run/docker.sock";
+  const caddy = system.env[CADDY_VARIABLE] || CADDY_IMAGE;
+  if (hasCaddy(env)) {
+    await requireImage(system, caddy, CADDY_VARIABLE);
+    await replace(stack.caddyfile, renderCaddyfile(env));
+  }
+  await replace(stack.composeFile, renderCompose(env, { api, postgres, caddy }, socket, stack));
+}
 
 /**
  * Builds the image of svc-api, writes the Compose file and starts its services.
@@ -31,11 +56,7 @@ export async function startContainers(
   engine: Engine,
   note: (text: string) => Promise<void>,
 ): Promise<void> {
-  const postgres = system.env[POSTGRES_VARIABLE] || POSTGRES_IMAGE;
-  await requireImage(system, postgres, POSTGRES_VARIABLE);
-  const api = await buildImage(system, stack, note);
-  const socket = (engine.state === "ready" && socketOf(engine.endpoint)) || "/var/run/docker.sock";
-  await replace(stack.composeFile, renderCompose(env, { api, postgres }, socket, stack));
+  await prepareContainers(system, stack, env, engine, note);
   await note("Starting the containers …");
   const up = await compose(system, stack, ["up", "--detach", "--remove-orphans"], { ms: UP_MS });
   // a service that fails is found, with its log, by whoever waits for them

@@ -64,13 +64,16 @@ export const start: Handler<typeof table.start> = async (context, { flags }) => 
   await out.note("Next: svc projects new --repo <url> --link, in a clone of your repository");
 };
 
-/** @throws CliError `self_host` if the machine lacks something, or if a service does not start */
-async function startServer(
+/**
+ * Starts the services and waits until the server answers.
+ * @throws CliError `self_host` if the machine lacks something, or if a service does not start
+ */
+export async function startServer(
   context: Context,
   stack: Stack,
   state: State,
   env: Env,
-  flags: Flags,
+  flags: Pick<Flags, "api-binary" | "no-service">,
 ): Promise<State> {
   const { system, out } = context;
   // what is left of a server that does not answer must not hold its ports

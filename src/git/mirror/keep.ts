@@ -21,13 +21,15 @@ export async function keepCommits(
   const lines = Object.entries({ base, head, merge }).map(
     ([name, commit]) => `update refs/cr/${number}/${name} ${commit}\n`,
   );
-  const result = await engine.runner.run({
-    args: ["update-ref", "--stdin"],
-    environment: mirror.environment,
-    stdin: lines.join(""),
-    deadlineMs: engine.limits.mergeMs,
-    outputBytes: 1024,
-  });
+  const result = await engine.refs.change(() =>
+    engine.runner.run({
+      args: ["update-ref", "--stdin"],
+      environment: mirror.environment,
+      stdin: lines.join(""),
+      deadlineMs: engine.limits.mergeMs,
+      outputBytes: 1024,
+    }),
+  );
   if (result.code === null) mirror.unclean = true;
   if (result.code !== 0) throw engineFailure(engine, "keeping the commits", result);
   if (number % PACK_EVERY === 0) await packRefs(engine, mirror);

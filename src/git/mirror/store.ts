@@ -152,7 +152,7 @@ async function renameIfThere(from: string, to: string): Promise<void> {
 }
 
 /** Identifies the repository of a mirror. */
-const ORIGIN_FILE = "svc-origin";
+export const ORIGIN_FILE = "svc-origin";
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 function mirrorDirectory(engine: Engine, id: string): string {
@@ -183,7 +183,7 @@ function digestOf(url: string): string {
   return `${new Bun.CryptoHasher("sha256").update(url).digest("hex")}\n`;
 }
 
-function configOf(format: "sha1" | "sha256"): string {
+export function configOf(format: "sha1" | "sha256"): string {
   const lines = [
     "[core]",
     `\trepositoryformatversion = ${format === "sha256" ? 1 : 0}`,

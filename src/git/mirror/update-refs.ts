@@ -34,13 +34,15 @@ export async function updateRefs(
 ): Promise<RefFailure | null> {
   if (updates.length === 0) return null;
   await cleanUp(mirror);
-  const result = await engine.runner.run({
-    args: ["update-ref", "--no-deref", "--stdin", "-z"],
-    environment: mirror.environment,
-    stdin: updates.map((update) => commandOf(update, options.anywhere)).join(""),
-    deadlineMs: engine.limits.mergeMs,
-    outputBytes: 1024,
-  });
+  const result = await engine.refs.change(() =>
+    engine.runner.run({
+      args: ["update-ref", "--no-deref", "--stdin", "-z"],
+      environment: mirror.environment,
+      stdin: updates.map((update) => commandOf(update, options.anywhere)).join(""),
+      deadlineMs: engine.limits.mergeMs,
+      outputBytes: 1024,
+    }),
+  );
   if (result.code === 0) return null;
   if (result.code === null) mirror.unclean = true;
   const words = redact(

@@ -1,5 +1,6 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { Freeze } from "../../lib/freeze.ts";
 import { createGate, type Gate } from "../../lib/gate.ts";
 import { removeAllHalfPacks } from "../mirror/clean-up.ts";
 import { baseEnvironment, withSettings } from "./environment.ts";
@@ -47,6 +48,8 @@ export interface Engine {
   pushes: Gate;
   /** Repacking: one at a time, since it uses the whole machine. */
   upkeep: Gate;
+  /** Every change of refs by svc, so that a backup can hold them all for a moment. Fetches only change a cache. */
+  refs: Freeze;
   /** Called for each listing that runs; callers may share one. */
   listed: () => void;
   checkpoint: NonNullable<GitOptions["checkpoint"]>;
@@ -102,6 +105,7 @@ export async function createEngine(options: GitOptions): Promise<Engine> {
     reads: createGate({ ...transfer(limits), total: limits.reads, perKey: limits.readsPerRepository }),
     pushes: createGate({ ...transfer(limits), total: limits.pushes, perKey: limits.pushesPerRepository }),
     upkeep: createGate({ ...network(limits), total: 1, waitMs: limits.fetchMs }),
+    refs: new Freeze(),
     listed: options.listed ?? (() => {}),
     checkpoint: options.checkpoint ?? (() => {}),
   };

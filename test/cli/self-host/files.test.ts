@@ -10,7 +10,7 @@ import { readDotenv } from "../../../cli/dotenv.ts";
 import { fc } from "../../helpers/property.ts";
 
 const STACK = stackOf({ env: { HOME: "/home/ada" } });
-const IMAGES = { api: "svc-self-host-api:1", postgres: "postgres:17-bookworm" };
+const IMAGES = { api: "svc-self-host-api:1", postgres: "postgres:17-bookworm", caddy: "caddy:2" };
 const HOSTILE = [
   "$HOME ${HOME} $$",
   'it\'s "quoted" \\ and # not a comment',
