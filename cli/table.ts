@@ -2,6 +2,7 @@ import type { Command, Group } from "./spec.ts";
 import { account } from "./table/account.ts";
 import { apps } from "./table/apps.ts";
 import { cr } from "./table/cr.ts";
+import { trying } from "./table/demo.ts";
 import { hosts } from "./table/hosts.ts";
 import { initializing } from "./table/init.ts";
 import { projects } from "./table/projects.ts";
@@ -24,6 +25,7 @@ export const TABLE: readonly (Group | Command)[] = [
   projects,
   hosts,
   ...initializing,
+  ...trying,
   ...shipping,
   ...account,
   ...tools,
