@@ -11,16 +11,17 @@ import { start } from "../sessions/new.ts";
 import { setHelper } from "../ship/credential-helper.ts";
 import { gatewayEnvironment } from "../ship/push.ts";
 import type { Demo } from "./demo.ts";
-import { writeRecord } from "./record.ts";
+import { newDemo, writeRecord } from "./record.ts";
 import { MODEL, SAMPLE, TASK } from "./sample.ts";
 import { announce } from "./say.ts";
 
 /** A push of a few files. */
 const PUSH_SECONDS = 120;
 
-/** Creates the project, and records its id. The project of an earlier id has been deleted. */
+/** Creates the project, and records its id. A project that was deleted elsewhere is not continued, but another demo started. */
 export async function createProject(demo: Demo): Promise<void> {
   const { api, context, record, files } = demo;
+  if (record.project_id !== null) await writeRecord(files.file, Object.assign(record, newDemo()));
   const { name } = record;
   await announce(demo, "A sample project, whose repository svc hosts", [
     `svc projects new --name ${shellWord(name)}`,

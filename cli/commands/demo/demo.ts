@@ -24,7 +24,7 @@ export interface Demo {
   skipsReview: boolean;
 }
 
-/** More of the same step in a row is a loop: the server does not do what it has confirmed. */
+/** How often a step is taken for one state of the branch. More is a loop: nothing comes of what the server has confirmed. */
 const ATTEMPTS = 3;
 
 /** Spec 4.5 has no demo; the steps are those of a session whose change request is reviewed and merged. */
@@ -52,15 +52,16 @@ export const demo: Handler<typeof table.demo> = async (context, { flags }) => {
 };
 
 async function run(demo: Demo): Promise<void> {
-  let stage = await readStage(demo.api, demo.record, demo.skipsReview);
-  for (let same = 1; stage.at !== "done"; ) {
+  const taken = new Map<string, number>();
+  for (;;) {
+    const stage = await readStage(demo.api, demo.record, demo.skipsReview);
+    if (stage.at === "done") return show(demo, stage);
+    const step = `${stage.at} ${"cr" in stage ? stage.cr.head_commit_sha : ""}`;
+    const times = (taken.get(step) ?? 0) + 1;
+    if (times > ATTEMPTS) throw stuck(stage);
+    taken.set(step, times);
     await take(demo, stage);
-    const next = await readStage(demo.api, demo.record, demo.skipsReview);
-    same = next.at === stage.at ? same + 1 : 1;
-    if (same > ATTEMPTS) throw stuck(next);
-    stage = next;
   }
-  await show(demo, stage);
 }
 
 /** Takes the next step. @throws CliError with the command that continues */

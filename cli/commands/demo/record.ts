@@ -58,8 +58,7 @@ export async function readRecord(file: string): Promise<DemoRecord | null> {
  * @throws CliError `file`; also if another svc has started one at the same moment
  */
 export async function newRecord(file: string): Promise<DemoRecord> {
-  const digits = crypto.getRandomValues(new Uint8Array(6)).toHex();
-  const record: DemoRecord = { name: `Demo ${digits}`, project_id: null, session_id: crypto.randomUUID() };
+  const record = newDemo();
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     const created = await open(file, "wx", 0o600);
@@ -71,6 +70,12 @@ export async function newRecord(file: string): Promise<DemoRecord> {
     });
   }
   return record;
+}
+
+/** What identifies a demo that has no project yet. */
+export function newDemo(): DemoRecord {
+  const digits = crypto.getRandomValues(new Uint8Array(6)).toHex();
+  return { name: `Demo ${digits}`, project_id: null, session_id: crypto.randomUUID() };
 }
 
 /** @throws CliError `file` */
