@@ -28,7 +28,10 @@ export async function askUnlessMoved(
   try {
     return await ask(moved.signal);
   } catch (error) {
-    if (moved.signal.aborted) return "moved";
+    if (moved.signal.aborted) {
+      await demo.context.out.note("\nThis step was taken elsewhere; the demo continues.");
+      return "moved";
+    }
     if (error instanceof CliError && error.code === "cancelled") throw left("The demo stops here.");
     throw error;
   } finally {
