@@ -19,8 +19,9 @@ const server = startServer(await chooseIsolation());
 const url = (await server.listening)?.replace("//127.0.0.1:", "//localhost:") ?? null;
 if (url !== null) {
   const { email, line } = await signIn(url);
+  const signedIn = line + (await passwordLink(url, email));
   const runtime = await agentRuntime();
-  process.stderr.write(welcome(url, line + (await passwordLink(url, email)), runtime));
+  process.stderr.write(welcome(url, signedIn, runtime));
   // a first start, on which everything is there
   if (line !== "" && email !== null && runtime === "") await offerDemo();
 }

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { readRecord } from "../../cli/commands/demo/record.ts";
+import { COMMENT } from "../../cli/commands/demo/sample.ts";
 import { summaryOf } from "../../cli/commands/demo/stage.ts";
 import { run } from "../../cli/run.ts";
 import { GIT_ENVIRONMENT } from "../../scripts/git-environment.ts";
@@ -9,7 +10,7 @@ import { TOKEN_USER } from "../../src/contract/token.ts";
 import { SandboxError } from "../../src/sandboxes/provider.ts";
 import { caller } from "../helpers/api.ts";
 import { comment } from "../helpers/cli-api.ts";
-import { cliEnv, fakeSystem, makeHome } from "../helpers/cli-run.ts";
+import { cliEnv, fakeSystem, makeHome, svcOnTerminal } from "../helpers/cli-run.ts";
 import { scratch } from "../helpers/gateway.ts";
 import { type SessionBench, startSessions } from "../helpers/sessions.ts";
 import type { StandIn } from "../helpers/stand-in-provider.ts";
@@ -246,6 +247,48 @@ test("ends when nothing comes of a step; says what to do with a closed change re
   await call("DELETE", `/projects/${project_id}`);
   agent = works;
   expect(await demo(home)).toMatchObject({ code: 0 });
+  await demo(home, ["--clean", "--yes"]);
+});
+
+test("on a terminal: a person leaves at the comment, continues, comments, and declines and confirms the merge", async () => {
+  const home = someone();
+  const env = { SVC_BROWSER: "true" };
+  const first = svcOnTerminal(["demo"], { home, env });
+  await first.shows("Your comment.");
+  first.type("\x03");
+  expect(await first.exited).toEqual({ code: 1, signal: null });
+  expect(first.screen()).toContain("To continue the demo: svc demo.");
+
+  const second = svcOnTerminal(["demo"], { home, env });
+  await second.shows("Your comment.");
+  second.type(" Please.\r");
+  await second.shows("Merge change request #1?");
+  second.type("n");
+  expect(await second.exited).toEqual({ code: 1, signal: null });
+  expect(second.screen()).toContain("Nothing was merged.");
+  const { project_id } = (await readRecord(recordOf(home))) ?? {};
+  const { comments } = await call("GET", `/projects/${project_id}/change-requests/1/comments`);
+  expect(comments[0]).toMatchObject({ body: `${COMMENT} Please.`, path: "site/index.html", line: 12 });
+
+  const third = svcOnTerminal(["demo"], { home, env });
+  await third.shows("Merge change request #1?");
+  third.type("\r");
+  await third.shows('the app says "Another"');
+  expect(await third.exited).toEqual({ code: 0, signal: null });
+  await demo(home, ["--clean", "--yes"]);
+});
+
+test("without a comment, it merges without a review; steps in the dashboard move it on", async () => {
+  const home = someone();
+  const terminal = svcOnTerminal(["demo"], { home, env: { SVC_BROWSER: "true" } });
+  await terminal.shows("Your comment.");
+  terminal.type("\x15\r");
+  await terminal.shows("Merge change request #1?");
+  const { project_id } = (await readRecord(recordOf(home))) ?? {};
+  await call("POST", `/projects/${project_id}/change-requests/1/merge`);
+  await terminal.shows("This step was taken elsewhere");
+  await terminal.shows('the app says "Hello"');
+  expect(await terminal.exited).toEqual({ code: 0, signal: null });
   await demo(home, ["--clean", "--yes"]);
 });
 
