@@ -208,11 +208,20 @@ test.each([
 test("without the runtime, names the command that installs it; then it continues", async () => {
   const home = someone();
   bench.provider.onStart = () => {
-    throw new SandboxError("The agent runtime is not installed on the server.");
+    throw new SandboxError("The agent runtime is not installed on the server.", { permanent: true });
   };
   const { code, error } = await demo(home);
   expect([code, error.code]).toEqual([1, "runtime_missing"]);
   expect(error.hint).toContain("svc-api runtime install");
+  bench.provider.onStart = () => {
+    throw new SandboxError("bubblewrap is missing", { permanent: true });
+  };
+  const failed = await demo(home);
+  expect(failed.error).toMatchObject({
+    code: "session_failed",
+    message: expect.stringContaining("bubblewrap"),
+  });
+  expect(failed.error.hint).toEndWith("To continue the demo: svc demo");
   bench.provider.onStart = () => {};
   expect(await demo(home)).toMatchObject({ code: 0 });
   await demo(home, ["--clean", "--yes"]);

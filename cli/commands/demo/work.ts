@@ -65,19 +65,24 @@ export async function wake(demo: Demo, found: Found, session: Session): Promise<
     ? session
     : await api.call<Session>({ method: "POST", path: `${found.path}/restart`, slow: true });
   await watch(context, found, started, "running").catch((error: unknown) => {
-    throw withInstallHint(demo, error);
+    throw withDemoHint(demo, error);
   });
 }
 
-/** Without the agent runtime, the session of the demo fails: says which command installs it. */
-function withInstallHint({ context: { system } }: Demo, error: unknown): unknown {
-  if (!(error instanceof CliError) || !error.message.includes("agent runtime is not installed")) return error;
+/** Adds how the demo continues, and without the agent runtime the command that installs it. */
+function withDemoHint({ context: { system } }: Demo, error: unknown): unknown {
+  if (!(error instanceof CliError)) return error;
+  const { code, message, extra } = error;
+  if (!message.includes("agent runtime is not installed")) {
+    const hint = `${extra.hint ?? ""}\n      To continue the demo: svc demo`.trim();
+    return new CliError(code, message, { ...extra, hint });
+  }
   const beside = join(dirname(system.self[0] ?? ""), "svc-api");
   const program = existsSync(beside) ? shellWord(beside) : "svc-api";
-  return new CliError("runtime_missing", error.message, {
-    ...error.extra,
+  return new CliError("runtime_missing", message, {
+    ...extra,
     log: undefined,
-    hint: `On the server's machine, as the user that runs the server: ${program} runtime install\n      Then continue here: svc demo`,
+    hint: `On the server's machine, as the user that runs the server: ${program} runtime install\n      To continue the demo: svc demo`,
   });
 }
 
