@@ -15,7 +15,7 @@ const BYTES_MAX = 2_000_000;
 // with this, the helpers of the tests start dist/svc-api
 process.env["SVC_TEST_DIST"] = "1";
 const { startApi } = await import("../test/helpers/api.ts");
-const { signIn, startBrowser, visit } = await import("../test/helpers/browser.ts");
+const { sharedBrowser, signIn, visit } = await import("../test/helpers/browser.ts");
 const { AGENT, RUNTIME, RUNTIME_PLUGINS } = await import("../test/helpers/runtime.ts");
 
 if (AGENT[1]) await take();
@@ -30,7 +30,7 @@ async function take(): Promise<void> {
   const runtime = { SVC_RUNTIME_BIN: RUNTIME ?? "", SVC_RUNTIME_PLUGINS: RUNTIME_PLUGINS ?? "" };
   const [api, browser] = await Promise.all([
     startApi({ env: { ...runtime, SVC_SANDBOX_PROVIDER: "local" } }),
-    startBrowser(),
+    sharedBrowser(),
   ]);
   try {
     // nothing of this machine's settings; the browser of the picture is another

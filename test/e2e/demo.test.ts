@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { type Api, startApi } from "../helpers/api.ts";
-import { CHROMIUM, signIn, startBrowser, visit } from "../helpers/browser.ts";
+import { CHROMIUM, closeProfiles, sharedBrowser, signIn, visit } from "../helpers/browser.ts";
 import { makeHome, spawnSvc, svc, svcOnTerminal } from "../helpers/cli-run.ts";
 import { needs } from "../helpers/needs.ts";
 import { AGENT, RUNTIME, RUNTIME_PLUGINS } from "../helpers/runtime.ts";
@@ -23,11 +23,11 @@ beforeAll(async () => {
         ...(RUNTIME_PLUGINS !== null && { SVC_RUNTIME_PLUGINS: RUNTIME_PLUGINS }),
       },
     }),
-    CHROMIUM[1] ? startBrowser() : null,
+    CHROMIUM[1] ? sharedBrowser() : null,
   ]);
 });
 afterAll(async () => {
-  await browser?.close();
+  await closeProfiles();
   await api?.stop();
 });
 
