@@ -30,15 +30,28 @@ export async function choose(message: string, choices: readonly Choice[], initia
   return isCancel(answer) ? cancel() : answer;
 }
 
-/** @throws CliError `cancelled` on Ctrl-C or Escape. */
-export async function confirm(message: string, initial = false): Promise<boolean> {
+/** @throws CliError `cancelled` on Ctrl-C, Escape or when `signal` is aborted. */
+export async function confirm(message: string, initial = false, signal?: AbortSignal): Promise<boolean> {
   const clack = await import("@clack/prompts");
   const answer = await clack.confirm({
     message: oneLine(message),
     initialValue: initial,
     output: process.stderr,
+    ...(signal && { signal }),
   });
   return clack.isCancel(answer) ? cancel() : answer;
+}
+
+/** A line of text, with a text to start from. @throws CliError `cancelled` as `confirm`. */
+export async function text(message: string, initial: string, signal: AbortSignal): Promise<string> {
+  const clack = await import("@clack/prompts");
+  const answer = await clack.text({
+    message: oneLine(message),
+    initialValue: initial,
+    output: process.stderr,
+    signal,
+  });
+  return clack.isCancel(answer) ? cancel() : (answer ?? "");
 }
 
 /** Confirms an irreversible action: the user types its name. */

@@ -2,6 +2,7 @@ import type { Command, Group } from "./spec.ts";
 import { account } from "./table/account.ts";
 import { apps } from "./table/apps.ts";
 import { cr } from "./table/cr.ts";
+import { trying } from "./table/demo.ts";
 import { hosts } from "./table/hosts.ts";
 import { initializing } from "./table/init.ts";
 import { installing } from "./table/install.ts";
@@ -27,6 +28,7 @@ export const TABLE: readonly (Group | Command)[] = [
   hosts,
   selfHost,
   ...initializing,
+  ...trying,
   ...shipping,
   ...account,
   ...installing,

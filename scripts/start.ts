@@ -19,7 +19,11 @@ const server = startServer(await chooseIsolation());
 const url = (await server.listening)?.replace("//127.0.0.1:", "//localhost:") ?? null;
 if (url !== null) {
   const { email, line } = await signIn(url);
-  process.stderr.write(welcome(url, line + (await passwordLink(url, email)), await agentRuntime()));
+  const signedIn = line + (await passwordLink(url, email));
+  const runtime = await agentRuntime();
+  process.stderr.write(welcome(url, signedIn, runtime));
+  // a first start, on which everything is there
+  if (line !== "" && email !== null && runtime === "") await offerDemo();
 }
 process.exitCode = await server.exited;
 
@@ -74,6 +78,18 @@ async function agentRuntime(): Promise<string> {
   return (await installing.exited) === 0 ? "" : none;
 }
 
+/** Runs `svc demo` after a confirmation on the terminal. */
+async function offerDemo(): Promise<void> {
+  if (!canAsk()) return;
+  const question =
+    "Try svc with a sample project? No model and no key is needed, and svc demo --clean removes it.";
+  if (!(await ask(question, "yes", server.exited))) return;
+  const demo = Bun.spawn([CLI, "demo", "--host", HOST], { env: environment(), stdio: ["inherit", 2, 2] });
+  void server.exited.then(() => demo.kill());
+  await demo.exited;
+  process.stderr.write(`\nsvc runs at ${url}. Ctrl-C stops it.\n`);
+}
+
 async function emailAddress(): Promise<string> {
   const configured = await run(["git", "config", "user.email"]);
   return configured.out.trim() || `${process.env["USER"] || userInfo().username}@host.local`;
@@ -89,9 +105,13 @@ function welcome(url: string, signedIn: string, runtime: string): string {
   return `
 svc runs at ${url}. Ctrl-C stops it.
 ${signedIn}${runtime}
-In another terminal, in your own repository's clone:
+In another terminal:
 
   export PATH="$PATH:${DIST}"
+  svc demo   # a sample project, without a model or a key
+
+In your own repository's clone:
+
   svc projects new --repo "$(git remote get-url origin)" --link   # or: svc ship, if it has no host
   git switch -c my-branch   # then commit something
   git push origin HEAD

@@ -235,3 +235,14 @@ test.each<[string, string, RegExp[]]>([
   }
   expect(await run.exited).toBe(0);
 });
+
+test("on a terminal, the first start offers the demo", async () => {
+  // any program: the session does not get that far
+  const env = { ...withoutRuntime(usedFolder("demo")), SVC_RUNTIME_BIN: join(tools, "git") };
+  using run = onTerminal([process.execPath, resolve("scripts/start.ts")], env);
+  await run.shows("Try svc with a sample project?");
+  run.type("\r");
+  await run.shows("Pushed 6 files.");
+  run.type("\x03");
+  expect(await run.exited).toBe(0);
+});

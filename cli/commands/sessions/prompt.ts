@@ -40,7 +40,8 @@ export const prompt: Handler<typeof table.prompt> = async (context, { args, flag
   await context.out.result(over, (view) => promptLine(over, view));
 };
 
-async function send(found: Found, body: CreatePromptBody): Promise<Prompt> {
+/** Queues a prompt. Its id makes a retry safe. */
+export async function send(found: Found, body: CreatePromptBody): Promise<Prompt> {
   for (let left = ATTEMPTS; ; left--) {
     try {
       const call = { path: `${found.path}/prompt`, body, slow: true };
@@ -53,7 +54,7 @@ async function send(found: Found, body: CreatePromptBody): Promise<Prompt> {
 }
 
 /** Waits until a prompt has ended. @throws CliError `timeout`, `session_failed`, `session_stopped`, `session_deleted` */
-async function waitForEnd(context: Context, found: Found, taken: Prompt): Promise<Prompt> {
+export async function waitForEnd(context: Context, found: Found, taken: Prompt): Promise<Prompt> {
   const seconds = context.globals.timeout ?? WAIT_SECONDS;
   const end = performance.now() + seconds * 1000;
   const stop = new AbortController();

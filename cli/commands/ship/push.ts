@@ -57,10 +57,13 @@ export async function push(
   throw rejection(tree.branch, remote.name, { code, output, summary: outcome === "!" ? summary : null });
 }
 
-/** For a gateway, svc provides the only credential: git must not prompt for one. */
 function environment(context: Context, target: Target, { url }: PushRemote): Record<string, string> {
-  if (!url?.startsWith(`${gatewayUrl(target.url)}/`))
-    return context.canAsk() ? {} : { GIT_TERMINAL_PROMPT: "0" };
+  if (url?.startsWith(`${gatewayUrl(target.url)}/`)) return gatewayEnvironment(target);
+  return context.canAsk() ? {} : { GIT_TERMINAL_PROMPT: "0" };
+}
+
+/** For a gateway, svc provides the only credential: git must not prompt for one. */
+export function gatewayEnvironment(target: Target): Record<string, string> {
   const silent = { GIT_TERMINAL_PROMPT: "0", GIT_ASKPASS: "" };
   // A token in the environment is for this host, also with --host: the helper needs the address.
   return target.tokenSource === "config" ? silent : { ...silent, SVC_API_URL: target.url };
