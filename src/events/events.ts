@@ -35,7 +35,10 @@ export function openEvents(
   const listening = listen({
     channel: EVENTS_CHANNEL,
     onNotification,
-    onListening: () => void pollAll(),
+    onListening() {
+      changes.notifyAll();
+      void pollAll();
+    },
   });
   const polls = setInterval(() => void pollAll(), pollMs);
   const trims = setInterval(() => void tried(() => trimEvents(db)), TRIM_MS);
