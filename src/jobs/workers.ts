@@ -1,5 +1,3 @@
-import type { PgBoss } from "pg-boss";
-
 /** The workers of this server, each of which runs one job at a time. They fetch a job only when they are woken. */
 export interface Workers {
   /** Starts the workers of a queue. @param handler its signal is aborted when the server stops */
@@ -9,11 +7,21 @@ export interface Workers {
   wakeAll(queue: string): void;
 }
 
+/** What the workers use of pg-boss. */
+interface Boss {
+  work(
+    queue: string,
+    options: { pollingIntervalSeconds: number; includeMetadata: true },
+    handler: (jobs: { singletonKey: string | null; signal: AbortSignal }[]) => Promise<void>,
+  ): Promise<string>;
+  notifyWorker(id: string): void;
+}
+
 /** Jobs of one queue that a server runs at a time: they mostly wait for sandboxes to start. */
 const CONCURRENCY = 10;
 
 /** @param pollS the interval in which they fetch without being woken */
-export function createWorkers(boss: PgBoss, pollS: number, stopping: AbortSignal): Workers {
+export function createWorkers(boss: Boss, pollS: number, stopping: AbortSignal): Workers {
   /** Queues → the ids of the workers, and of those that have a job. */
   const queues = new Map<string, { ids: string[]; busy: Set<string> }>();
 
