@@ -1,5 +1,5 @@
 import { inArray, SQL, sql } from "drizzle-orm";
-import { fromDrizzle, fromPglite, PgBoss } from "pg-boss";
+import { fromDrizzle, fromPglite, getConstructionPlans, PgBoss } from "pg-boss";
 import type { Logger } from "pino";
 import type { Database, Db } from "../../db/client.ts";
 import type { Changes } from "../lib/changes.ts";
@@ -41,6 +41,9 @@ const KEEP_S = 60;
 const POOL_SIZE = 2;
 const STOP_MS = 10_000;
 
+/** The schema of the queue's tables. */
+const SCHEMA = "jobs";
+
 /** The channel on which servers notify each other of jobs, with the name of the queue. */
 const JOBS_CHANNEL = "svc_jobs";
 
@@ -58,7 +61,7 @@ export async function openJobs(
     ...("url" in queue
       ? { connectionString: queue.url, max: POOL_SIZE, application_name: "svc-api jobs" }
       : { db: fromPglite(queue.embedded), backend: "pglite" as const }),
-    schema: "jobs",
+    schema: SCHEMA,
     supervise: false,
     schedule: false,
     monitorIntervalSeconds: MONITOR_S,
@@ -113,6 +116,11 @@ export async function openJobs(
     for (const { name, isDue } of found) if (isDue) workers.wakeAll(name);
     return found.some(({ isOpen }) => isOpen);
   }
+}
+
+/** The statements that create the queue's tables, which `openJobs` otherwise runs on the first start. */
+export function jobsTables(): string {
+  return getConstructionPlans(SCHEMA);
 }
 
 /** The two drivers return different types. */
