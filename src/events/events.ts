@@ -34,6 +34,7 @@ export function openEvents(
   const feeds = new Map<string, Feed>();
   const listening = listen({
     channel: EVENTS_CHANNEL,
+    purpose: "events",
     onNotification,
     onListening() {
       changes.notifyAll();

@@ -81,6 +81,7 @@ export async function openJobs(
   );
   const listening = listen({
     channel: JOBS_CHANNEL,
+    purpose: "new jobs",
     onNotification(name) {
       workers.wakeOne(name);
       changes.notify(newJobIn(name));
