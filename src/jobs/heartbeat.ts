@@ -45,7 +45,7 @@ export async function startHeartbeat(
 
   async function written(): Promise<boolean> {
     try {
-      if (await isNeeded(server)) await beat(server);
+      if (await needsHeartbeat(server)) await beat(server);
       return true;
     } catch (error) {
       if (!isStopped) server.log.warn({ err: error }, "cannot write this server's heartbeat");
@@ -59,7 +59,7 @@ export async function startHeartbeat(
  * was marked as gone. A server that starts finds old heartbeats and watches for minutes before it declares another gone;
  * the other writes again as soon as it finds the new row.
  */
-async function isNeeded({ db, serverId }: Registered): Promise<boolean> {
+export async function needsHeartbeat({ db, serverId }: Registered): Promise<boolean> {
   const isThere = and(isNull(servers.goneAt), eq(servers.id, serverId));
   const isOther = and(isNull(servers.goneAt), ne(servers.id, serverId));
   const found = await db
