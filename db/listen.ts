@@ -7,6 +7,8 @@ export interface Subscription {
 
 export interface Listener {
   channel: string;
+  /** What the connection is for, in `pg_stat_activity`. */
+  purpose: string;
   onNotification(payload: string): void;
   /** Called on each LISTEN: notifications that were sent before it are lost. */
   onListening(): void;
@@ -46,7 +48,7 @@ async function keepListening(url: string, listener: Listener, stopping: AbortSig
       idle_timeout: 0,
       max_lifetime: null,
       fetch_types: false,
-      connection: { application_name: "svc-api events" },
+      connection: { application_name: `svc-api ${listener.purpose}` },
       onnotice() {},
       onclose: () => lost.resolve(),
       // missing in the driver's types

@@ -1,21 +1,22 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { version } from "../node_modules/@electric-sql/pglite/package.json";
+import { version as jobsVersion } from "../node_modules/pg-boss/package.json";
 import { migrationsDigest } from "./migrate.ts";
 
 /** A folder, so that the build can embed it in a binary, beside the code and under the same base name. */
 export const SNAPSHOT_FOLDER = join(import.meta.dir, "../node_modules/.cache/svc/pglite-snapshot");
 
 /**
- * The file name of the snapshot for this version of Postgres and these migrations.
+ * The file name of the snapshot for these versions of Postgres and of the job queue, and these migrations.
  */
 export function snapshotFile(): string {
-  return `pglite-${version}-${migrationsDigest()}.tar.gz`;
+  return `pglite-${version}-${jobsVersion}-${migrationsDigest()}.tar.gz`;
 }
 
 /**
- * A packed data folder of the embedded database with svc's tables: loading it takes a fifth of the time and half of the
- * memory of creating one. A binary always has it, the source tree after a build.
+ * A packed data folder of the embedded database with the tables of svc and its job queue: loading it takes a fifth of the
+ * time and half of the memory of creating one. A binary always has it, the source tree after a build.
  * @returns the archive's path; null when it does not exist, and the database must be created
  */
 export function embeddedSnapshot(): string | null {

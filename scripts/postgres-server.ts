@@ -15,6 +15,8 @@ import { freePort } from "./free-port.ts";
 export interface PostgresServer {
   /** The URL of the default database, as superuser. */
   url: string;
+  /** The process whose children serve the connections. */
+  pid: number;
   /** Stops the server and removes its files. Idempotent; may be called in an exit handler. */
   stop(): void;
 }
@@ -104,7 +106,7 @@ async function startIn(folder: string, native: string, remove: () => void): Prom
     throw error;
   }
   child.unref();
-  return { url: `postgres://svc@127.0.0.1:${port}/postgres`, stop };
+  return { url: `postgres://svc@127.0.0.1:${port}/postgres`, pid: child.pid, stop };
 }
 
 function nativeFolder(): string | null {

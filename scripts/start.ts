@@ -15,7 +15,9 @@ const CLI = join(DIST, "svc");
 const RUNTIME_MB = 230;
 
 await build();
-const server = startServer(await chooseIsolation());
+const settings = await chooseIsolation();
+process.stderr.write("svc: starting the server …\n");
+const server = startServer(settings);
 const url = (await server.listening)?.replace("//127.0.0.1:", "//localhost:") ?? null;
 if (url !== null) {
   const { email, line } = await signIn(url);

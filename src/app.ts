@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { openapi } from "@elysia/openapi";
 import { Elysia } from "elysia";
 import { SvcError } from "./contract/errors.ts";
-import type { Health } from "./contract/health.ts";
+import { type Health, health as healthSchema } from "./contract/health.ts";
 import { acceptsPage } from "./contract/page.ts";
 import { VERSION } from "./contract/version.ts";
 import type { Deps } from "./deps.ts";
@@ -28,6 +27,8 @@ import { errorPage } from "./http/error-page.ts";
 import { toBody, toSvcError } from "./http/errors.ts";
 import { setFormats } from "./http/formats.ts";
 import { methodTable, unanswered } from "./http/methods.ts";
+import { openapiDocument } from "./http/openapi/document.ts";
+import { answer } from "./http/schema.ts";
 import { oneAccountRoutes } from "./identity/accounts/account-routes.ts";
 import { accountRoutes } from "./identity/accounts/routes.ts";
 import { authRoutes } from "./identity/auth/routes.ts";
@@ -57,14 +58,17 @@ export function createApp(deps: Deps) {
     })
     .onError(({ error, code, request, path, set }) => {
       const { id } = seen(request);
-      const answer = code === "NOT_FOUND" ? unanswered(methods(path)) : toSvcError(error, code, id);
-      if (answer.status >= 500 && !(error instanceof SvcError)) {
-        deps.log.error({ request: id, err: answer.code === "internal" ? error : undefined }, answer.message);
+      const failure = code === "NOT_FOUND" ? unanswered(methods(path)) : toSvcError(error, code, id);
+      if (failure.status >= 500 && !(error instanceof SvcError)) {
+        deps.log.error(
+          { request: id, err: failure.code === "internal" ? error : undefined },
+          failure.message,
+        );
       }
-      if (acceptsPage(request.headers.get("accept"))) return errorPage(answer, { "x-request-id": id });
-      set.status = answer.status;
-      Object.assign(set.headers, answer.headers, { "x-request-id": id });
-      return toBody(answer);
+      if (acceptsPage(request.headers.get("accept"))) return errorPage(failure, { "x-request-id": id });
+      set.status = failure.status;
+      Object.assign(set.headers, failure.headers, { "x-request-id": id });
+      return toBody(failure);
     })
     // the signature of a webhook covers its raw bytes, so its handler reads the body
     .onParse(({ request, path }) => (path.startsWith(WEBHOOKS) ? null : readJson(request)))
@@ -74,17 +78,10 @@ export function createApp(deps: Deps) {
       recordRequest(deps, { id, method: request.method, route, status, ms: performance.now() - started });
     })
     .use(metricsRoutes(deps))
-    .use(
-      openapi({
-        path: "/v1/openapi",
-        specPath: "/v1/openapi.json",
-        provider: null,
-        documentation: { info: { title: "svc", version: VERSION } },
-      }),
-    )
     .group("/v1", (v1) =>
       v1
-        .get("/health", () => health(deps))
+        .get("/health", () => health(deps), { tags: ["server"], ...answer(200, healthSchema) })
+        .get("/openapi.json", () => document(), { detail: { hide: true } })
         .use(servedReleaseRoutes(deps))
         .use(authRoutes(deps))
         .use(signInRoutes(deps))
@@ -113,6 +110,12 @@ export function createApp(deps: Deps) {
     .use(releaseRoutes(deps))
     .use(dashboardRoutes());
   const methods = methodTable(app.routes);
+  let made: ReturnType<typeof openapiDocument> | null = null;
+  /** Made by the first request, from all routes. */
+  function document() {
+    made ??= openapiDocument(app.routes);
+    return made;
+  }
 
   return app;
 }

@@ -153,9 +153,9 @@ async function openParts(
   const registered = { db: database.db, databaseKind: database.kind, serverId };
   const endHeartbeat = await startHeartbeat({ ...registered, log });
   opened.push(async () => endHeartbeat());
-  const jobs = await openJobs(database, queuesOf({ serverId }), log);
-  opened.push(() => jobs.stop());
   const waiting = changes.changes ?? new Changes();
+  const jobs = await openJobs(database, queuesOf({ serverId }), { changes: waiting, log });
+  opened.push(() => jobs.stop());
   const events = openEvents(database, { changes: waiting, log, pollMs: eventsPollMs });
   opened.push(() => events.close());
   const address = { hostname: config.host, port: config.port };

@@ -7,6 +7,7 @@ import type { Workbench } from "./workbench.ts";
 export interface Postgres {
   /** Creates an empty database. @returns its URL */
   createDatabase(): Promise<string>;
+  pid: number;
 }
 
 /** Why Postgres is not available. */
@@ -25,7 +26,7 @@ async function startNow(bench: Workbench): Promise<Postgres | NoPostgres> {
   const server = await start();
   if ("missing" in server) return server;
   bench.atEnd(server.stop);
-  return { createDatabase: () => createDatabase(server) };
+  return { createDatabase: () => createDatabase(server), pid: server.pid };
 }
 
 async function createDatabase(server: PostgresServer): Promise<string> {

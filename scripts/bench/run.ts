@@ -4,6 +4,7 @@ import { cli } from "./cli.ts";
 import { diff } from "./diff.ts";
 import { docker } from "./docker.ts";
 import { gitGateway } from "./git-gateway.ts";
+import { idle } from "./idle.ts";
 import { listing } from "./listing.ts";
 import { merge } from "./merge.ts";
 import { preview } from "./preview.ts";
@@ -28,6 +29,7 @@ export const BENCHES: Record<string, (bench: Workbench) => Promise<void>> = {
   chat,
   cli,
   webhooks,
+  idle,
 };
 
 /** Skips the build and measures the programs in dist/. */

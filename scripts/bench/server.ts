@@ -9,6 +9,7 @@ const API = join(DIST, "svc-api");
 export interface Server {
   url: string;
   token: string;
+  pid: number;
   /** @throws Error for a response that is not a success. */
   call<T>(method: string, path: string, body?: unknown): Promise<T>;
   /** Reads a response to its last byte. @returns the number of bytes */
@@ -64,7 +65,7 @@ export async function startServer(
   });
   const token = minted.out.trim();
   if (minted.code !== 0) throw new Error(`svc-api admin token: ${minted.err}`);
-  return { url, token, stop, ...client(url, token) };
+  return { url, token, pid: child.pid, stop, ...client(url, token) };
 }
 
 /** The environment without the settings of the developer. */

@@ -121,13 +121,14 @@ export const mintProjectTokenBody = Type.Optional(
 );
 
 /** Answer of `GET /v1/auth/whoami`: the identity of a token. */
-export interface Identity {
-  kind: "user" | "project";
-  user_id: string;
-  email: string;
-  name: string;
-  project_id: string | null;
-  project_name: string | null;
-  session_id: string | null;
-  expires_at: string | null;
-}
+export const identity = Type.Object({
+  kind: Type.Union([Type.Literal("user"), Type.Literal("project")]),
+  user_id: Type.String({ format: "uuid" }),
+  email: Type.String(),
+  name: Type.String(),
+  project_id: Type.Union([Type.String({ format: "uuid" }), Type.Null()]),
+  project_name: Type.Union([Type.String(), Type.Null()]),
+  session_id: Type.Union([Type.String(), Type.Null()]),
+  expires_at: Type.Union([Type.String({ format: "date-time" }), Type.Null()]),
+});
+export type Identity = Static<typeof identity>;

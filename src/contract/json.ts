@@ -7,6 +7,11 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** Whether a value is an object, but not an array. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /** A field of a value that may be an object; undefined otherwise. */
 export function field(value: unknown, name: string): unknown {
   return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;

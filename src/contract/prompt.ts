@@ -34,7 +34,8 @@ export const prompt = Type.Object({ ...fields, text: Type.String() });
 export type Prompt = Static<typeof prompt>;
 
 /** A prompt in a stream of events, without its text, which would be repeated. */
-export type PromptChange = Omit<Prompt, "text">;
+export const promptChange = Type.Omit(prompt, ["text"]);
+export type PromptChange = Static<typeof promptChange>;
 
 /** Body of `POST /v1/projects/:id/sessions/:sid/prompt`. With an id from the client, the request can be retried. */
 export const createPromptBody = Type.Object({

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { author } from "./author.ts";
 import { NAME_MAX, PROMPT_MAX_BYTES, REF_MAX_BYTES } from "./limits.ts";
-import type { PromptChange } from "./prompt.ts";
+import { promptChange } from "./prompt.ts";
 
 /** Spec 3.2. `queued`, `branching` and `completed` are defined and never written. */
 export const SESSION_STATUSES = [
@@ -144,8 +144,10 @@ export type LogLine = Static<typeof logLine>;
  * What `GET /v1/projects/:id/sessions/:sid/events` sends, one JSON an event; `event:` is the type, `id:` a cursor for
  * `Last-Event-ID`. It starts with the session and its unfinished prompts, and ends only with `deleted`.
  */
-export type SessionEvent =
-  | { type: "session"; session: Session }
-  | { type: "log"; line: LogLine }
-  | { type: "prompt"; prompt: PromptChange }
-  | { type: "deleted"; session_id: string };
+export const sessionEvent = Type.Union([
+  Type.Object({ type: Type.Literal("session"), session }),
+  Type.Object({ type: Type.Literal("log"), line: logLine }),
+  Type.Object({ type: Type.Literal("prompt"), prompt: promptChange }),
+  Type.Object({ type: Type.Literal("deleted"), session_id: Type.String() }),
+]);
+export type SessionEvent = Static<typeof sessionEvent>;

@@ -34,8 +34,12 @@ export function openEvents(
   const feeds = new Map<string, Feed>();
   const listening = listen({
     channel: EVENTS_CHANNEL,
+    purpose: "events",
     onNotification,
-    onListening: () => void pollAll(),
+    onListening() {
+      changes.notifyAll();
+      void pollAll();
+    },
   });
   const polls = setInterval(() => void pollAll(), pollMs);
   const trims = setInterval(() => void tried(() => trimEvents(db)), TRIM_MS);

@@ -1,18 +1,23 @@
 import { SvcError } from "../contract/errors.ts";
+import { isObject } from "../contract/json.ts";
 import { BODY_MAX_BYTES } from "../contract/limits.ts";
 
 /**
- * Reads a request's JSON body, whatever its content type says; no body is `undefined`.
- * @throws payload_too_large past 1 MiB, however the length is declared; invalid_json.
+ * Reads a request's JSON body, an object, whatever its content type says; no body is `undefined`. The framework does not
+ * validate other values where the body is optional.
+ * @throws payload_too_large past 1 MiB, however the length is declared; invalid_json; validation_failed.
  */
 export async function readJson(request: Request): Promise<unknown> {
   const bytes = await readBounded(request, BODY_MAX_BYTES);
   if (bytes.byteLength === 0) return undefined;
+  let body: unknown;
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes), printable);
+    body = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes), printable);
   } catch {
     throw new SvcError("invalid_json", "The body is not JSON in UTF-8.");
   }
+  if (!isObject(body)) throw new SvcError("validation_failed", "The body must be a JSON object.");
+  return body;
 }
 
 /** The framework prints invalid values in its errors, which fails for a value with its own `toString` or `valueOf`. */

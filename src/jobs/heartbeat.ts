@@ -1,7 +1,8 @@
-import { sql } from "drizzle-orm";
+import { and, eq, inArray, isNull, ne, or, sql } from "drizzle-orm";
 import type { Logger } from "pino";
 import type { Database, Db } from "../../db/client.ts";
-import { servers } from "../../db/schema/index.ts";
+import { runs, servers } from "../../db/schema/index.ts";
+import { LIVE_STATUSES } from "../contract/session.ts";
 
 /** A tenth of the time after which a server is considered gone. */
 const BEAT_MS = 30_000;
@@ -20,8 +21,8 @@ export interface Registered {
 }
 
 /**
- * Writes this server's heartbeat, now and periodically; with the embedded database only once, since no other server
- * reads it.
+ * Writes this server's heartbeat, now and periodically while another server may read it; with the embedded database only
+ * once, since there is no other.
  * @returns stops it
  */
 export async function startHeartbeat(
@@ -44,13 +45,30 @@ export async function startHeartbeat(
 
   async function written(): Promise<boolean> {
     try {
-      await beat(server);
+      if (await needsHeartbeat(server)) await beat(server);
       return true;
     } catch (error) {
       if (!isStopped) server.log.warn({ err: error }, "cannot write this server's heartbeat");
       return false;
     }
   }
+}
+
+/**
+ * Whether a heartbeat means anything: to other servers, to one that finds this server's runs later, or after this server
+ * was marked as gone. A server that starts finds old heartbeats and watches for minutes before it declares another gone;
+ * the other writes again as soon as it finds the new row.
+ */
+export async function needsHeartbeat({ db, serverId }: Registered): Promise<boolean> {
+  const isThere = and(isNull(servers.goneAt), eq(servers.id, serverId));
+  const isOther = and(isNull(servers.goneAt), ne(servers.id, serverId));
+  const found = await db
+    .select({ id: servers.id })
+    .from(servers)
+    .leftJoin(runs, and(eq(runs.place, servers.id), inArray(runs.status, [...LIVE_STATUSES])))
+    .where(or(isOther, and(isThere, isNull(runs.runId))))
+    .limit(2);
+  return found.length !== 1 || found[0]?.id !== serverId;
 }
 
 async function beat({ db, serverId, log }: Registered & { log: Logger }): Promise<void> {

@@ -34,6 +34,11 @@ export function queuesOf(server: { serverId: string }): string[] {
 /** The queue that settles apps, on any server. Its keys are ids of apps and of deployments. */
 export const APPS_QUEUE = "apps";
 
+/** The name in `changes` under which new jobs of a queue are announced, by any server. */
+export function newJobIn(queue: string): string {
+  return `job in ${queue}`;
+}
+
 /** Every queue of a place. */
 export function queuesOfPlace(place: string): string[] {
   return WORK.map((work) => queueOf(work, place));

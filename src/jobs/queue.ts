@@ -1,11 +1,15 @@
-import { SQL, sql } from "drizzle-orm";
-import { fromDrizzle, fromPglite, PgBoss } from "pg-boss";
+import { inArray, SQL, sql } from "drizzle-orm";
+import { fromDrizzle, fromPglite, getConstructionPlans, PgBoss } from "pg-boss";
 import type { Logger } from "pino";
 import type { Database, Db } from "../../db/client.ts";
+import type { Changes } from "../lib/changes.ts";
+import { runPeriodically } from "./periodic.ts";
+import { newJobIn } from "./places.ts";
+import { createWorkers } from "./workers.ts";
 
 /** A persistent job queue. A job is only a key: the handler reads the work from the database. */
 export interface Jobs {
-  /** Enqueues a key, as part of the transaction if `db` is one. */
+  /** Enqueues a key, as part of the transaction if `db` is one, and notifies all servers. */
   enqueue(db: Db, queue: string, key: string): Promise<void>;
   /**
    * Works on a queue, several keys at a time. A job is retried when its handler throws or its server dies. A key that is
@@ -21,11 +25,10 @@ export interface Jobs {
 
 /** Jobs of a dead server are retried after this long. */
 const HEARTBEAT_S = 10;
-const SUPERVISE_S = 5;
-/** Jobs of one queue that a server runs at a time: they mostly wait for sandboxes to start. */
-const CONCURRENCY = 10;
-/** In case a notification was lost. */
-const POLL_S = 15;
+/** pg-boss polls as rarely as it can: notifications and `watch` wake it. */
+const NEVER_S = 86_400;
+/** Less than the interval of rounds, so that each round may supervise. */
+const MONITOR_S = 4;
 /** The longest job builds an image, which has its own limit. */
 const EXPIRE_S = 3600;
 /** For database errors; other failures are recorded in the run, and end the job. */
@@ -38,30 +41,54 @@ const KEEP_S = 60;
 const POOL_SIZE = 2;
 const STOP_MS = 10_000;
 
+/** The schema of the queue's tables. */
+const SCHEMA = "jobs";
+
+/** The channel on which servers notify each other of jobs, with the name of the queue. */
+const JOBS_CHANNEL = "svc_jobs";
+
 /**
  * Opens the queue, and creates its tables on the first start.
  * @param queues all queues in use: creating one within a transaction that enqueues would deadlock
+ * @param changes is notified of new jobs, by any server (`newJobIn`)
  */
 export async function openJobs(
-  { queue }: Pick<Database, "queue">,
+  { queue, db: database, listen }: Pick<Database, "db" | "listen" | "queue">,
   queues: readonly string[],
-  log: Logger,
+  { changes, log }: { changes: Changes; log: Logger },
 ): Promise<Jobs> {
   const boss = new PgBoss({
     ...("url" in queue
       ? { connectionString: queue.url, max: POOL_SIZE, application_name: "svc-api jobs" }
       : { db: fromPglite(queue.embedded), backend: "pglite" as const }),
-    schema: "jobs",
-    useListenNotify: true,
-    superviseIntervalSeconds: SUPERVISE_S,
-    monitorIntervalSeconds: SUPERVISE_S,
+    schema: SCHEMA,
+    supervise: false,
     schedule: false,
+    monitorIntervalSeconds: MONITOR_S,
+    maintenanceIntervalSeconds: KEEP_S,
+    queueCacheIntervalSeconds: NEVER_S,
+    bamIntervalSeconds: NEVER_S,
   });
   boss.on("error", (error) => log.warn({ err: error }, "job queue error"));
   boss.on("warning", ({ message }) => log.warn({ message }, "job queue warning"));
   await boss.start();
   for (const name of queues) await boss.createQueue(name, OPTIONS);
   const stopping = new AbortController();
+  const workers = createWorkers(boss, NEVER_S, stopping.signal);
+  const endWatch = runPeriodically(
+    { changes, log },
+    { subject: "jobs", wakers: queues.map(newJobIn), work: [watch] },
+  );
+  const listening = listen({
+    channel: JOBS_CHANNEL,
+    purpose: "new jobs",
+    onNotification(name) {
+      workers.wakeOne(name);
+      changes.notify(newJobIn(name));
+    },
+    // notifications may have been lost
+    onListening: () => changes.notify("jobs"),
+  });
 
   return {
     async enqueue(db, name, key) {
@@ -70,25 +97,31 @@ export async function openJobs(
         {},
         { singletonKey: key, db: fromDrizzle({ execute: (query) => execute(db, query) }, sql) },
       );
+      await db.execute(sql`select pg_notify(${JOBS_CHANNEL}, ${name})`);
     },
-    async work(name, handler) {
-      const options = {
-        localConcurrency: CONCURRENCY,
-        notifyPollingIntervalSeconds: POLL_S,
-        includeMetadata: true,
-      } as const;
-      await boss.work(name, options, async ([job]) => {
-        if (job) await handler(job.singletonKey ?? "", AbortSignal.any([job.signal, stopping.signal]));
-      });
-    },
+    work: workers.start,
     async remove(name) {
       await boss.deleteQueue(name);
     },
     async stop() {
       stopping.abort();
+      await Promise.all([endWatch(), listening.close()]);
       await boss.stop({ graceful: true, timeout: STOP_MS });
     },
   };
+
+  /** Finds jobs whose notification was lost, that are due again, or whose server died. @returns whether any are open */
+  async function watch(): Promise<boolean> {
+    const found = await surveyJobs(database, queues);
+    if (found.some(({ isStale }) => isStale)) await boss.supervise();
+    for (const { name, isDue } of found) if (isDue) workers.wakeAll(name);
+    return found.some(({ isOpen }) => isOpen);
+  }
+}
+
+/** The statements that create the queue's tables, which `openJobs` otherwise runs on the first start. */
+export function jobsTables(): string {
+  return getConstructionPlans(SCHEMA);
 }
 
 /** The two drivers return different types. */
@@ -101,12 +134,33 @@ async function execute(db: Db, query: unknown): Promise<{ rows: unknown[] }> {
 }
 
 /**
+ * What a queue's jobs need: open ones are not finished, due ones have no worker. Of stale ones the heartbeat has ceased,
+ * the time is over, or the result is no longer kept.
+ */
+async function surveyJobs(db: Db, queues: readonly string[]) {
+  if (queues.length === 0) return [];
+  const isLost = sql`coalesce(
+    heartbeat_on + heartbeat_seconds * interval '1 s' < now() or started_on + expire_seconds * interval '1 s' < now(), false)`;
+  return await db
+    .select({
+      name: sql<string>`name`,
+      isOpen: sql<boolean>`bool_or(state <= 'active')`,
+      isDue: sql<boolean>`bool_or(state < 'active' and start_after <= now())`,
+      isStale: sql<boolean>`bool_or(case when state = 'active' then ${isLost} else
+        state > 'active' and completed_on < now() - make_interval(secs => ${KEEP_S}) end)`,
+    })
+    .from(sql`jobs.job`)
+    .where(inArray(sql`name`, [...queues]))
+    .groupBy(sql`name`);
+}
+
+/**
  * `short` queues a key at most once. With the policies that also limit a key to one running job, a queued key whose job
  * still runs would block all other keys.
  */
 const OPTIONS = {
   policy: "short",
-  notify: true,
+  notify: false,
   heartbeatSeconds: HEARTBEAT_S,
   expireInSeconds: EXPIRE_S,
   deleteAfterSeconds: KEEP_S,

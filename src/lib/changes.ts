@@ -1,6 +1,6 @@
 /**
- * Notifies waiters in this process of changes, by name. Changes of other processes are not reported, so waiters must
- * also poll.
+ * Notifies waiters in this process of changes, by name. Those of other servers arrive over the database, which may lose
+ * them with its connection, so waiters must also poll.
  */
 export class Changes {
   readonly #waiting = new Map<string, Set<() => void>>();
@@ -10,6 +10,11 @@ export class Changes {
     const waiting = this.#waiting.get(name);
     this.#waiting.delete(name);
     for (const wake of waiting ?? []) wake();
+  }
+
+  /** Wakes all waiters: notifications may have been lost. */
+  notifyAll(): void {
+    for (const name of [...this.#waiting.keys()]) this.notify(name);
   }
 
   /** Resolves at the next change of one of the names, after `ms`, or when the signal is aborted. */

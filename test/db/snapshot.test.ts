@@ -2,6 +2,7 @@ import { expect } from "bun:test";
 import { PGlite } from "@electric-sql/pglite";
 import { migrateEmbedded } from "../../db/migrate.ts";
 import { embeddedSnapshot } from "../../db/snapshot.ts";
+import { jobsTables } from "../../src/jobs/queue.ts";
 import { needs } from "../helpers/needs.ts";
 
 const SNAPSHOT = embeddedSnapshot();
@@ -9,8 +10,8 @@ const test = needs("a build of this source (npm run build)", SNAPSHOT !== null);
 
 /** Columns, indices and constraints, and which migrations have made them. */
 const LOOKS = [
-  "select table_name, column_name, data_type, column_default, is_nullable from information_schema.columns where table_schema = 'public' order by 1, 2",
-  "select indexdef from pg_indexes where schemaname = 'public' order by 1",
+  "select table_name, column_name, data_type, column_default, is_nullable from information_schema.columns where table_schema in ('public', 'jobs') order by 1, 2",
+  "select indexdef from pg_indexes where schemaname in ('public', 'jobs') order by 1",
   "select conrelid::regclass::text, pg_get_constraintdef(oid) from pg_constraint where connamespace = 'public'::regnamespace order by 1, 2",
   "select hash, created_at from drizzle.__drizzle_migrations order by created_at",
 ];
@@ -19,6 +20,7 @@ test("a first start from the snapshot has the tables of the migrations, and no r
   await using loaded = await PGlite.create({ loadDataDir: Bun.file(SNAPSHOT ?? "") });
   await using made = await PGlite.create();
   await migrateEmbedded(made);
+  await made.exec(jobsTables());
   for (const look of LOOKS) {
     const { rows } = await loaded.query(look);
     expect(rows.length).toBeGreaterThan(0);

@@ -7,6 +7,7 @@ import { type Database, type Db, openEmbedded, openPostgres } from "../../db/cli
 import { migrationsDigest } from "../../db/migrate.ts";
 import { startPostgres } from "../../scripts/postgres-server.ts";
 import { openJobs } from "../../src/jobs/queue.ts";
+import { Changes } from "../../src/lib/changes.ts";
 import { until } from "./until.ts";
 
 export interface TestDatabase {
@@ -79,7 +80,7 @@ async function makeTemplate(): Promise<string> {
     if ((await client`select from pg_database where datname = ${name}`).length > 0) return name;
     const unfinished = await createEmptyDatabase();
     const database = await openPostgres(unfinished.url);
-    const jobs = await openJobs(database, [], pino({ level: "silent" }));
+    const jobs = await openJobs(database, [], { changes: new Changes(), log: pino({ level: "silent" }) });
     await jobs.stop();
     await database.close();
     await client.unsafe(`alter database ${new URL(unfinished.url).pathname.slice(1)} rename to ${name}`);

@@ -4,7 +4,7 @@ import pino from "pino";
 import { type Database, openEmbedded, openPostgres } from "../../db/client.ts";
 import { servers } from "../../db/schema/index.ts";
 import { declareGone, goneSince } from "../../src/jobs/gone.ts";
-import { startHeartbeat } from "../../src/jobs/heartbeat.ts";
+import { needsHeartbeat, startHeartbeat } from "../../src/jobs/heartbeat.ts";
 import { linkTo } from "../helpers/database-link.ts";
 import { needs } from "../helpers/needs.ts";
 import { createDatabase, POSTGRES, type TestDatabase, untilBlocked } from "../helpers/postgres.ts";
@@ -87,6 +87,32 @@ test.each(RETURNS)(
     const [row] = await db.select().from(servers).where(eq(servers.id, "me"));
     const steadyFor = (row?.seenAt.getTime() ?? 0) - (row?.steadySince.getTime() ?? 0);
     expect(steadyFor > 1000).toBe(!wasAway);
+  },
+);
+
+/** Seconds since they were declared gone: this server (undefined: it has no row) and another. */
+const READERS: readonly [
+  me: number | null | undefined,
+  other: number | null | undefined,
+  isNeeded: boolean,
+][] = [
+  [null, undefined, false],
+  [null, null, true],
+  // it has been declared gone, and nobody else is left to take over
+  [null, 10, false],
+  [10, undefined, true],
+  [10, 10, true],
+  [undefined, undefined, true],
+  [undefined, null, true],
+];
+
+test.each(READERS)(
+  "a server gone for %p s, beside another gone for %p s, writes a heartbeat: %p",
+  async (me, other, isNeeded) => {
+    const { db } = database;
+    if (me !== undefined) await setServer(db, "me", { seen: 3600, gone: me });
+    if (other !== undefined) await setServer(db, "other", { seen: 3600, gone: other });
+    expect(await needsHeartbeat({ db, databaseKind: "postgres", serverId: "me" })).toBe(isNeeded);
   },
 );
 

@@ -19,6 +19,7 @@ const NEEDS: Readonly<Record<string, readonly [name: string, present: boolean]>>
   chat: RUNTIME === null ? [RUNTIME_NAME, false] : BUBBLEWRAP,
   cli: programs("gh"),
   webhooks: DATABASE,
+  idle: DATABASE,
 };
 
 const lines: string[] = [];

@@ -8,7 +8,11 @@ import { issueCloneCredential } from "./issue.ts";
 
 /** The routes for a starting sandbox (spec 4.2): the only ones that accept a sandbox service key. */
 export const gatewayRoutes = (deps: Deps) =>
-  new Elysia({ prefix: "/projects/:projectId/git", tags: ["git"] })
+  new Elysia({
+    prefix: "/projects/:projectId/git",
+    tags: ["git"],
+    detail: { security: [{ serviceKey: [] }] },
+  })
     .get(
       "/clone-credential",
       ({ params, query, request }) =>

@@ -87,7 +87,7 @@ export const changeRequestRoutes = (deps: Deps) =>
       {
         project: "write",
         query: Type.Object({ whitespace: Type.Optional(Type.Literal("ignore")) }),
-        ...answer(200, changeRequestDiff),
+        ...answer(200, changeRequestDiff, "text/x-diff"),
       },
     )
     .get(

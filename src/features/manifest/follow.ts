@@ -1,4 +1,4 @@
-import { sql } from "drizzle-orm";
+import { min, sql } from "drizzle-orm";
 import { projectManifests, projects } from "../../../db/schema/index.ts";
 import type { Deps } from "../../deps.ts";
 import { claimPoll } from "./claim.ts";
@@ -7,8 +7,12 @@ import { pollBranch } from "./poll.ts";
 
 /** Concurrent polls of a server. Each runs git, and a slow host must not delay the others. */
 const CONCURRENCY = 4;
-/** The delay when a notification was lost. */
-const INTERVAL_MS = 5_000;
+/** The longest delay when a notification was lost. */
+const LONGEST_MS = 30_000;
+/** After an error, such as a database that is down. */
+const BACKOFF_MS = 5_000;
+/** Another server is claiming what is due. */
+const SHORTEST_MS = 50;
 /** How long a shutdown waits for a poll. An interrupted one is due again, on any server. */
 const SHUTDOWN_MS = 5_000;
 
@@ -19,7 +23,7 @@ const SHUTDOWN_MS = 5_000;
  *
  * 1. Each project has a row with the time of its next poll. A push, a merge and an edit of the project set it to now,
  *    in their own transaction; a git host is polled once a minute, with backoff while it does not answer.
- * 2. Every server claims due rows, one at a time (`claim.ts`). A poll that takes too long, or whose server died, is
+ * 2. Every server claims due rows, one at a time (`claim.ts`), and then waits for a notification or the next time. A poll that takes too long, or whose server died, is
  *    due again; only the newest may write.
  * 3. `poll.ts` lists the branches, and reads the manifest when the commit has changed. Each feature may query git
  *    first, and then writes its tables in the one transaction that also records the commit.
@@ -35,34 +39,49 @@ export async function followDefaultBranches(
     sql`insert into ${projectManifests} (project_id) select project_id from ${projects} on conflict do nothing`,
   );
   const stopping = new AbortController();
-  const loops = Array.from({ length: CONCURRENCY }, () => loop(deps, features, stopping.signal));
+  const ended = follow(deps, features, stopping.signal);
   return async () => {
     stopping.abort();
-    await Promise.race([Promise.all(loops), Bun.sleep(SHUTDOWN_MS)]);
+    await Promise.race([ended, Bun.sleep(SHUTDOWN_MS)]);
   };
 }
 
-async function loop(deps: Deps, features: readonly ManifestFeature[], signal: AbortSignal): Promise<void> {
+async function follow(deps: Deps, features: readonly ManifestFeature[], signal: AbortSignal): Promise<void> {
+  const polls = new Set<Promise<void>>();
   while (!signal.aborted) {
-    // subscribes before the poll, so that no notification is lost
-    const polled = new AbortController();
-    const notified = deps.changes.wait(
-      ["branch", "project"],
-      INTERVAL_MS,
-      AbortSignal.any([signal, polled.signal]),
-    );
-    const hasMore = await pollNext(deps, features).catch((error: unknown) => {
-      if (!signal.aborted) deps.log.warn({ err: error }, "cannot poll a default branch");
-      return false;
+    const over = new AbortController();
+    const until = AbortSignal.any([signal, over.signal]);
+    // subscribes before the claims, so that no notification is lost
+    const notified = deps.changes.wait(["branch", "project"], LONGEST_MS, until);
+    const wait = await claimAll().catch((error: unknown) => {
+      if (!signal.aborted) deps.log.warn({ err: error }, "cannot poll the default branches");
+      return BACKOFF_MS;
     });
-    if (hasMore) polled.abort();
-    await notified;
+    if (wait === null) await Promise.race(polls);
+    else await Promise.race([notified, deps.changes.wait([], wait, until)]);
+    over.abort();
+  }
+  await Promise.all(polls);
+
+  /** Starts the polls that are due. @returns milliseconds until the next; null when no more may run at a time */
+  async function claimAll(): Promise<number | null> {
+    while (polls.size < CONCURRENCY && !signal.aborted) {
+      const claim = await claimPoll(deps);
+      if (!claim) return await untilNext(deps);
+      const poll = pollBranch(deps, features, claim)
+        .catch((error: unknown) => {
+          if (!signal.aborted) deps.log.warn({ err: error }, "cannot poll a default branch");
+        })
+        .finally(() => polls.delete(poll));
+      polls.add(poll);
+    }
+    return null;
   }
 }
 
-/** Runs the most overdue poll. @returns false when none is due */
-export async function pollNext(deps: Deps, features: readonly ManifestFeature[]): Promise<boolean> {
-  const claim = await claimPoll(deps);
-  if (claim) await pollBranch(deps, features, claim);
-  return claim !== null;
+async function untilNext({ db, databaseTime }: Deps): Promise<number> {
+  const now = await databaseTime(db);
+  const [row] = await db.select({ next: min(projectManifests.nextLookAt) }).from(projectManifests);
+  const left = row?.next ? row.next.getTime() - now.getTime() : LONGEST_MS;
+  return Math.min(Math.max(left, SHORTEST_MS), LONGEST_MS);
 }

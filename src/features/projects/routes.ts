@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { mintedProjectToken, mintProjectTokenBody, projectToken } from "../../contract/account.ts";
 import { agent } from "../../contract/agent.ts";
+import { projectEvent } from "../../contract/event.ts";
 import { RECENT_MAX_S } from "../../contract/limits.ts";
 import {
   createProjectBody,
@@ -12,7 +13,7 @@ import {
 } from "../../contract/project.ts";
 import type { Deps } from "../../deps.ts";
 import { pageQuery, readPage } from "../../http/page.ts";
-import { answer, listOf, ok, uuidParam } from "../../http/schema.ts";
+import { answer, answerEvents, listOf, ok, uuidParam } from "../../http/schema.ts";
 import { guard } from "../../identity/auth/guard.ts";
 import { listAgents } from "./agents.ts";
 import { createProject } from "./create.ts";
@@ -78,7 +79,7 @@ export const projectRoutes = (deps: Deps) =>
             }),
           ),
         }),
-        detail: { responses: { 200: { description: "Server-sent events" } } },
+        ...answerEvents("Hints that something has changed", projectEvent),
       },
     )
     .get("/:projectId/agents", ({ project }) => listAgents(deps, project), {

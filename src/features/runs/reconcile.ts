@@ -19,14 +19,16 @@ const BATCH = 200;
 /**
  * Compares runs with sandboxes, and repairs the difference: sandboxes that died, sandboxes without a run, runs whose job
  * was lost.
+ * @returns whether there are any, so that the next difference may come at any time
  */
-export async function reconcile(deps: Deps, kinds: RunKinds): Promise<void> {
-  await enqueueUnsettled(deps);
-  for (const provider of deps.sandboxes.all()) await reconcileProvider(deps, kinds, provider);
+export async function reconcile(deps: Deps, kinds: RunKinds): Promise<boolean> {
+  let found = await enqueueUnsettled(deps);
+  for (const provider of deps.sandboxes.all()) found += await reconcileProvider(deps, kinds, provider);
+  return found > 0;
 }
 
-/** Enqueues the job of every run whose status is not its goal; a queued job is not queued twice. */
-async function enqueueUnsettled(deps: Deps): Promise<void> {
+/** Enqueues the job of every run whose status is not its goal; a queued job is not queued twice. @returns how many */
+async function enqueueUnsettled(deps: Deps): Promise<number> {
   const unsettled = await deps.db
     .select({ runId: runs.runId, place: runs.place })
     .from(runs)
@@ -42,9 +44,11 @@ async function enqueueUnsettled(deps: Deps): Promise<void> {
     )
     .limit(BATCH);
   for (const { runId, place } of unsettled) await deps.jobs.enqueue(deps.db, queueOf("runs", place), runId);
+  return unsettled.length;
 }
 
-async function reconcileProvider(deps: Deps, kinds: RunKinds, provider: Provider): Promise<void> {
+/** @returns how many runs and sandboxes there are */
+async function reconcileProvider(deps: Deps, kinds: RunKinds, provider: Provider): Promise<number> {
   // the rows first: a run without a sandbox has lost it, and a sandbox without a run may have just started
   const running = await runningOn(deps, provider);
   const sandboxes = new Map((await provider.list()).map((sandbox) => [sandbox.sessionId, sandbox]));
@@ -52,6 +56,7 @@ async function reconcileProvider(deps: Deps, kinds: RunKinds, provider: Provider
     if (sandboxes.get(run.runId)?.state !== "running") await recordDeath(deps, kinds, provider, run);
   const owned = await ownedAmong(deps, [...sandboxes.values()]);
   for (const sandbox of sandboxes.values()) if (!owned.has(sandbox)) await endOrphan(deps, provider, sandbox);
+  return running.length + sandboxes.size;
 }
 
 /**
@@ -60,6 +65,7 @@ async function reconcileProvider(deps: Deps, kinds: RunKinds, provider: Provider
  */
 async function ownedAmong(deps: Deps, sandboxes: Sandbox[]): Promise<ReadonlySet<Sandbox>> {
   const ids = sandboxes.map(({ sessionId }) => sessionId);
+  if (ids.length === 0) return new Set();
   const rows = await deps.db.select().from(runs).where(inArray(runs.runId, ids));
   const known = new Map(rows.map((row) => [row.runId, row]));
   const isOwned = ({ sessionId, generation }: Sandbox) => {

@@ -1,6 +1,6 @@
 import type { Deps } from "../../deps.ts";
 import { runPeriodically } from "../../jobs/periodic.ts";
-import { placesOf, queueOf } from "../../jobs/places.ts";
+import { newJobIn, placesOf, queueOf } from "../../jobs/places.ts";
 import { dropOwnClaims } from "./claim.ts";
 import { createConverger } from "./converge.ts";
 import type { RunKinds } from "./kind.ts";
@@ -8,7 +8,7 @@ import { reconcile } from "./reconcile.ts";
 import { takeOver } from "./take-over.ts";
 
 /**
- * Works on this server's runs: their jobs, and a reconciliation with the sandboxes every few seconds.
+ * Works on this server's runs: their jobs, and a reconciliation with the sandboxes, every few seconds while there are any.
  * @returns stops the worker, and waits for the round in progress
  */
 export async function startRunWorker(deps: Deps, kinds: RunKinds): Promise<() => Promise<void>> {
@@ -17,11 +17,17 @@ export async function startRunWorker(deps: Deps, kinds: RunKinds): Promise<() =>
   for (const place of placesOf(deps)) await deps.jobs.work(queueOf("runs", place), converge);
   // the embedded database has no other servers, except those from before its data folder was copied or restored
   let takesOver = true;
-  return runPeriodically(deps, "runs", [
-    async () => {
-      if (takesOver) await takeOver(deps, kinds);
-      takesOver = deps.databaseKind !== "embedded";
-    },
-    () => reconcile(deps, kinds),
-  ]);
+  const wakers = placesOf(deps).map((place) => newJobIn(queueOf("runs", place)));
+  return runPeriodically(deps, {
+    subject: "runs",
+    wakers,
+    work: [
+      async () => {
+        if (takesOver) await takeOver(deps, kinds);
+        takesOver = deps.databaseKind !== "embedded";
+        return false;
+      },
+      () => reconcile(deps, kinds),
+    ],
+  });
 }

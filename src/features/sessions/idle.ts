@@ -1,4 +1,4 @@
-import { and, eq, inArray, lt } from "drizzle-orm";
+import { and, eq, inArray } from "drizzle-orm";
 import { projectSessions, runs } from "../../../db/schema/index.ts";
 import type { Deps } from "../../deps.ts";
 import { placesOf } from "../../jobs/places.ts";
@@ -14,25 +14,21 @@ const BATCH = 100;
 /**
  * Stops the sessions of this server that have been idle for `SVC_IDLE_TIMEOUT`. A busy agent counts as activity, and so
  * do the requests that the daemon has seen.
+ * @returns whether any session runs here
  */
-export async function stopIdle(deps: Deps): Promise<void> {
+export async function stopIdle(deps: Deps): Promise<boolean> {
   await writeActivity(deps);
   const limit = new Date(deps.clock().getTime() - deps.config.idleTimeoutS * 1000);
   const sessions = await deps.db
     .select(sessionColumns)
     .from(projectSessions)
     .innerJoin(runs, eq(runs.runId, projectSessions.sessionId))
-    .where(
-      and(
-        eq(runs.status, "running"),
-        eq(runs.goal, "running"),
-        inArray(runs.place, placesOf(deps)),
-        lt(projectSessions.lastActiveAt, limit),
-      ),
-    )
+    .where(and(eq(runs.status, "running"), eq(runs.goal, "running"), inArray(runs.place, placesOf(deps))))
     .orderBy(projectSessions.lastActiveAt)
     .limit(BATCH);
-  await Promise.all(sessions.map((session) => stopUnlessUsed(deps, session, limit)));
+  const unused = sessions.filter(({ lastActiveAt }) => lastActiveAt < limit);
+  await Promise.all(unused.map((session) => stopUnlessUsed(deps, session, limit)));
+  return sessions.length > 0;
 }
 
 async function stopUnlessUsed(deps: Deps, session: SessionRow, limit: Date): Promise<void> {

@@ -7,11 +7,12 @@ import {
   renameSessionBody,
   restartSessionBody,
   session,
+  sessionEvent,
   sessionStatus,
 } from "../../contract/session.ts";
 import type { Deps } from "../../deps.ts";
 import { pageQuery, readPage } from "../../http/page.ts";
-import { answer, listOf, ok } from "../../http/schema.ts";
+import { answer, answerEvents, listOf, ok } from "../../http/schema.ts";
 import { guard } from "../../identity/auth/guard.ts";
 import { LOG_LINES } from "../runs/log.ts";
 import { abortSession } from "./abort.ts";
@@ -96,7 +97,7 @@ export const sessionContentRoutes = (deps: Deps) =>
         set.headers["content-type"] = "application/json";
         return readSaved(deps, project, params.sessionId);
       },
-      { project: "write", ...answer(200, savedWork) },
+      { project: "write", ...answer(200, savedWork, "text/x-diff") },
     )
     .post(
       "/:sessionId/abort",
@@ -128,5 +129,5 @@ export const sessionContentRoutes = (deps: Deps) =>
           headers: { "Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-store" },
         });
       },
-      { project: "write", detail: { responses: { 200: { description: "Server-sent events" } } } },
+      { project: "write", ...answerEvents("The session, its prompts, and their changes", sessionEvent) },
     );

@@ -1,6 +1,6 @@
 import type { Deps } from "../../deps.ts";
 import { runPeriodically } from "../../jobs/periodic.ts";
-import { placesOf, queueOf } from "../../jobs/places.ts";
+import { newJobIn, placesOf, queueOf } from "../../jobs/places.ts";
 import { stopIdle } from "./idle.ts";
 import { createPromptWorker } from "./prompts/worker.ts";
 import { pushSecrets } from "./push-secrets.ts";
@@ -15,7 +15,13 @@ export async function startSessionWorker(deps: Deps): Promise<() => Promise<void
     await deps.jobs.work(queueOf("secrets", place), (id) => pushSecrets(deps, id));
     await deps.jobs.work(queueOf("prompts", place), async (id) => prompts.check(id));
   }
-  const endRounds = runPeriodically(deps, "sessions", [() => stopIdle(deps), prompts.round]);
+  const endRounds = runPeriodically(deps, {
+    subject: "sessions",
+    wakers: placesOf(deps).flatMap((place) =>
+      (["runs", "prompts"] as const).map((work) => newJobIn(queueOf(work, place))),
+    ),
+    work: [() => stopIdle(deps), prompts.round],
+  });
   return async () => {
     await endRounds();
     await prompts.stop();

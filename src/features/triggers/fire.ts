@@ -17,13 +17,17 @@ export type Outcome = "fired" | "full" | "failed" | "other";
 
 type Waiting = Pick<FiringRow, "seq" | "triggerId">;
 
-/** Fires the waiting firings, the oldest of each account first, until the account's session cap is reached. */
-export async function fireWaiting(deps: Deps, signal: AbortSignal): Promise<void> {
+/**
+ * Fires the waiting firings, the oldest of each account first, until the account's session cap is reached.
+ * @returns whether any account's is
+ */
+export async function fireWaiting(deps: Deps, signal: AbortSignal): Promise<boolean> {
   const isWaiting = eq(triggerFirings.state, "waiting");
   const accounts = await deps.db
     .selectDistinct({ accountId: triggerFirings.accountId })
     .from(triggerFirings)
     .where(isWaiting);
+  let isAnyFull = false;
   for (const { accountId } of accounts) {
     let outcome: Outcome = "fired";
     while ((outcome === "fired" || outcome === "failed") && !signal.aborted) {
@@ -36,7 +40,9 @@ export async function fireWaiting(deps: Deps, signal: AbortSignal): Promise<void
       if (!next) break;
       outcome = await fire(deps, next);
     }
+    isAnyFull ||= outcome === "full";
   }
+  return isAnyFull;
 }
 
 /**

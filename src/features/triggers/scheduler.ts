@@ -5,8 +5,10 @@ import { writeDue } from "./due.ts";
 import { fireWaiting } from "./fire.ts";
 import { skipStale, trimFirings } from "./stale.ts";
 
-/** The longest time between two rounds: the delay if a notification is lost, or a session slot becomes free. */
-const ROUND_MS = 3_000;
+/** The longest time between two rounds: the delay if a notification is lost. */
+const ROUND_MS = 30_000;
+/** The same while firings wait for a session slot, and after an error. */
+const WAITING_MS = 3_000;
 /** The shortest time between two rounds. */
 const ROUND_MIN_MS = 20;
 const TRIM_MS = 10 * 60_000;
@@ -42,36 +44,37 @@ async function loop(deps: Deps, signal: AbortSignal): Promise<void> {
     const over = new AbortController();
     const until = AbortSignal.any([signal, over.signal]);
     const changed = deps.changes.wait(["trigger", "session"], ROUND_MS, until);
+    let wait = WAITING_MS;
     try {
-      await fireDue(deps, signal);
+      const isWaiting = await fireDue(deps, signal);
       if (performance.now() > trimAt) {
         await trimFirings(deps);
         trimAt = performance.now() + TRIM_MS;
       }
-      await Promise.race([changed, Bun.sleep(await untilNext(deps))]);
+      wait = Math.min(await untilNext(deps), isWaiting ? WAITING_MS : ROUND_MS);
     } catch (error) {
       if (!signal.aborted) deps.log.warn({ err: error }, "a round of the triggers failed");
-      await changed;
     }
+    await Promise.race([changed, deps.changes.wait([], wait, until)]);
     over.abort();
     // batches a burst of changes
     if (!signal.aborted) await Bun.sleep(ROUND_MIN_MS);
   }
 }
 
-async function fireDue(deps: Deps, signal: AbortSignal): Promise<void> {
+/** @returns whether firings wait for a session slot */
+async function fireDue(deps: Deps, signal: AbortSignal): Promise<boolean> {
   while (!signal.aborted && (await writeDue(deps)) > 0);
   await skipStale(deps);
-  await fireWaiting(deps, signal);
+  return await fireWaiting(deps, signal);
 }
 
-/** Milliseconds until something is due, at most a round. */
+/** Milliseconds until something is due. */
 async function untilNext(deps: Deps): Promise<number> {
   const now = await deps.databaseTime(deps.db);
   const [row] = await deps.db
     .select({ next: min(triggers.nextFireAt) })
     .from(triggers)
     .where(isNotNull(triggers.nextFireAt));
-  const left = row?.next ? row.next.getTime() - now.getTime() : ROUND_MS;
-  return Math.min(Math.max(left, 0), ROUND_MS);
+  return row?.next ? Math.max(row.next.getTime() - now.getTime(), 0) : ROUND_MS;
 }

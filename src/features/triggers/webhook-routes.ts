@@ -13,6 +13,19 @@ export const webhookRoutes = (deps: Deps) => {
       set.status = 202;
       return handle(request, params);
     },
-    answer(202, accepted),
+    { detail: { ...answer(202, accepted).detail, ...SIGNED } },
   );
+};
+
+/** The signature covers the bytes of the body, whatever they are. */
+const SIGNED = {
+  parameters: [
+    {
+      name: "X-Svc-Signature",
+      in: "header" as const,
+      schema: { type: "string" as const, pattern: "^sha256=[0-9a-f]{64}$" },
+      description: "HMAC-SHA256 of the body with the trigger's secret; X-Hub-Signature-256 is accepted, too",
+    },
+  ],
+  requestBody: { content: { "*/*": { schema: { type: "string" as const, format: "binary" } } } },
 };

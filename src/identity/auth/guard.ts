@@ -27,12 +27,14 @@ export function guard(deps: Deps) {
   const found = new WeakMap<Request, Allowed & { again: () => Promise<Allowed> }>();
   return new Elysia({ name: "guard" }).macro({
     caller: (_: true) => ({
+      detail: ANY_TOKEN,
       async transform({ request }) {
         callers.set(request, await resolveCaller(deps, credentialsOf(deps, request)));
       },
       resolve: ({ request }) => ({ caller: known(callers, request) }),
     }),
     user: (_: true) => ({
+      detail: USER_TOKEN,
       async transform({ request }) {
         const caller = await resolveCaller(deps, credentialsOf(deps, request));
         if (caller.kind !== "user") {
@@ -46,6 +48,7 @@ export function guard(deps: Deps) {
       resolve: ({ request }) => ({ caller: known(users, request) }),
     }),
     project: (access: ProjectAccess) => ({
+      detail: access === "write" ? ANY_TOKEN : USER_TOKEN,
       async transform({ request, params }) {
         const name: unknown = Reflect.get(Object(params), "projectId");
         const credentials = credentialsOf(deps, request);
@@ -60,6 +63,10 @@ export function guard(deps: Deps) {
     }),
   });
 }
+
+/** For the OpenAPI document. */
+const ANY_TOKEN = { security: [{ token: [] }] };
+const USER_TOKEN = { security: [{ userToken: [] }] };
 
 /** @throws forbidden for a request from another site */
 function credentialsOf(deps: Deps, request: Request): Credentials {

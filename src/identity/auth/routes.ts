@@ -1,7 +1,7 @@
 import { eq } from "drizzle-orm";
 import { Elysia } from "elysia";
 import { projects, tokens } from "../../../db/schema/index.ts";
-import type { Identity } from "../../contract/account.ts";
+import { type Identity, identity } from "../../contract/account.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { Deps } from "../../deps.ts";
 import { answer, ok } from "../../http/schema.ts";
@@ -14,7 +14,10 @@ import { guard } from "./guard.ts";
 export const authRoutes = (deps: Deps) =>
   new Elysia({ prefix: "/auth", tags: ["auth"] })
     .use(guard(deps))
-    .get("/whoami", ({ caller }) => identify(deps, caller), { caller: true })
+    .get("/whoami", ({ caller }) => identify(deps, caller), {
+      caller: true,
+      ...answer(200, identity),
+    })
     .post("/revoke", ({ caller }) => revoke(deps, caller), { caller: true, ...answer(200, ok) });
 
 /** The holder of a token can always revoke it. @throws forbidden to a browser, which signs out instead */

@@ -17,8 +17,8 @@ const BATCH = 500;
 interface PromptWorker {
   /** Starts to deliver a session's prompts, in the background. */
   check(sessionId: string): void;
-  /** Finds sessions whose job, or server, was lost. */
-  round(): Promise<void>;
+  /** Finds sessions whose job, or server, was lost. @returns whether there are prompts to deliver */
+  round(): Promise<boolean>;
   /** Stops the worker. The next server polls the prompts that are being answered. */
   stop(): Promise<void>;
 }
@@ -32,8 +32,9 @@ export function createPromptWorker(deps: Deps): PromptWorker {
   return {
     check,
     async round() {
-      for (const sessionId of await undelivered(deps)) check(sessionId);
-      await wakeStopped(deps);
+      const found = await undelivered(deps);
+      for (const sessionId of found) check(sessionId);
+      return (await wakeStopped(deps)) > 0 || found.length > 0;
     },
     async stop() {
       stopping.abort();
@@ -94,8 +95,8 @@ async function undelivered(deps: Deps): Promise<string[]> {
   return rows.map(({ sessionId }) => sessionId);
 }
 
-/** Starts sessions with queued prompts again that were stopped with their server. */
-async function wakeStopped(deps: Deps): Promise<void> {
+/** Starts sessions with queued prompts again that were stopped with their server. @returns how many there are */
+async function wakeStopped(deps: Deps): Promise<number> {
   const rows = await deps.db
     .selectDistinct({ sessionId: sessionPrompts.sessionId })
     .from(sessionPrompts)
@@ -115,4 +116,5 @@ async function wakeStopped(deps: Deps): Promise<void> {
       deps.log.debug({ session: sessionId, err: error }, "cannot start a session with queued prompts"),
     );
   }
+  return rows.length;
 }

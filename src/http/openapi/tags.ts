@@ -1,0 +1,14 @@
+/** The groups of operations, in the order of the documentation. */
+export const TAGS = [
+  { name: "server", description: "The server itself" },
+  { name: "auth", description: "Signing in and out, and the identity of a token" },
+  { name: "accounts", description: "Users, accounts, members, invitations and user tokens" },
+  { name: "projects", description: "Projects, their settings, tokens, manifest and events" },
+  { name: "secrets", description: "Secrets, whose values only sandboxes receive" },
+  { name: "repository", description: "Reading a project's repository" },
+  { name: "git", description: "Git's smart HTTP protocol, and what a starting sandbox needs" },
+  { name: "sessions", description: "Sessions: conversations with an agent, each in a sandbox" },
+  { name: "change requests", description: "Proposing, reviewing and merging changes" },
+  { name: "apps", description: "Apps that are deployed from the default branch" },
+  { name: "triggers", description: "Schedules and webhooks that start sessions" },
+];
