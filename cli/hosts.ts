@@ -1,5 +1,6 @@
 import { NAME_MAX, REPO_URL_MAX } from "../src/contract/limits.ts";
 import { nearest } from "../src/contract/nearest.ts";
+import { hostOf, isLoopback } from "../src/contract/proxy.ts";
 import { CliError, usage } from "./failure.ts";
 import { oneLine } from "./text.ts";
 
@@ -55,8 +56,7 @@ export function nameFromUrl(url: string): string {
 
 /** Whether requests to the address are sent in plain text. */
 export function isUnencrypted(url: string): boolean {
-  const { protocol, hostname } = new URL(url);
-  return protocol === "http:" && !/^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+  return new URL(url).protocol === "http:" && !isLoopback(hostOf(url));
 }
 
 export function unknownHost(name: string, known: readonly string[]): CliError {

@@ -1,4 +1,5 @@
 import { ORPHANED_EXIT_CODE } from "../src/contract/daemon.ts";
+import { exemptLoopback } from "../src/contract/proxy.ts";
 import { VERSION } from "../src/contract/version.ts";
 import { serveApp } from "./app/serve.ts";
 import { runGitCredential } from "./git/git-credential.ts";
@@ -24,6 +25,7 @@ const WRONG_USAGE = 2;
 
 /** `svc-agent`: runs the command of its first argument, or the daemon. */
 export async function runAgent([verb, ...rest]: readonly string[]): Promise<void> {
+  exemptLoopback(process.env);
   if (verb === undefined || verb === "serve") return serve();
   if (verb === "save") return save();
   if (verb === "git-credential") process.exitCode = await runGitCredential(rest[0] ?? "", process.env);

@@ -1,5 +1,6 @@
 import { userInfo } from "node:os";
 import { join } from "node:path";
+import { exemptLoopback } from "../src/contract/proxy.ts";
 import { RUNTIME_VERSION } from "../src/contract/runtime.ts";
 import { ask, canAsk } from "./ask.ts";
 import { DIST } from "./binaries.ts";
@@ -14,14 +15,23 @@ const CLI = join(DIST, "svc");
 /** The size of the agent runtime on disk: the program and the packages of its plugins. */
 const RUNTIME_MB = 230;
 
+exemptLoopback(process.env);
 await build();
 const server = startServer(await chooseIsolation());
-const url = (await server.listening)?.replace("//127.0.0.1:", "//localhost:") ?? null;
-if (url !== null) {
-  const { email, line } = await signIn(url);
-  process.stderr.write(welcome(url, line + (await passwordLink(url, email)), await agentRuntime()));
+try {
+  const url = (await server.listening)?.replace("//127.0.0.1:", "//localhost:") ?? null;
+  if (url !== null) {
+    const { email, line } = await signIn(url);
+    process.stderr.write(welcome(url, line + (await passwordLink(url, email)), await agentRuntime()));
+  }
+  process.exitCode = await server.exited;
+} catch (error) {
+  const reason = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`npm start: The server ran, but setting it up failed, so it is stopped: ${reason}\n`);
+  server.stop();
+  await server.exited;
+  process.exitCode = 1;
 }
-process.exitCode = await server.exited;
 
 /** Signs the CLI in to this server, once. @returns the user's address and the line to print */
 async function signIn(url: string): Promise<{ email: string | null; line: string }> {

@@ -92,7 +92,16 @@ function npm(words) {
   const [command, ...first] = cli?.endsWith("npm-cli.js") ? [process.execPath, cli] : ["npm"];
   const { status, error } = spawnSync(command, [...first, ...words], { stdio: ["ignore", 2, 2] });
   if (status !== 0)
-    throw new Error(`npm could not download Bun ${VERSION}${error ? `: ${error.message}` : "."}`);
+    throw new Error(
+      `npm could not download Bun ${VERSION}${error ? `: ${error.message}` : "."}${proxyNote()}`,
+    );
+}
+
+/** Names the proxy that npm and Bun use, without its credentials. */
+function proxyNote() {
+  const names = ["https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY"];
+  const name = names.find((each) => process.env[each]);
+  return name ? ` Check the proxy: ${name} is ${process.env[name].replace(/[^/]*@/, "")}.` : "";
 }
 
 function checkIntegrity(folder, name) {
@@ -112,7 +121,7 @@ function installPackages(bun) {
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
   log("installing packages …");
   const { status } = spawnSync(bun, ["install"], { cwd: ROOT, stdio: ["ignore", 2, 2] });
-  if (status !== 0) throw new Error("cannot install the packages.");
+  if (status !== 0) throw new Error(`cannot install the packages.${proxyNote()}`);
   writeFileSync(stamp, wanted);
 }
 

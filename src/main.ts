@@ -6,6 +6,7 @@ import { readArguments, USAGE, UsageError, type Wanted } from "./arguments.ts";
 import { type Config, ConfigError, readConfig } from "./config.ts";
 import { isDiskFull } from "./contract/disk-full.ts";
 import { SvcError } from "./contract/errors.ts";
+import { exemptLoopback } from "./contract/proxy.ts";
 import { VERSION } from "./contract/version.ts";
 import { DataFolderInUseError } from "./data-folder.ts";
 import { type AdminCommand, runAdminCommand } from "./edge/admin/command.ts";
@@ -21,6 +22,7 @@ import { onFirstSignal } from "./signals.ts";
 const FINAL_NEWLINE = /\r?\n$/;
 
 try {
+  exemptLoopback(process.env);
   await main(process.argv.slice(2));
 } catch (error) {
   process.stderr.write(`svc-api: ${explain(error)}\n`);
