@@ -12,6 +12,7 @@ import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/projects.ts";
 import { resolveTarget, type Target } from "../../target.ts";
 import { oneLine } from "../../text.ts";
+import { ignoreLink } from "./ignore-link.ts";
 
 export const link: Handler<typeof table.link> = async (context, { args }) => {
   const { system, globals, out } = context;
@@ -63,7 +64,7 @@ export async function writeLink({ system }: Context, target: Target, project: Pr
 }
 
 /**
- * Checks that a link can be written. A `.svc` that is a symbolic link is not followed.
+ * Checks that a link can be written, and keeps it out of commits. A `.svc` that is a symbolic link is not followed.
  * @throws CliError `file`.
  */
 export async function prepareLink(folder: string): Promise<void> {
@@ -75,6 +76,7 @@ export async function prepareLink(folder: string): Promise<void> {
       throw new CliError("file", `${own} is a symbolic link. Nothing was written.`);
     }
     await access(own, constants.W_OK);
+    await ignoreLink(folder);
   } catch (error) {
     throw cannotWrite(file, error);
   }
