@@ -589,11 +589,13 @@ describe("existing projects", () => {
     const { project_id } = await api.project(remote.url, { name: "External" });
     git(["-C", who.cwd, "remote", "add", "origin", remote.url]);
     git(["-C", who.cwd, "pull", "--quiet", "origin", "main"]);
-    await svc(["projects", "link", project_id], { home: who.home });
     const config = readFileSync(join(who.cwd, ".git/config"), "utf8");
     const tip = who.commit({ b: "2\n" });
     expect(await who.shipped("--dry-run")).toMatchObject({ pushed: true, remote_url: remote.url });
     expect(await who.shipped()).toMatchObject({ project_id, created: false, pushed: true, remote: "origin" });
+    // found by its repository, and linked for later
+    const link = JSON.parse(readFileSync(join(who.cwd, ".svc/link.json"), "utf8"));
+    expect(link.project_id).toBe(project_id);
     expect(remote.sha("main")).toBe(tip);
     expect(readFileSync(join(who.cwd, ".git/config"), "utf8")).not.toContain("credential");
     expect(readFileSync(join(who.cwd, ".git/config"), "utf8").startsWith(config)).toBe(true);

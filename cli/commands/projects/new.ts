@@ -1,16 +1,20 @@
 import type { CreateProjectBody, Project } from "../../../src/contract/project.ts";
-import { usage } from "../../failure.ts";
+import type { Api } from "../../api.ts";
+import { CliError, usage } from "../../failure.ts";
 import { readSecret } from "../../input.ts";
+import { hasRepository } from "../../project-by-remote.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/projects.ts";
-import { oneLine } from "../../text.ts";
+import { displayUrl, oneLine } from "../../text.ts";
 import { writeLink } from "./link.ts";
 
 export const create: Handler<typeof table.create> = async (context, { flags }) => {
   const { out } = context;
+  const name = flags.name ?? nameFrom(flags.repo);
   const api = await context.api();
+  if (flags.repo !== undefined && !flags.force) await requireNoProject(api, flags.repo);
   const token = flags["git-token"];
-  const body: CreateProjectBody = { name: flags.name ?? nameFrom(flags.repo) };
+  const body: CreateProjectBody = { name };
   if (flags.repo !== undefined) body.repo_url = flags.repo;
   if (flags.branch !== undefined) body.default_branch = flags.branch;
   if (flags.account !== undefined) body.account_id = flags.account;
@@ -33,6 +37,21 @@ export const create: Handler<typeof table.create> = async (context, { flags }) =
       `Next: svc projects link ${slug}      in your checkout\n      svc cr ls --project ${slug}`,
     );
 };
+
+/** A second project of a repository is nearly always a mistake. The server allows it. @throws CliError `project_exists` */
+async function requireNoProject(api: Api, repo: string): Promise<void> {
+  const all = await api.list<Project>({ path: "/projects" }, "projects");
+  const existing = all.find((project) => hasRepository(project, repo));
+  if (!existing) return;
+  const slug = oneLine(existing.slug);
+  throw new CliError(
+    "project_exists",
+    `${displayUrl(repo)} has a project on ${api.target.name} already: ${oneLine(existing.name)} (${slug}).`,
+    {
+      hint: `Link this directory to it with \`svc projects link ${slug}\`. To create another one, pass --force.`,
+    },
+  );
+}
 
 /** `shop` for `https://git.example.com/team/shop.git` and for `git@git.example.com:team/shop`. */
 function nameFrom(repo: string | undefined): string {
