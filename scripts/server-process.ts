@@ -15,6 +15,8 @@ export interface ServerProcess {
   exited: Promise<number>;
   /** Stops the server. A server is never left behind: it is also stopped when this process exits. */
   stop(): void;
+  /** Whether a signal has stopped it. */
+  stopping(): boolean;
 }
 
 /**
@@ -57,7 +59,7 @@ export function startServer(settings: Record<string, string>): ServerProcess {
     resolve(null);
     return wishedAt === null ? code : 0;
   });
-  return { listening, exited, stop };
+  return { listening, exited, stop, stopping: () => wishedAt !== null };
 }
 
 async function answers(url: string): Promise<boolean> {

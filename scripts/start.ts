@@ -1,13 +1,18 @@
 import { userInfo } from "node:os";
 import { join } from "node:path";
+import { readConfig } from "../src/config.ts";
 import { exemptLoopback } from "../src/contract/proxy.ts";
 import { RUNTIME_VERSION } from "../src/contract/runtime.ts";
 import { ask, canAsk } from "./ask.ts";
+import { askOnce } from "./ask-once.ts";
 import { DIST } from "./binaries.ts";
 import { build } from "./build.ts";
+import { findCommand, linkCommand } from "./command-link.ts";
 import { chooseIsolation } from "./isolation.ts";
+import { laptopSettings } from "./laptop.ts";
 import { run } from "./run.ts";
 import { startServer } from "./server-process.ts";
+import { wallsHere } from "./walls.ts";
 
 const HOST = "local-dev";
 const API = join(DIST, "svc-api");
@@ -17,12 +22,16 @@ const RUNTIME_MB = 230;
 
 exemptLoopback(process.env);
 await build();
-const server = startServer(await chooseIsolation());
+const settings = { ...laptopSettings(process.env), ...(await chooseIsolation()) };
+const walls = wallsHere({ ...process.env, ...settings }).catch(() => "");
+const server = startServer(settings);
 try {
   const url = (await server.listening)?.replace("//127.0.0.1:", "//localhost:") ?? null;
   if (url !== null) {
     const { email, line } = await signIn(url);
-    process.stderr.write(welcome(url, line + (await passwordLink(url, email)), await agentRuntime()));
+    const signedIn = line + (await passwordLink(url, email));
+    const runtime = await agentRuntime();
+    process.stderr.write(welcome(url, signedIn, (await walls) + runtime, await pathLine()));
   }
   process.exitCode = await server.exited;
 } catch (error) {
@@ -74,14 +83,36 @@ async function agentRuntime(): Promise<string> {
   if (!canAsk()) return none;
   const from = process.env["SVC_NPM_REGISTRY"] || "registry.npmjs.org";
   const into = process.env["SVC_DATA_DIR"] || "~/.local/share/svc";
-  const isWanted = await ask(
-    `Sessions need an agent runtime. opencode ${RUNTIME_VERSION}, ${RUNTIME_MB} MB, from ${from} into ${into}: install?`,
-    "yes",
-    server.exited,
-  );
+  const question = `Sessions need an agent runtime. opencode ${RUNTIME_VERSION}, ${RUNTIME_MB} MB, from ${from} into ${into}: install?`;
+  const isWanted = await askUser("agent-runtime", question);
   if (!isWanted) return none;
   const installing = Bun.spawn([API, "runtime", "install"], { stdio: ["ignore", 2, 2] });
   return (await installing.exited) === 0 ? "" : none;
+}
+
+/** The line that puts `svc` on the PATH of another terminal; empty if it is there, also by a link that the user wants. */
+async function pathLine(): Promise<string> {
+  const command = findCommand(CLI, process.env);
+  if (command.state === "found") return "";
+  if (command.state === "linkable" && canAsk()) {
+    const question = `Link ${command.link} to this build, so that every terminal has the command svc?`;
+    if ((await askUser("command-link", question)) && linkCommand(CLI, command.link)) return "";
+  }
+  return `  export PATH="$PATH:${DIST}"\n`;
+}
+
+/** Asks once: the answer is kept in the data folder, unless the server ended meanwhile. */
+async function askUser(name: string, question: string): Promise<boolean> {
+  let ended = false;
+  void server.exited.then(() => {
+    ended = true;
+  });
+  return askOnce({
+    dataDir: readConfig(process.env).dataDir,
+    name,
+    ask: () => ask(question, "yes", server.exited),
+    keeps: () => !ended && !server.stopping(),
+  });
 }
 
 async function emailAddress(): Promise<string> {
@@ -95,15 +126,14 @@ function environment(): Record<string, string | undefined> {
   return rest;
 }
 
-function welcome(url: string, signedIn: string, runtime: string): string {
+function welcome(url: string, signedIn: string, sessions: string, path: string): string {
   return `
 svc runs at ${url}. Ctrl-C stops it.
-${signedIn}${runtime}
+${signedIn}${sessions}
 In another terminal, in your own repository's clone:
 
-  export PATH="$PATH:${DIST}"
-  svc projects new --repo "$(git remote get-url origin)" --link   # or: svc ship, if it has no host
-  git switch -c my-branch   # then commit something
+${path}  svc projects new --repo "$(git remote get-url origin)" --link   # or: svc ship, if it has no host
+  git switch -c my-branch   # then edit a file, and: git commit -am "My change"
   git push origin HEAD
   svc cr open --title "My change" --head my-branch
   svc cr show 1

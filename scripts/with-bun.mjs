@@ -11,19 +11,24 @@ import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 /** package.json defines the version of Bun; bun-runtimes.json has the checksums of its packages. */
-const VERSION = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")).packageManager.replace(
-  "bun@",
-  "",
-);
+const PACKAGE = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+const VERSION = PACKAGE.packageManager.replace("bun@", "");
 const PARENT_CHECK_MS = 500;
 const WINDOWS = process.platform === "win32";
 
 try {
+  requireNode();
   const bun = bunOnPath() ?? bunInCache();
   installPackages(bun);
   run(bun, process.argv.slice(2));
 } catch (error) {
   fail(error.message);
+}
+
+function requireNode() {
+  const wanted = Number(/\d+/.exec(PACKAGE.engines.node)[0]);
+  const [here] = process.versions.node.split(".").map(Number);
+  if (here < wanted) throw new Error(`svc needs Node ${wanted} or newer, and this is ${process.version}.`);
 }
 
 function bunOnPath() {

@@ -95,7 +95,7 @@ export const create = spec({
     repo: {
       kind: "string",
       value: "url",
-      summary: "The clone URL: https, ssh or git",
+      summary: "The clone URL: https, ssh or git; or a folder, if the server runs on this machine",
       aliases: ["repo-url"],
     },
     branch: {

@@ -197,3 +197,23 @@ test.each<[string, string[], number]>([
   expect(ran.stderr).toContain("git@git.example.com:other.git has a project on team already: Other (other).");
   expect(ran.stderr).toContain("svc projects link other");
 });
+
+test("a folder is sent as an absolute path to a server on this machine, and to no other", async () => {
+  const home = clone({});
+  for (const [given, sent] of [
+    ["../up.git", join(home.home, "up.git")],
+    ["./up.git", join(home.cwd, "up.git")],
+    [".", home.cwd],
+    ["/srv/up.git", "/srv/up.git"],
+  ] as const) {
+    expect([given, (await svc(["projects", "new", "--repo", given, "--name", "x"], { home })).code]).toEqual([
+      given,
+      0,
+    ]);
+    expect(api.seen.at(-1)?.body).toMatchObject({ repo_url: sent });
+  }
+  const env = { SVC_API_URL: "https://svc.invalid/v1", SVC_CLI_TOKEN: TOKEN };
+  const { code, stderr } = await svc(["projects", "new", "--repo", "../up.git"], { home, env });
+  expect([code, stderr]).toEqual([2, expect.stringContaining("is a folder on this machine, which")]);
+  expect(stderr).toContain("svc ship");
+});

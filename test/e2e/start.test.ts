@@ -217,7 +217,7 @@ function startOf(folder: string): string[] {
 }
 
 needs("another user (unshare, setpriv)", canBecome)(
-  "without bubblewrap, prompts once whether sandboxes may run without isolation",
+  "without bubblewrap, prompts once whether sandboxes may run without isolation, and once for the runtime",
   async () => {
     const folder = mkdtempSync(join(tmpdir(), "svc-home-"));
     const { SVC_SANDBOX_ISOLATION, PATH = "", ...rest } = withoutRuntime(join(folder, "data"));
@@ -230,11 +230,14 @@ needs("another user (unshare, setpriv)", canBecome)(
           await run.shows("Run sessions without isolation? [y/N] ");
           expect(run.drawn()).toContain("bubblewrap is not installed");
           run.type("y\r");
+          await run.shows("install? [Y/n] ");
+          run.type("n\r");
         }
-        await run.shows("install? [Y/n] ");
-        run.type("n\r");
         await run.shows("svc cr merge 1");
         expect(run.drawn().includes("without isolation?")).toBe(time === "first");
+        expect(run.drawn().includes("install? [Y/n]")).toBe(time === "first");
+        expect(run.drawn()).toContain("svc-api runtime install");
+        expect(run.drawn()).toContain("Nothing isolates them");
         expect(run.drawn()).toContain("SVC_SANDBOX_ISOLATION=none: sandboxes are not isolated");
         run.type("\x03");
         expect(await run.exited).toBe(0);
