@@ -98,6 +98,6 @@ function fail(error: unknown): void {
 function explain(error: unknown): string {
   if (error instanceof SettingsError) return error.message;
   if (error instanceof Error && "code" in error && error.code === "EADDRINUSE")
-    return "The port is in use: set SVC_SERVICE_PORT to another port, or stop the program that uses it.";
+    return "The port of SVC_SERVICE_PORT is in use. Stop the program that uses it, or set another port.";
   return error instanceof Error ? error.message : String(error);
 }

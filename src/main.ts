@@ -12,6 +12,7 @@ import { DataFolderInUseError } from "./data-folder.ts";
 import { type AdminCommand, runAdminCommand } from "./edge/admin/command.ts";
 import { runtimeInstall, runtimeStatus } from "./edge/admin/runtime.ts";
 import { sendAdminCommand } from "./edge/admin/socket.ts";
+import { AddressInUseError } from "./listen.ts";
 import { open, WrongMasterKeyError } from "./open.ts";
 import { SandboxError } from "./sandboxes/provider.ts";
 import { InstallError } from "./sandboxes/runtime/install.ts";
@@ -99,13 +100,11 @@ function explain(error: unknown): string {
     WrongMasterKeyError,
     SandboxError,
     InstallError,
+    AddressInUseError,
   ];
   if (known.some((type) => error instanceof type)) return error instanceof Error ? error.message : "";
   if (isDiskFull(error)) {
     return "The disk of the data folder (SVC_DATA_DIR) or of the database is full. Free some space, then start again.";
-  }
-  if (error instanceof Error && "code" in error && error.code === "EADDRINUSE") {
-    return "The port is in use. Stop the program that uses it, or set SVC_PORT to another port.";
   }
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -11,7 +11,10 @@ export async function readJson(request: Request): Promise<unknown> {
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes), printable);
   } catch {
-    throw new SvcError("invalid_json", "The body is not JSON in UTF-8.");
+    throw new SvcError(
+      "invalid_json",
+      "The body is not JSON in UTF-8. Send JSON with Content-Type: application/json.",
+    );
   }
 }
 
