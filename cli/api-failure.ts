@@ -1,6 +1,8 @@
+import { hostOf, isLoopback, type ProxySetting, proxyOf } from "../src/contract/proxy.ts";
 import { isRecord } from "./config.ts";
 import { CliError, systemCode } from "./failure.ts";
 import { DEFAULT_HOST } from "./hosts.ts";
+import type { System } from "./system.ts";
 import type { Target } from "./target.ts";
 import { oneLine } from "./text.ts";
 
@@ -10,15 +12,21 @@ const ERROR_MAX_BYTES = 1024 * 1024;
 const SENTENCE_MAX = 2000;
 
 /** The error for an unsuccessful response, with the server's message if it has one. */
-export async function answerFailure(response: Response, target: Target): Promise<CliError> {
+export async function answerFailure(
+  response: Response,
+  target: Target,
+  env: System["env"],
+): Promise<CliError> {
   const body = await readError(response);
   const requestId = text(body?.["request_id"]) ?? response.headers.get("x-request-id") ?? undefined;
   const sentence = text(body?.["error"])?.slice(0, SENTENCE_MAX);
   const code = text(body?.["code"]) ?? sentence ?? `http_${response.status}`;
+  const proxy = proxyOf(target.url, env);
   const conflicts = body?.["conflicts"];
   return new CliError(
     /^[a-z0-9_]{1,64}$/.test(code) ? code : `http_${response.status}`,
-    sentence ?? `${target.name} responded with status ${response.status} and no error message.`,
+    sentence ??
+      `${proxy === null ? "" : `The proxy ${proxy.address} (${proxy.variable}) or `}${target.name} responded with status ${response.status} and no error message.`,
     {
       hint: hintFor(response, target),
       request_id: requestId === undefined ? undefined : oneLine(requestId).slice(0, 100),
@@ -86,14 +94,16 @@ export const unexpected = (what: string): CliError =>
   });
 
 /** Converts an error of `fetch` to a CliError with a hint. Other errors are returned unchanged. */
-export function networkFailure(error: unknown, target: Target, seconds: number): unknown {
+export function networkFailure(error: unknown, target: Target, seconds: number, env: System["env"]): unknown {
   if (error instanceof CliError) return error;
   const name = error instanceof Error ? error.name : "";
   const code = systemCode(error) ?? "";
+  const proxy = proxyOf(target.url, env);
+  const through = proxy ? `, through the proxy ${proxy.address} (${proxy.variable})` : "";
   if (name === "TimeoutError" || code === "ETIMEDOUT") {
     return new CliError(
       "timeout",
-      `${target.name} did not answer within ${seconds} seconds (${target.url}).`,
+      `${target.name} did not answer within ${seconds} seconds (${target.url}${through}).`,
       {
         hint: "Wait longer with --timeout <seconds>.",
       },
@@ -101,17 +111,42 @@ export function networkFailure(error: unknown, target: Target, seconds: number):
   }
   if (!(error instanceof Error) || (code === "" && name !== "TypeError" && name !== "AbortError"))
     return error;
-  return new CliError("network", `${reason(code)}: ${target.name} (${target.url}).`, {
+  const fault = proxy && proxyFault(code);
+  if (proxy && fault) {
+    return new CliError(
+      "network",
+      `The proxy ${proxy.address} (${proxy.variable}) ${fault}: ${target.name} (${target.url}).`,
+      { hint: proxyAdvice(code, proxy, target) },
+    );
+  }
+  return new CliError("network", `${reason(code)}: ${target.name} (${target.url}${through}).`, {
     hint: advice(code, target),
   });
 }
 
+/** What is wrong with a proxy; null if the failure may be the host's. Only the proxy is connected to and looked up. */
+function proxyFault(code: string): string | null {
+  if (code === "UnsupportedProxyProtocol") return "is of a kind that svc does not support";
+  if (/PROXY/i.test(code)) return "refused to connect to the host";
+  if (REFUSED.test(code)) return "refused the connection, so the host was not reached";
+  if (UNREACHABLE.test(code)) return "cannot be reached, so neither can the host";
+  return null;
+}
+
+function proxyAdvice(code: string, { variable }: ProxySetting, target: Target): string {
+  if (code === "UnsupportedProxyProtocol") {
+    return `Set ${variable} to an http:// or https:// proxy. SOCKS proxies are not supported.`;
+  }
+  return `Correct ${variable}, or add ${hostOf(target.url)} to NO_PROXY to connect without it.`;
+}
+
+const REFUSED = /^(?:ConnectionRefused|ECONNREFUSED)$/;
+const UNREACHABLE = /NotFound|EAI_|DNS|FailedToOpenSocket|EHOSTUNREACH|ENETUNREACH/i;
+
 function reason(code: string): string {
-  if (code === "ConnectionRefused" || code === "ECONNREFUSED") return "The host refused the connection";
-  if (/NotFound|EAI_|DNS|FailedToOpenSocket|EHOSTUNREACH|ENETUNREACH/i.test(code))
-    return "The host cannot be reached";
+  if (REFUSED.test(code)) return "The host refused the connection";
+  if (UNREACHABLE.test(code)) return "The host cannot be reached";
   if (/CERT|SSL|TLS|SELF_SIGNED|VERIFY/i.test(code)) return `The host's certificate is not trusted (${code})`;
-  if (/PROXY/i.test(code)) return `The proxy cannot be used (${code})`;
   return `The connection to the host failed${code ? ` (${code})` : ""}`;
 }
 
@@ -119,8 +154,7 @@ function advice(code: string, target: Target): string {
   if (/CERT|SSL|TLS|SELF_SIGNED|VERIFY/i.test(code)) {
     return "For a private certificate authority, set NODE_EXTRA_CA_CERTS to its certificate file.";
   }
-  if (/PROXY/i.test(code)) return "Check HTTP_PROXY and HTTPS_PROXY; SOCKS proxies are not supported.";
-  const local = /^https?:\/\/(localhost|127\.|\[::1\])/.test(target.url);
+  const local = isLoopback(hostOf(target.url));
   if (local && target.name === DEFAULT_HOST) return "Is svc running? Start it with `npm start`.";
   if (local) return "Is svc running there? Start it, or choose another host with `svc hosts use`.";
   return "Check your connection, or choose another host with `svc hosts use`.";

@@ -1,6 +1,7 @@
 import { nearest } from "../src/contract/nearest.ts";
 import { usage } from "./failure.ts";
 import { choose, DATA, GLOBAL, type Option, readFlags, tokenize, type Word } from "./flags.ts";
+import { hintFor, notYet, PLANNED } from "./guesses.ts";
 import {
   type Arg,
   type Command,
@@ -74,17 +75,6 @@ export function parse(table: Table, argv: readonly string[], canAsk: () => boole
   };
 }
 
-/** Names from other tools. */
-const SYNONYMS: Readonly<Record<string, string>> = {
-  pr: "cr",
-  mr: "cr",
-  auth: "login",
-  signin: "login",
-  signout: "logout",
-  push: "ship",
-  status: "whoami",
-};
-
 function find(
   table: Table,
   path: readonly string[],
@@ -114,20 +104,21 @@ function find(
 }
 
 /**
- * Treats an unknown word as the name of a new project, unless it looks like a typo or like a command of another version
- * (contract: `svc <word>`).
+ * Treats an unknown word as the name of a new project, unless it is like a command (contract: `svc <word>`).
  * @throws CliError `usage`
  */
 function newProject(table: Table, [word = "", ...rest]: readonly string[], options: readonly Option[]) {
-  const names = table.flatMap((each) => {
-    if (isGroup(each)) return [each.name];
-    return each.spec.hidden || each.spec.anyName ? [] : namesOf(each.spec);
-  });
-  const guess = nearest(word, names) ?? SYNONYMS[word];
+  if (PLANNED.has(word)) {
+    throw usage(
+      notYet(`svc ${word}`),
+      "`svc help` lists the commands, and `svc version` prints the version.",
+    );
+  }
+  const hint = hintFor(table, word, rest);
   const command = table.find((each): each is Command => !isGroup(each) && each.spec.anyName === true);
-  const isName = guess === undefined && rest.length === 0 && PROJECT_NAME.test(word);
+  const isName = hint === undefined && rest.length === 0 && PROJECT_NAME.test(word);
   if (isName && command?.spec.anyName && fits(options, command.spec)) return command;
-  throw unknown("command", `svc ${word}`, guess, "svc", "svc help");
+  throw usage(`Unknown command: svc ${word}`, hint ?? "Run `svc help` for the list.");
 }
 
 /** The form of a project's slug (contract: Accounts, tokens, projects), which is derived from its name. */

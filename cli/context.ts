@@ -8,6 +8,7 @@ import { canAsk, inSandbox } from "./sandbox.ts";
 import type { FlagsOf } from "./spec.ts";
 import type { System } from "./system.ts";
 import { resolveTarget, type Target } from "./target.ts";
+import { oneLine } from "./text.ts";
 
 export type Globals = FlagsOf<typeof GLOBAL>;
 
@@ -57,7 +58,7 @@ export function makeContext({ system, globals, out }: Options): Context {
     },
     apiFor: (found) => makeApi(system, found, globals.timeout),
     async project(argument) {
-      if (argument === undefined) return resolveProject(system, globals.project, await context.target());
+      if (argument === undefined) return currentProject(await context.target());
       if (globals.project !== undefined && globals.project !== argument) {
         throw usage("The project is given twice: as an argument and with --project.");
       }
@@ -65,13 +66,27 @@ export function makeContext({ system, globals, out }: Options): Context {
     },
   };
   return context;
+
+  async function currentProject(current: Target): Promise<ProjectRef> {
+    return resolveProject(system, globals.project, current, async () => {
+      const { resolveByRemote } = await import("./resolve-by-remote.ts");
+      const mayChangeHost = api === undefined && current.source === "active";
+      const found = await resolveByRemote({ system, target: current, mayChangeHost, api: context.api });
+      if (found.target) target = Promise.resolve(found.target);
+      if (announces(context)) await out.note(`Project: the one of the remote ${oneLine(found.remote)}`);
+      return found.project;
+    });
+  }
 }
 
 /** Spec 4.5: the active host is printed before operational commands, on stderr, on a terminal only. */
-async function announce({ system, out, sandbox }: Context, target: Target): Promise<void> {
+async function announce(context: Context, target: Target): Promise<void> {
+  const { system, out } = context;
   if (target.tokenSource === "config" && (await isExposed(configPath(system)))) {
     await out.warn(`Other users can read your tokens. Run: chmod 600 ${configPath(system)}`);
   }
-  if (sandbox || out.quiet || out.data.json || !system.stderr.isTTY) return;
-  await out.note(`Host: ${target.name} (${target.url})`);
+  if (announces(context)) await out.note(`Host: ${target.name} (${target.url})`);
 }
+
+const announces = ({ system, out, sandbox }: Context): boolean =>
+  !sandbox && !out.quiet && !out.data.json && system.stderr.isTTY;

@@ -8,6 +8,7 @@ export type LocalCode =
   | "cancelled"
   | "not_signed_in"
   | "no_project"
+  | "project_exists"
   | "config_invalid"
   | "config_busy"
   | "link_invalid"

@@ -1,5 +1,6 @@
 import { NAME_MAX, REPO_URL_MAX } from "../src/contract/limits.ts";
 import { nearest } from "../src/contract/nearest.ts";
+import { hostOf, isLoopback } from "../src/contract/proxy.ts";
 import { CliError, usage } from "./failure.ts";
 import { oneLine } from "./text.ts";
 
@@ -58,8 +59,7 @@ export const isUnencrypted = (url: string): boolean =>
   new URL(url).protocol === "http:" && !isLoopbackUrl(url);
 
 /** Whether the address is one of this machine alone. */
-export const isLoopbackUrl = (url: string): boolean =>
-  /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
+export const isLoopbackUrl = (url: string): boolean => isLoopback(hostOf(url));
 
 export function unknownHost(name: string, known: readonly string[]): CliError {
   const guess = nearest(name, known);

@@ -20,6 +20,10 @@ export interface FoundLink {
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** Excludes every link of a repository from a git command. */
+export const EXCEPT_LINKS = [":(top)", ":(exclude,top,glob)**/.svc/link.json"] as const;
+/** Matches every link of a repository. */
+export const ALL_LINKS = ":(top,glob)**/.svc/link.json";
 /** Larger than any link file. */
 const LINK_MAX_BYTES = 64 * 1024;
 

@@ -7,7 +7,7 @@ import { oneLine } from "./text.ts";
 /** The project that a command acts on. `id` is a UUID or a slug. */
 export interface ProjectRef {
   id: string;
-  source: "argument" | "--project" | "SVC_PROJECT_ID" | "link";
+  source: "argument" | "--project" | "SVC_PROJECT_ID" | "link" | "remote";
 }
 
 /** Whether a text is safe as a project in a path: no slash, no `..`. */
@@ -20,23 +20,22 @@ export function checkProjectName(text: string, where: string): string {
 }
 
 /**
- * Spec 4.5: `--project`, then SVC_PROJECT_ID, then the nearest link. A link is used only with the host it names.
+ * Spec 4.5: `--project`, then SVC_PROJECT_ID, then the nearest link. A link is used only with the host it names. Then the
+ * remotes of the repository.
+ * @param byRemote finds the project of a remote; throws `no_project` if there is none
  * @throws CliError `no_project`, `link_invalid`, `usage`.
  */
 export async function resolveProject(
   system: System,
   flag: string | undefined,
   target: Target,
+  byRemote: () => Promise<ProjectRef>,
 ): Promise<ProjectRef> {
   if (flag !== undefined) return { id: checkProjectName(flag, "--project"), source: "--project" };
   const fromEnv = system.env["SVC_PROJECT_ID"];
   if (fromEnv) return { id: checkProjectName(fromEnv, "SVC_PROJECT_ID"), source: "SVC_PROJECT_ID" };
   const found = await findLink(system.cwd);
-  if (!found) {
-    throw new CliError("no_project", "No project: this directory is not linked to one.", {
-      hint: "Run `svc projects link`, or pass --project <id-or-slug>.",
-    });
-  }
+  if (!found) return byRemote();
   if (found.link.host_url !== target.url) {
     throw new CliError(
       "no_project",

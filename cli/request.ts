@@ -55,10 +55,10 @@ export async function openCall(
   if (!call.anonymous && target.token === undefined) throw notSignedIn(target);
   const seconds = call.seconds ?? timeout ?? (call.slow ? SLOW_SECONDS : SECONDS);
   const limit = new TimeLimit(seconds * 1000, call.signal);
-  const failed = (error: unknown) => networkFailure(error, target, seconds);
+  const failed = (error: unknown) => networkFailure(error, target, seconds, system.env);
   try {
     const response = await send(system, target, call, limit.signal);
-    if (!response.ok) throw await answerFailure(response, target);
+    if (!response.ok) throw await answerFailure(response, target, system.env);
     const read = (again: boolean) => chunks(response, limit, again, failed);
     return { response, whole: () => read(false), stream: () => read(true) };
   } catch (error) {

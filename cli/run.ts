@@ -83,8 +83,13 @@ async function report(system: System, argv: readonly string[], error: unknown): 
   for (const path of conflicts ?? []) text += `  ${paint.red("conflict")}  ${oneLine(path)}\n`;
   for (const line of log ?? []) text += `  ${paint.dim(`${oneLine(line.source)} |`)} ${logText(line.text)}\n`;
   if (hint !== undefined) text += `${paint.cyan("hint:")} ${lines(hint)}\n`;
+  // docs/troubleshooting.md is keyed by it
+  if (!SELF_EXPLANATORY.has(failure.code)) text += `${paint.dim("code:")} ${oneLine(failure.code)}\n`;
   await system.stderr.write(text);
 }
+
+/** Codes of errors whose message is all that there is to say. */
+const SELF_EXPLANATORY: ReadonlySet<string> = new Set(["usage", "cancelled"]);
 
 function internal(system: System, error: unknown): CliError {
   const detail =

@@ -12,7 +12,7 @@ export interface Target {
   accountId: string | undefined;
   token: string | undefined;
   tokenSource: "SVC_CLI_TOKEN" | "SVC_EXECUTOR_TOKEN" | "config" | null;
-  source: "--host" | "link" | "active" | "SVC_API_URL";
+  source: "--host" | "link" | "active" | "SVC_API_URL" | "remote";
 }
 
 export interface TargetOptions {
@@ -115,6 +115,9 @@ function linkedHost(config: Config, { link, path }: FoundLink): Host {
     { hint: "Run `svc projects link` to link this directory again, or pass --host and --project." },
   );
 }
+
+/** The target for a stored host that a remote of the repository names. */
+export const hostTarget = (host: Host): Target => target(host, undefined, "remote");
 
 function target(host: Host, token: EnvToken | undefined, source: Target["source"]): Target {
   return {

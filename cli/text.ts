@@ -28,6 +28,10 @@ function escapeForJson(character: string): string {
   }).join("");
 }
 
+/** A URL for display: on one line and without credentials. */
+export const displayUrl = (url: string): string =>
+  oneLine(url.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/@]*@/i, "$1"));
+
 /** Quotes a word for a POSIX shell. */
 export function shellWord(word: string): string {
   return /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;

@@ -26,7 +26,8 @@ its owner alone. It holds hosts, the active one, and their tokens.
 Host:    --host, else the link file's, else the active one (\`svc hosts use\`).
          SVC_API_URL has precedence over the last two.
 Project: --project, else SVC_PROJECT_ID, else .svc/link.json in this directory or
-         the nearest one above it.
+         the nearest one above it, else the one whose repository a git remote
+         names: on the current host, or on another that you are signed in to.
 A token is sent only to the host it belongs to. If a link file's host_url is not
 the configured address of that host, the command fails.
 `,
@@ -53,9 +54,10 @@ line. When a command fails, stdout stays empty and stderr holds one object:
 
 Codes of the CLI: usage, cancelled, not_signed_in, no_project, config_invalid,
 config_busy, link_invalid, link_mismatch, host_unknown, network, timeout,
-unexpected_response, login_failed, file, git, manifest_invalid, not_fast_forward,
-session_failed, session_stopped, session_deleted, jq, install_record_invalid,
-update_unsupported, update_failed, internal. All others come from the API.
+unexpected_response, login_failed, project_exists, file, git, manifest_invalid,
+not_fast_forward, session_failed, session_stopped, session_deleted, jq,
+install_record_invalid, update_unsupported, update_failed, internal. All others
+come from the API.
 `,
   sandbox: `In a sandbox
 

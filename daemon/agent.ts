@@ -1,4 +1,5 @@
 import { ORPHANED_EXIT_CODE } from "../src/contract/daemon.ts";
+import { exemptLoopback } from "../src/contract/proxy.ts";
 import { VERSION } from "../src/contract/version.ts";
 import { serveApp } from "./app/serve.ts";
 import { runGitCredential } from "./git/git-credential.ts";
@@ -24,6 +25,7 @@ const WRONG_USAGE = 2;
 
 /** `svc-agent`: runs the command of its first argument, or the daemon. */
 export async function runAgent([verb, ...rest]: readonly string[]): Promise<void> {
+  exemptLoopback(process.env);
   if (verb === undefined || verb === "serve") return serve();
   if (verb === "save") return save();
   if (verb === "git-credential") process.exitCode = await runGitCredential(rest[0] ?? "", process.env);
@@ -96,6 +98,6 @@ function fail(error: unknown): void {
 function explain(error: unknown): string {
   if (error instanceof SettingsError) return error.message;
   if (error instanceof Error && "code" in error && error.code === "EADDRINUSE")
-    return "The port is in use: set SVC_SERVICE_PORT to another port, or stop the program that uses it.";
+    return "The port of SVC_SERVICE_PORT is in use. Stop the program that uses it, or set another port.";
   return error instanceof Error ? error.message : String(error);
 }

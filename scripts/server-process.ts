@@ -13,6 +13,10 @@ export interface ServerProcess {
   listening: Promise<string | null>;
   /** The exit status; 0 after a signal. */
   exited: Promise<number>;
+  /** Stops the server. A server is never left behind: it is also stopped when this process exits. */
+  stop(): void;
+  /** Whether a signal has stopped it. */
+  stopping(): boolean;
 }
 
 /**
@@ -40,6 +44,8 @@ export function startServer(settings: Record<string, string>): ServerProcess {
     stdout: "inherit",
     stderr: "pipe",
   });
+  const stop = () => child.kill("SIGTERM");
+  process.on("exit", stop);
   const { promise: listening, resolve } = Promise.withResolvers<string | null>();
   const errorsRead = eachLine(child.stderr, (line) => {
     const found = / listens on (\S+)$/.exec(line)?.[1];
@@ -53,7 +59,7 @@ export function startServer(settings: Record<string, string>): ServerProcess {
     resolve(null);
     return wishedAt === null ? code : 0;
   });
-  return { listening, exited };
+  return { listening, exited, stop, stopping: () => wishedAt !== null };
 }
 
 async function answers(url: string): Promise<boolean> {

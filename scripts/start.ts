@@ -1,12 +1,18 @@
 import { userInfo } from "node:os";
 import { join } from "node:path";
+import { readConfig } from "../src/config.ts";
+import { exemptLoopback } from "../src/contract/proxy.ts";
 import { RUNTIME_VERSION } from "../src/contract/runtime.ts";
 import { ask, canAsk } from "./ask.ts";
+import { askOnce } from "./ask-once.ts";
 import { DIST } from "./binaries.ts";
 import { build } from "./build.ts";
+import { findCommand, linkCommand } from "./command-link.ts";
 import { chooseIsolation } from "./isolation.ts";
+import { laptopSettings } from "./laptop.ts";
 import { run } from "./run.ts";
 import { startServer } from "./server-process.ts";
+import { wallsHere } from "./walls.ts";
 
 const HOST = "local-dev";
 const API = join(DIST, "svc-api");
@@ -14,20 +20,30 @@ const CLI = join(DIST, "svc");
 /** The size of the agent runtime on disk: the program and the packages of its plugins. */
 const RUNTIME_MB = 230;
 
+exemptLoopback(process.env);
 await build();
-const settings = await chooseIsolation();
+const settings = { ...laptopSettings(process.env), ...(await chooseIsolation()) };
+const walls = wallsHere({ ...process.env, ...settings }).catch(() => "");
 process.stderr.write("svc: starting the server …\n");
 const server = startServer(settings);
-const url = (await server.listening)?.replace("//127.0.0.1:", "//localhost:") ?? null;
-if (url !== null) {
-  const { email, line } = await signIn(url);
-  const signedIn = line + (await passwordLink(url, email));
-  const runtime = await agentRuntime();
-  process.stderr.write(welcome(url, signedIn, runtime));
-  // a first start, on which everything is there
-  if (line !== "" && email !== null && runtime === "") await offerDemo();
+try {
+  const url = (await server.listening)?.replace("//127.0.0.1:", "//localhost:") ?? null;
+  if (url !== null) {
+    const { email, line } = await signIn(url);
+    const signedIn = line + (await passwordLink(url, email));
+    const runtime = await agentRuntime();
+    process.stderr.write(welcome(url, signedIn, (await walls) + runtime, await pathLine()));
+    // a first start, on which everything is there
+    if (line !== "" && email !== null && runtime === "") await offerDemo(url);
+  }
+  process.exitCode = await server.exited;
+} catch (error) {
+  const reason = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`npm start: The server ran, but setting it up failed, so it is stopped: ${reason}\n`);
+  server.stop();
+  await server.exited;
+  process.exitCode = 1;
 }
-process.exitCode = await server.exited;
 
 /** Signs the CLI in to this server, once. @returns the user's address and the line to print */
 async function signIn(url: string): Promise<{ email: string | null; line: string }> {
@@ -70,18 +86,15 @@ async function agentRuntime(): Promise<string> {
   if (!canAsk()) return none;
   const from = process.env["SVC_NPM_REGISTRY"] || "registry.npmjs.org";
   const into = process.env["SVC_DATA_DIR"] || "~/.local/share/svc";
-  const isWanted = await ask(
-    `Sessions need an agent runtime. opencode ${RUNTIME_VERSION}, ${RUNTIME_MB} MB, from ${from} into ${into}: install?`,
-    "yes",
-    server.exited,
-  );
+  const question = `Sessions need an agent runtime. opencode ${RUNTIME_VERSION}, ${RUNTIME_MB} MB, from ${from} into ${into}: install?`;
+  const isWanted = await askUser("agent-runtime", question);
   if (!isWanted) return none;
   const installing = Bun.spawn([API, "runtime", "install"], { stdio: ["ignore", 2, 2] });
   return (await installing.exited) === 0 ? "" : none;
 }
 
 /** Runs `svc demo` after a confirmation on the terminal. */
-async function offerDemo(): Promise<void> {
+async function offerDemo(url: string): Promise<void> {
   if (!canAsk()) return;
   const question =
     "Try svc with a sample project? No model and no key is needed, and svc demo --clean removes it.";
@@ -90,6 +103,31 @@ async function offerDemo(): Promise<void> {
   void server.exited.then(() => demo.kill());
   await demo.exited;
   process.stderr.write(`\nsvc runs at ${url}. Ctrl-C stops it.\n`);
+}
+
+/** The line that puts `svc` on the PATH of another terminal; empty if it is there, also by a link that the user wants. */
+async function pathLine(): Promise<string> {
+  const command = findCommand(CLI, process.env);
+  if (command.state === "found") return "";
+  if (command.state === "linkable" && canAsk()) {
+    const question = `Link ${command.link} to this build, so that every terminal has the command svc?`;
+    if ((await askUser("command-link", question)) && linkCommand(CLI, command.link)) return "";
+  }
+  return `  export PATH="$PATH:${DIST}"\n`;
+}
+
+/** Asks once: the answer is kept in the data folder, unless the server ended meanwhile. */
+async function askUser(name: string, question: string): Promise<boolean> {
+  let ended = false;
+  void server.exited.then(() => {
+    ended = true;
+  });
+  return askOnce({
+    dataDir: readConfig(process.env).dataDir,
+    name,
+    ask: () => ask(question, "yes", server.exited),
+    keeps: () => !ended && !server.stopping(),
+  });
 }
 
 async function emailAddress(): Promise<string> {
@@ -103,19 +141,18 @@ function environment(): Record<string, string | undefined> {
   return rest;
 }
 
-function welcome(url: string, signedIn: string, runtime: string): string {
+function welcome(url: string, signedIn: string, sessions: string, path: string): string {
   return `
 svc runs at ${url}. Ctrl-C stops it.
-${signedIn}${runtime}
+${signedIn}${sessions}
 In another terminal:
 
-  export PATH="$PATH:${DIST}"
-  svc demo   # a sample project, without a model or a key
+${path}  svc demo   # a sample project, without a model or a key
 
 In your own repository's clone:
 
   svc projects new --repo "$(git remote get-url origin)" --link   # or: svc ship, if it has no host
-  git switch -c my-branch   # then commit something
+  git switch -c my-branch   # then edit a file, and: git commit -am "My change"
   git push origin HEAD
   svc cr open --title "My change" --head my-branch
   svc cr show 1

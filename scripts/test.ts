@@ -1,5 +1,6 @@
 import { availableParallelism, totalmem } from "node:os";
 import { join } from "node:path";
+import { exemptLoopback } from "../src/contract/proxy.ts";
 import { build } from "./build.ts";
 import { startDockerEngine } from "./docker-engine.ts";
 import { startPostgres } from "./postgres-server.ts";
@@ -34,6 +35,7 @@ const WITHOUT_LAST_TIER = { BUN_JSC_useFTLJIT: "0", BUN_JSC_useOMGJIT: "0" };
 const JOBS_PER_CORE = 2.5;
 
 // no `process.exit` after success: it would truncate the output for a slow reader
+exemptLoopback(process.env);
 try {
   const wanted = readArguments(process.argv.slice(2));
   if (wanted === "help") process.stdout.write(USAGE);

@@ -11,19 +11,24 @@ import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 /** package.json defines the version of Bun; bun-runtimes.json has the checksums of its packages. */
-const VERSION = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")).packageManager.replace(
-  "bun@",
-  "",
-);
+const PACKAGE = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+const VERSION = PACKAGE.packageManager.replace("bun@", "");
 const PARENT_CHECK_MS = 500;
 const WINDOWS = process.platform === "win32";
 
 try {
+  requireNode();
   const bun = bunOnPath() ?? bunInCache();
   installPackages(bun);
   run(bun, process.argv.slice(2));
 } catch (error) {
   fail(error.message);
+}
+
+function requireNode() {
+  const wanted = Number(/\d+/.exec(PACKAGE.engines.node)[0]);
+  const [here] = process.versions.node.split(".").map(Number);
+  if (here < wanted) throw new Error(`svc needs Node ${wanted} or newer, and this is ${process.version}.`);
 }
 
 function bunOnPath() {
@@ -92,7 +97,16 @@ function npm(words) {
   const [command, ...first] = cli?.endsWith("npm-cli.js") ? [process.execPath, cli] : ["npm"];
   const { status, error } = spawnSync(command, [...first, ...words], { stdio: ["ignore", 2, 2] });
   if (status !== 0)
-    throw new Error(`npm could not download Bun ${VERSION}${error ? `: ${error.message}` : "."}`);
+    throw new Error(
+      `npm could not download Bun ${VERSION}${error ? `: ${error.message}` : "."}${proxyNote()}`,
+    );
+}
+
+/** Names the proxy that npm and Bun use, without its credentials. */
+function proxyNote() {
+  const names = ["https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY"];
+  const name = names.find((each) => process.env[each]);
+  return name ? ` Check the proxy: ${name} is ${process.env[name].replace(/[^/]*@/, "")}.` : "";
 }
 
 function checkIntegrity(folder, name) {
@@ -112,7 +126,7 @@ function installPackages(bun) {
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
   log("installing packages …");
   const { status } = spawnSync(bun, ["install"], { cwd: ROOT, stdio: ["ignore", 2, 2] });
-  if (status !== 0) throw new Error("cannot install the packages.");
+  if (status !== 0) throw new Error(`cannot install the packages.${proxyNote()}`);
   writeFileSync(stamp, wanted);
 }
 

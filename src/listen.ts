@@ -23,10 +23,21 @@ export interface Listening {
   stop(): Promise<void>;
 }
 
+/** Another program listens on the configured address. */
+export class AddressInUseError extends Error {
+  override readonly name = "AddressInUseError";
+
+  constructor(host: string, port: number) {
+    super(
+      `Another program already listens on port ${port} of ${host}. Stop it, or set SVC_PORT to another port.`,
+    );
+  }
+}
+
 /**
  * Listens on the configured address. The splice accepts every request and forwards it to a sandbox or to the API, which
  * listens on a unix socket that only the server's user can open.
- * @throws EADDRINUSE when the port is in use
+ * @throws AddressInUseError
  */
 export async function listen(deps: Deps): Promise<Listening> {
   const path = join(deps.config.dataDir, "api.sock");
@@ -47,6 +58,8 @@ export async function listen(deps: Deps): Promise<Listening> {
     listener = listenSplicing({ hostname: host, port }, front.decide, front.explain);
   } catch (error) {
     await end();
+    if (error instanceof Error && "code" in error && error.code === "EADDRINUSE")
+      throw new AddressInUseError(host, port);
     throw error;
   }
   return {

@@ -7,6 +7,7 @@ import { BackupError } from "./backup/format.ts";
 import { type Config, ConfigError, readConfig } from "./config.ts";
 import { isDiskFull } from "./contract/disk-full.ts";
 import { SvcError } from "./contract/errors.ts";
+import { exemptLoopback } from "./contract/proxy.ts";
 import { VERSION } from "./contract/version.ts";
 import { DataFolderInUseError, RestoreUnfinishedError } from "./data-folder.ts";
 import { runBackup } from "./edge/admin/backup.ts";
@@ -14,6 +15,7 @@ import { type AdminCommand, runAdminCommand } from "./edge/admin/command.ts";
 import { runRestore } from "./edge/admin/restore.ts";
 import { runtimeInstall, runtimeStatus } from "./edge/admin/runtime.ts";
 import { sendAdminCommand } from "./edge/admin/socket.ts";
+import { AddressInUseError } from "./listen.ts";
 import { open, WrongMasterKeyError } from "./open.ts";
 import { SandboxError } from "./sandboxes/provider.ts";
 import { InstallError } from "./sandboxes/runtime/install.ts";
@@ -24,6 +26,7 @@ import { onFirstSignal } from "./signals.ts";
 const FINAL_NEWLINE = /\r?\n$/;
 
 try {
+  exemptLoopback(process.env);
   await main(process.argv.slice(2));
 } catch (error) {
   process.stderr.write(`svc-api: ${explain(error)}\n`);
@@ -110,13 +113,11 @@ function explain(error: unknown): string {
     WrongMasterKeyError,
     SandboxError,
     InstallError,
+    AddressInUseError,
   ];
   if (known.some((type) => error instanceof type)) return error instanceof Error ? error.message : "";
   if (isDiskFull(error)) {
     return "The disk of the data folder (SVC_DATA_DIR) or of the database is full. Free some space, then start again.";
-  }
-  if (error instanceof Error && "code" in error && error.code === "EADDRINUSE") {
-    return "The port is in use. Stop the program that uses it, or set SVC_PORT to another port.";
   }
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -60,7 +60,7 @@ interface ServeChanges extends Partial<Deps> {
 /**
  * Starts the server.
  * @param changes replacements for tests: a clock, a checkpoint that ends the process, lower limits
- * @throws what `open` throws, and EADDRINUSE when the port is in use
+ * @throws what `open` throws, and AddressInUseError
  */
 export async function serve(
   config: Config,

@@ -221,12 +221,14 @@ async function values(scope: Context, what: Completes): Promise<Candidate[]> {
     return listHosts(config).map(({ name, url }) => ({ value: name, text: url }));
   }
   if (what === "branch") return branches(scope);
-  const api = await scope.api();
   if (what === "project") {
+    const api = await scope.api();
     const found = await api.list<Project>({ path: "/projects" }, "projects", 200);
     return found.map(({ slug, name }) => ({ value: slug, text: name }));
   }
+  // the project may be one on another host, so it is first
   const { id } = await scope.project();
+  const api = await scope.api();
   if (what === "agent") {
     const { agents } = await api.call<{ agents: Agent[] }>({ path: path`/projects/${id}/agents` });
     return agents

@@ -40,7 +40,13 @@ export const link = spec({
   about: [
     "Writes .svc/link.json here. Commands in this directory and below then use that project and its host.",
   ],
-  args: [{ name: "id-or-slug", summary: "The project", required: "ask", completes: "project" }],
+  args: [
+    {
+      name: "id-or-slug",
+      summary: "The project; defaults to the only one that has this repository, else prompts",
+      completes: "project",
+    },
+  ],
   flags: {},
   fields: ["project_id", "account_id", "host", "host_url", "path"],
   examples: [
@@ -80,6 +86,7 @@ export const create = spec({
   summary: "Create a project for a repository on a git host, or for a new one that svc hosts",
   about: [
     "Without --repo, svc hosts a new, empty repository: push to it with `svc ship`.",
+    "If a project of yours has the repository already, nothing is created, unless --force is given.",
     "The server checks access to the repository before it stores anything. A private repository needs a credential: --git-token, or one inside the URL, which is stored encrypted and never shown again.",
   ],
   args: [],
@@ -88,7 +95,7 @@ export const create = spec({
     repo: {
       kind: "string",
       value: "url",
-      summary: "The clone URL: https, ssh or git",
+      summary: "The clone URL: https, ssh or git; or a folder, if the server runs on this machine",
       aliases: ["repo-url"],
     },
     branch: {
@@ -109,6 +116,7 @@ export const create = spec({
     },
     "git-username": { kind: "string", value: "name", summary: "The user name for the credential" },
     link: { kind: "boolean", summary: "Link this directory to the new project" },
+    force: { kind: "boolean", summary: "Create it even if the repository has a project already" },
   },
   fields: PROJECT_FIELDS,
   examples: [

@@ -14,7 +14,10 @@ export async function readJson(request: Request): Promise<unknown> {
   try {
     body = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes), printable);
   } catch {
-    throw new SvcError("invalid_json", "The body is not JSON in UTF-8.");
+    throw new SvcError(
+      "invalid_json",
+      "The body is not JSON in UTF-8. Send JSON with Content-Type: application/json.",
+    );
   }
   if (!isObject(body)) throw new SvcError("validation_failed", "The body must be a JSON object.");
   return body;

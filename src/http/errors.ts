@@ -1,6 +1,7 @@
 import { isDatabaseAway } from "../../db/errors.ts";
 import { diskFull, isDiskFull } from "../contract/disk-full.ts";
 import { type ErrorBody, SvcError } from "../contract/errors.ts";
+import { validationFailed } from "./validation.ts";
 
 /**
  * Converts anything thrown to an error for the caller. Only the messages of `SvcError`s leave the server; for other
@@ -16,7 +17,11 @@ export function toSvcError(error: unknown, code: string | number, requestId: str
     return new SvcError("unavailable", sentence, { request_id: requestId }, { "Retry-After": "5" });
   }
   if (code === "VALIDATION" && !isResponseValidation(error)) return validationFailed(error);
-  if (code === "PARSE") return new SvcError("invalid_json", "The body is not JSON.");
+  if (code === "PARSE")
+    return new SvcError(
+      "invalid_json",
+      "The body is not JSON. Send JSON in UTF-8, with Content-Type: application/json.",
+    );
   if (code === "INVALID_COOKIE_SIGNATURE" || code === "INVALID_FILE_TYPE") {
     return new SvcError("validation_failed", "The request is malformed.");
   }
@@ -31,24 +36,4 @@ export function toBody(error: SvcError): ErrorBody {
 /** A response that does not match its own schema is an internal error. */
 function isResponseValidation(error: unknown): boolean {
   return typeof error === "object" && error !== null && Reflect.get(error, "type") === "response";
-}
-
-/** The most details in one error. */
-const DETAILS_MAX = 20;
-
-function validationFailed(error: unknown): SvcError {
-  const found: unknown = Reflect.get(Object(error), "all");
-  const on: unknown = Reflect.get(Object(error), "type");
-  const details = (Array.isArray(found) ? found : []).slice(0, DETAILS_MAX).map((item: unknown) => ({
-    path:
-      String(Reflect.get(Object(item), "path") ?? "")
-        .replace(/^\//, "")
-        .replaceAll("/", ".") || String(on ?? "body"),
-    message: String(
-      Reflect.get(Object(item), "summary") ?? Reflect.get(Object(item), "message") ?? "is not valid",
-    ),
-  }));
-  const [first] = details;
-  const sentence = first ? `${first.path}: ${first.message}` : "The request is not valid.";
-  return new SvcError("validation_failed", sentence.slice(0, 300), { details });
 }

@@ -45,7 +45,11 @@ export function page<Row>(rows: Row[], limit: number, key: (row: Row) => string)
 export function readCursor(cursor: string | undefined, shape: RegExp): string | null {
   if (cursor === undefined) return null;
   const text = Buffer.from(cursor, "base64url").toString("utf8");
-  if (!shape.test(text)) throw new SvcError("validation_failed", "The cursor is not valid for this list.");
+  if (!shape.test(text))
+    throw new SvcError(
+      "validation_failed",
+      "The cursor is not valid for this list. Begin again without one, and pass next_cursor unchanged.",
+    );
   return text;
 }
 

@@ -10,7 +10,14 @@ export function storable(field: string, text: string, maxBytes: number): string 
   return text.toWellFormed();
 }
 
-/** The same for a free-form object, by the size of its JSON. */
+/** Characters of a text from outside in an error message. */
+const SHOWN_MAX = 100;
+
+/** A text from outside, for an error message. */
+export const shorten = (text: string): string =>
+  text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text;
+
+/** Like `storable`, for a free-form object, by the size of its JSON. */
 export function storableObject(
   field: string,
   value: Record<string, unknown>,

@@ -100,7 +100,7 @@ test("git reports that an unknown project is not found", async () => {
   ]) {
     const ran = await runClient(work.path, ...command);
     expect(ran.code).toBe(128);
-    expect(ran.err).toContain("remote: Project not found.");
+    expect(ran.err).toContain("not found among those of your accounts");
     expect(ran.err).toContain("not found");
   }
 });

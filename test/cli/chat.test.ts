@@ -411,7 +411,7 @@ describe("the session", () => {
     api.mount("/p/", () => failure("forbidden", "You are no member of this project.", 403));
     expect(await ask("x")).toMatchObject({
       code: 1,
-      stderr: "error: You are no member of this project.\n",
+      stderr: "error: You are no member of this project.\ncode: forbidden\n",
     });
   });
 });

@@ -281,7 +281,7 @@ describe("projects", () => {
     expect(ran.code).toBe(0);
     expect(ran.stdout).toBe("Created the project my-shop (shop) on branch main.\n");
     expect(ran.stderr).toContain("Next: svc cr ls");
-    expect(api.seen[0]?.body).toEqual({
+    expect(api.seen.at(-1)?.body).toEqual({
       name: "my-shop",
       repo_url: "git@git.example.com:team/my-shop.git",
       git_token: "sesame",

@@ -413,6 +413,6 @@ test("explains the response of a server that is not svc", async () => {
   expect((await svc(["projects", "ls"], { env: api.env })).stderr).toContain("a list without `projects`");
   api.on("GET /projects", () => failure("forbidden", "A project token cannot list projects.", 403));
   expect((await svc(["projects", "ls"], { env: api.env })).stderr).toBe(
-    "error: A project token cannot list projects.\n",
+    "error: A project token cannot list projects.\ncode: forbidden\n",
   );
 });

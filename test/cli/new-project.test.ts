@@ -106,7 +106,7 @@ describe("svc <project-name>", () => {
     ["shop", "Did you mean `svc ship`?"],
     ["sesions", "Did you mean `svc sessions`?"],
     ["deply", "Did you mean `svc deploy`?"],
-    ["status", "Did you mean `svc whoami`?"],
+    ["status", "For your sign-in: `svc whoami`."],
     ["My-Shop", "svc help"],
     ["my_shop", "svc help"],
     ["-my-shop", "--help"],

@@ -16,9 +16,14 @@ const target: Target = {
 };
 
 /** A client whose network answers with these, one after the other; the last one goes on. */
-function client(answers: (Response | Error | (() => Response))[], timeout?: number) {
+function client(
+  answers: (Response | Error | (() => Response))[],
+  timeout?: number,
+  env: Record<string, string> = {},
+) {
   const calls: { url: string; init: RequestInit }[] = [];
   const system = fakeSystem({
+    env,
     fetch: async (url, init) => {
       const answer = answers[Math.min(calls.length, answers.length - 1)];
       calls.push({ url, init });
@@ -122,7 +127,6 @@ test.each([
   ["ConnectionRefused", "The host refused the connection"],
   ["ENOTFOUND", "cannot be reached"],
   ["DEPTH_ZERO_SELF_SIGNED_CERT", "certificate is not trusted"],
-  ["UnsupportedProxyProtocol", "proxy cannot be used"],
   ["ECONNRESET", "connection to the host failed"],
 ])("%s has an error message with a hint", async (errorCode, says) => {
   const { api } = client([Object.assign(new Error("x"), { code: errorCode })]);
@@ -166,4 +170,50 @@ test("encodes each part of a path as one segment, and sends nothing without a to
   const api = makeApi(system, { ...target, token: undefined, tokenSource: null }, undefined);
   expect(await api.call(read).catch(code)).toBe("not_signed_in");
   expect(calls).toEqual([]);
+});
+
+const PROXY = "The proxy http://proxy.test:3128 (HTTPS_PROXY)";
+const proxied = { HTTPS_PROXY: "http://user:secret@proxy.test:3128" };
+
+test.each<[string, Record<string, string>, string, RegExp]>([
+  [
+    "ECONNREFUSED",
+    proxied,
+    `${PROXY} refused the connection, so the host was not reached`,
+    /Correct HTTPS_PROXY/,
+  ],
+  ["ENOTFOUND", proxied, `${PROXY} cannot be reached, so neither can the host`, /svc\.test to NO_PROXY/],
+  ["ERR_PROXY_TUNNEL", proxied, `${PROXY} refused to connect to the host`, /Correct HTTPS_PROXY/],
+  ["UnsupportedProxyProtocol", proxied, `${PROXY} is of a kind that svc does not support`, /SOCKS/],
+  ["ECONNREFUSED", {}, "The host refused the connection", /Check your connection/],
+  ["ECONNREFUSED", { ...proxied, NO_PROXY: "svc.test" }, "The host refused the connection", /Check your/],
+  ["ENOTFOUND", { HTTP_PROXY: "http://proxy.test" }, "The host cannot be reached", /Check your connection/],
+])("%s with %j names what failed", async (systemCode, env, message, hint) => {
+  const gone = Object.assign(new TypeError("gone"), { code: systemCode });
+  const error = await client([gone], undefined, env)
+    .api.call(write)
+    .catch((failed: unknown) => failed);
+  if (!(error instanceof CliError)) throw error;
+  expect(error.code).toBe("network");
+  expect(error.message).toBe(`${message}: team (https://svc.test/v1).`);
+  expect(error.extra.hint).toMatch(hint);
+  expect(JSON.stringify(error.extra) + error.message).not.toContain("secret");
+});
+
+test("a failure after the proxy, and an answer that may be the proxy's, name it too", async () => {
+  const answers = [
+    Object.assign(new TypeError("gone"), { code: "ECONNRESET" }),
+    new Response("<h1>Bad gateway</h1>", { status: 502 }),
+  ];
+  const messages = await Promise.all(
+    answers.map((answer) =>
+      client([answer], undefined, proxied)
+        .api.call(write)
+        .catch((error: unknown) => String(error)),
+    ),
+  );
+  expect(messages).toEqual([
+    "CliError: The connection to the host failed (ECONNRESET): team (https://svc.test/v1, through the proxy http://proxy.test:3128 (HTTPS_PROXY)).",
+    "CliError: The proxy http://proxy.test:3128 (HTTPS_PROXY) or team responded with status 502 and no error message.",
+  ]);
 });

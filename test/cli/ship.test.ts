@@ -277,14 +277,38 @@ describe("uncommitted changes", () => {
     const { code, stderr } = await who.ship(["--commit", "-m", "--all of it"], { cwd: join(who.cwd, "new") });
     expect([code, stderr.includes("from the hook")]).toEqual([0, true]);
     expect(who.git("log", "-1", "--format=%B").trim()).toBe("--all of it");
-    expect(who.git("ls-tree", "-r", "--name-only", "HEAD").split("\n")).toEqual([
-      ".gitignore",
-      ".svc/link.json",
-      "a",
-      "new/b",
-    ]);
+    expect(who.git("ls-tree", "-r", "--name-only", "HEAD").split("\n")).toEqual([".gitignore", "a", "new/b"]);
     expect(await branchesOf(who)).toMatchObject({ main: who.git("rev-parse", "HEAD") });
     expect(await who.shipped("--commit")).toMatchObject({ pushed: false });
+  });
+
+  test("never include a link, untracked or staged, in the first commit or a later one", async () => {
+    const who = shipper(api);
+    const exclude = join(who.cwd, ".git/info/exclude");
+    const link = { project_id: "", account_id: "", host: "team", host_url: `${api.url}/v1` };
+    who.write({ a: "1\n", "sub/.svc/link.json": JSON.stringify(link), ".svc/link.json": "{}" });
+    who.git("add", "--all");
+    rmSync(join(who.cwd, ".svc/link.json"));
+    await who.shipped(...FIRST, "--commit", "--name", "Without links");
+    expect(who.git("ls-tree", "-r", "--name-only", "HEAD")).toBe("a");
+    // a link from before links were ignored
+    writeFileSync(exclude, "");
+    who.write({ b: "1\n" });
+    who.git("add", "--all");
+    expect(who.git("diff", "--cached", "--name-only").split("\n")).toContain(".svc/link.json");
+    const { stderr } = await who.ship(["--commit"]);
+    expect(stderr).toContain("Committing: 1 path\n  A b\n");
+    expect(who.git("ls-tree", "-r", "--name-only", "HEAD")).toBe("a\nb");
+    // only links are left to commit
+    expect(await who.shipped("--commit")).toMatchObject({ pushed: false });
+    expect(who.git("status", "--porcelain")).toBe("");
+    // in the commits of another branch, a link is left as it is
+    who.git("switch", "--quiet", "-c", "with-link");
+    who.git("add", "--force", ".svc/link.json");
+    who.git("commit", "--quiet", "--message", "link");
+    who.write({ ".svc/link.json": readFileSync(join(who.cwd, ".svc/link.json"), "utf8").trim(), c: "1\n" });
+    await who.shipped("--commit");
+    expect(who.git("show", "--name-only", "--format=", "HEAD")).toBe("c");
   });
 
   test("stay uncommitted if a hook fails, and nothing is pushed or created", async () => {
@@ -565,11 +589,13 @@ describe("existing projects", () => {
     const { project_id } = await api.project(remote.url, { name: "External" });
     git(["-C", who.cwd, "remote", "add", "origin", remote.url]);
     git(["-C", who.cwd, "pull", "--quiet", "origin", "main"]);
-    await svc(["projects", "link", project_id], { home: who.home });
     const config = readFileSync(join(who.cwd, ".git/config"), "utf8");
     const tip = who.commit({ b: "2\n" });
     expect(await who.shipped("--dry-run")).toMatchObject({ pushed: true, remote_url: remote.url });
     expect(await who.shipped()).toMatchObject({ project_id, created: false, pushed: true, remote: "origin" });
+    // found by its repository, and linked for later
+    const link = JSON.parse(readFileSync(join(who.cwd, ".svc/link.json"), "utf8"));
+    expect(link.project_id).toBe(project_id);
     expect(remote.sha("main")).toBe(tip);
     expect(readFileSync(join(who.cwd, ".git/config"), "utf8")).not.toContain("credential");
     expect(readFileSync(join(who.cwd, ".git/config"), "utf8").startsWith(config)).toBe(true);

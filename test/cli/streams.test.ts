@@ -26,7 +26,7 @@ const DATA_LINES: Record<string, string[]> = {
   "cr comments": ["3"],
   "cr approve": ["3"],
   "projects info": ["shop"],
-  "projects new": ["--repo", "https://git.example.com/shop.git"],
+  "projects new": ["--repo", "https://git.example.com/new.git"],
   "projects link": ["shop"],
   "projects rm": ["shop", "--yes"],
   "hosts use": ["cloud"],

@@ -43,7 +43,7 @@ describe("svc validate", () => {
   test("prints each problem with its position and line, with control characters escaped", async () => {
     const { code, stdout, stderr } = await validate(repository({ "svc.toml": BROKEN }));
     expect(code).toBe(1);
-    expect(stderr).toBe("error: svc.toml has 3 errors and 1 warning.\n");
+    expect(stderr).toBe("error: svc.toml has 3 errors and 1 warning.\ncode: manifest_invalid\n");
     expect(stdout).toBe(`svc.toml:2:3: error: triggers[0].type is missing: add type = "cron".
 2 | [[triggers]]
   |   ^

@@ -80,7 +80,7 @@ test("a trigger's page shows its prompt, webhook URL and firings, with any name"
   await holdsNothing(page);
   expect(faults()).toEqual([]);
   await page.goto(`${svc.api.url}/projects/shop/triggers/none`);
-  await page.getByText("Trigger not found in the manifest").waitFor();
+  await page.getByText("not found in the manifest").waitFor();
   await close();
 });
 

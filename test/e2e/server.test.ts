@@ -170,13 +170,16 @@ test("a second server on the same data folder exits, and the first continues", a
   await start(settings(dataDir));
 });
 
+const inUse = (port: number | string | undefined): string =>
+  `svc-api: Another program already listens on port ${port} of 127.0.0.1. Stop it, or set SVC_PORT to another port.\n`;
+
 test("a port in use is an error of one line", async () => {
   const taken = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
   undo.push(() => taken.stop(true));
   const result = await run({ ...settings(usedFolder()), SVC_PORT: String(taken.port) }, []);
   expect(result).toMatchObject({
     code: 1,
-    err: "svc-api: The port is in use. Stop the program that uses it, or set SVC_PORT to another port.\n",
+    err: inUse(taken.port),
   });
 });
 
@@ -184,10 +187,7 @@ test("two servers never share a port", async () => {
   const first = await start(settings(usedFolder()));
   const port = new URL(first.url).port;
   const second = await run({ ...settings(usedFolder()), SVC_PORT: port }, []);
-  expect([second.code, second.err]).toEqual([
-    1,
-    "svc-api: The port is in use. Stop the program that uses it, or set SVC_PORT to another port.\n",
-  ]);
+  expect([second.code, second.err]).toEqual([1, inUse(port)]);
 });
 
 test("rejects a master key that is not the database's", async () => {

@@ -69,7 +69,9 @@ async function svc(...args: string[]) {
 }
 
 test("the first start signs the command line in, the second keeps it signed in, and Ctrl-C is not an error", async () => {
-  const first = await start();
+  // a proxy that refuses every connection, and no NO_PROXY
+  const proxy = "http://127.0.0.1:9";
+  const first = await start({ HTTP_PROXY: proxy, HTTPS_PROXY: proxy });
   expect(first.said()).toContain("The svc command is signed in as ");
   // one link, for the user whose token the command has
   const links = first.said().match(/\S+\/welcome\?token=\S+/g) ?? [];
@@ -94,9 +96,37 @@ test("the first start signs the command line in, the second keeps it signed in, 
   expect(third.url).toBeUndefined();
   expect(await third.child.exited).toBe(1);
   expect(third.said().trim().split("\n")).toEqual([
-    "svc-api: The port is in use. Stop the program that uses it, or set SVC_PORT to another port.",
+    `svc-api: Another program already listens on port ${port} of 127.0.0.1. Stop it, or set SVC_PORT to another port.`,
   ]);
   expect(await second.end("SIGTERM")).toMatchObject({ code: 0 });
+});
+
+test("a failure during the set-up leaves no server behind", async () => {
+  const script = `
+    const { startServer } = await import("./scripts/server-process.ts");
+    console.log(await startServer({}).listening);
+    throw new Error("the set-up failed");
+  `;
+  const child = Bun.spawn([process.execPath, "-e", script], {
+    env: env({ SVC_DATA_DIR: usedFolder("failed") }),
+    stdin: "ignore",
+    stderr: "pipe",
+  });
+  const [url, said] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  expect(await child.exited).toBe(1);
+  expect(url).toMatch(/^http:/);
+  expect(said).toContain("the set-up failed");
+  await until(
+    () => `the server at ${url} stops`,
+    () =>
+      fetch(`${url.trim()}/v1/health`).then(
+        () => false,
+        () => true,
+      ),
+  );
 });
 
 /** The only programs that some starts find. */
@@ -187,7 +217,7 @@ function startOf(folder: string): string[] {
 }
 
 needs("another user (unshare, setpriv)", canBecome)(
-  "without bubblewrap, prompts once whether sandboxes may run without isolation",
+  "without bubblewrap, prompts once whether sandboxes may run without isolation, and once for the runtime",
   async () => {
     const folder = mkdtempSync(join(tmpdir(), "svc-home-"));
     const { SVC_SANDBOX_ISOLATION, PATH = "", ...rest } = withoutRuntime(join(folder, "data"));
@@ -200,11 +230,14 @@ needs("another user (unshare, setpriv)", canBecome)(
           await run.shows("Run sessions without isolation? [y/N] ");
           expect(run.drawn()).toContain("bubblewrap is not installed");
           run.type("y\r");
+          await run.shows("install? [Y/n] ");
+          run.type("n\r");
         }
-        await run.shows("install? [Y/n] ");
-        run.type("n\r");
         await run.shows("svc cr merge 1");
         expect(run.drawn().includes("without isolation?")).toBe(time === "first");
+        expect(run.drawn().includes("install? [Y/n]")).toBe(time === "first");
+        expect(run.drawn()).toContain("svc-api runtime install");
+        expect(run.drawn()).toContain("Nothing isolates them");
         expect(run.drawn()).toContain("SVC_SANDBOX_ISOLATION=none: sandboxes are not isolated");
         run.type("\x03");
         expect(await run.exited).toBe(0);

@@ -42,6 +42,26 @@ test("a credential is sent as a header to its origin, and is in no command line 
   expect(error).toMatchObject({ code: "repo_unreachable", message: expect.stringContaining("credential") });
 });
 
+test("names the proxy's variable, but not the proxy, if the proxy does not answer", async () => {
+  await using directory = await temporary();
+  await using engine = await createTestGit({ dataDir: `${directory.path}/data` });
+  const before = process.env["https_proxy"];
+  process.env["https_proxy"] = "http://user:secret@127.0.0.1:9";
+  try {
+    const error = await engine.git
+      .listBranches(engine.repo("https://code.invalid/up.git"), 5000)
+      .catch((thrown: SvcError) => thrown);
+    expect(error).toMatchObject({
+      code: "repo_unreachable",
+      message:
+        "The repository at code.invalid could not be read: the proxy that the server's https_proxy names cannot be reached, or it refuses this host.",
+    });
+  } finally {
+    if (before === undefined) delete process.env["https_proxy"];
+    else process.env["https_proxy"] = before;
+  }
+});
+
 test("rejects a redirect with the next step, and does not send it the header", async () => {
   await using directory = await temporary();
   await using engine = await createTestGit({ dataDir: `${directory.path}/data` });

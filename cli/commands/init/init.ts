@@ -1,6 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { basename } from "node:path";
 import type { Context } from "../../context.ts";
+import { usage } from "../../failure.ts";
 import { findRepository } from "../../git-branch.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/init.ts";
@@ -14,6 +15,7 @@ import { writeAll } from "./write-all.ts";
 
 /** Spec 4.5. svc.toml is read only at the top of a repository, so a run below it sets up the top folder. */
 export const init: Handler<typeof table.init> = async (context, { flags }) => {
+  requireNoSandbox(context, "svc init does not run in a sandbox.");
   const { system, out } = context;
   const repository = await findRepository(system.cwd);
   const root = await realpath(repository?.folder ?? system.cwd);
@@ -26,6 +28,12 @@ export const init: Handler<typeof table.init> = async (context, { flags }) => {
   await report(context, root, planned, flags["dry-run"]);
   await out.note(nextSteps({ planned, isBelow, isRepository: repository !== null }));
 };
+
+/** A sandbox belongs to a project, which is set up elsewhere. @throws CliError `usage` */
+export function requireNoSandbox({ sandbox }: Context, message: string): void {
+  if (sandbox)
+    throw usage(message, "Nothing is set up in a sandbox. `svc help sandbox` lists what works here.");
+}
 
 /**
  * The files of a project, and those for the coding agents on this machine.

@@ -7,7 +7,7 @@ import { gitIn } from "../../git.ts";
 import type { Handler } from "../../spec.ts";
 import type { System } from "../../system.ts";
 import type * as table from "../../table/init.ts";
-import { scaffold, writePlanned } from "./init.ts";
+import { requireNoSandbox, scaffold, writePlanned } from "./init.ts";
 import { type Planned, plan } from "./plan.ts";
 import { report } from "./report.ts";
 
@@ -30,6 +30,7 @@ export const newProject: Handler<typeof table.newProject> = async (context, { ar
   const name = args["project-name"];
   const folder = join(system.cwd, name);
   if (!PROJECT_NAME.test(name)) throw usage(`Unknown command: svc ${name}`, "Run `svc help` for the list.");
+  requireNoSandbox(context, `Unknown command: svc ${name}`);
   await consent(context, name, flags);
   await requireFree(folder, name);
   const parent = await realpath(system.cwd);

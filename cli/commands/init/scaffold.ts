@@ -2,6 +2,7 @@ import { dirname, normalize } from "node:path/posix";
 import { NAME_MAX } from "../../../src/contract/limits.ts";
 import { readManifest } from "../../../src/contract/manifest/manifest.ts";
 import skill from "../../../src/contract/skill.md" with { type: "text" };
+import { IGNORED } from "../projects/ignore-link.ts";
 import agent from "./agent.md" with { type: "text" };
 import preview from "./preview.ts.txt" with { type: "text" };
 import dockerfile from "./project.dockerfile" with { type: "text" };
@@ -54,9 +55,6 @@ export function projectFiles(folder: string, existing: string): ScaffoldFile[] {
 export function skillFile(folder: string, agents: readonly string[]): ScaffoldFile {
   return { path: `${folder}/svc/SKILL.md`, text: skill, for: agents };
 }
-
-/** The link is specific to a clone: it holds its host and project. */
-const IGNORED = "link.json\n";
 
 /** Has `$schema`, because the runtime adds it otherwise. */
 const RUNTIME_CONFIG = `${JSON.stringify(

@@ -5,13 +5,16 @@ import type { Project } from "../../../src/contract/project.ts";
 import { type Api, path } from "../../api.ts";
 import { replace } from "../../config-write.ts";
 import type { Context } from "../../context.ts";
-import { CliError, systemCode } from "../../failure.ts";
+import { CliError, systemCode, usage } from "../../failure.ts";
+import { readRemotes } from "../../git-remotes.ts";
 import { findLink, linkPath } from "../../link.ts";
 import { checkProjectName } from "../../project.ts";
+import { findByRemotes } from "../../project-by-remote.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/projects.ts";
 import { resolveTarget, type Target } from "../../target.ts";
 import { oneLine } from "../../text.ts";
+import { ignoreLink } from "./ignore-link.ts";
 
 export const link: Handler<typeof table.link> = async (context, { args }) => {
   const { system, globals, out } = context;
@@ -19,7 +22,8 @@ export const link: Handler<typeof table.link> = async (context, { args }) => {
   const target = await resolveTarget(system, { host: globals.host, useLink: false });
   const api = context.apiFor(target);
   const wanted = args["id-or-slug"] ?? globals.project;
-  const name = wanted === undefined ? await pickProject(api) : checkProjectName(wanted, "The project");
+  const name =
+    wanted === undefined ? await pickProject(context, api) : checkProjectName(wanted, "The project");
   const project = await api.call<Project>({ path: path`/projects/${name}` });
   const written = await writeLink(context, target, project);
   await out.result(written, () => `Linked ${written.path} to ${oneLine(project.name)} on ${target.name}.\n`);
@@ -63,7 +67,7 @@ export async function writeLink({ system }: Context, target: Target, project: Pr
 }
 
 /**
- * Checks that a link can be written. A `.svc` that is a symbolic link is not followed.
+ * Checks that a link can be written, and keeps it out of commits. A `.svc` that is a symbolic link is not followed.
  * @throws CliError `file`.
  */
 export async function prepareLink(folder: string): Promise<void> {
@@ -75,6 +79,7 @@ export async function prepareLink(folder: string): Promise<void> {
       throw new CliError("file", `${own} is a symbolic link. Nothing was written.`);
     }
     await access(own, constants.W_OK);
+    await ignoreLink(folder);
   } catch (error) {
     throw cannotWrite(file, error);
   }
@@ -85,7 +90,20 @@ const cannotWrite = (file: string, error: unknown): CliError =>
     ? error
     : new CliError("file", `${file} cannot be written (${systemCode(error) ?? "unknown error"}).`);
 
-async function pickProject(api: Api): Promise<string> {
+/** Prompts, with the projects of this repository first. Without a terminal, takes the only project of this repository. */
+async function pickProject(context: Context, api: Api): Promise<string> {
+  const found = await findByRemotes(api, await readRemotes(context.system));
+  const matches = found?.projects ?? [];
+  if (!context.canAsk()) {
+    const [only, other] = matches;
+    if (only && !other) return only.project_id;
+    throw usage(
+      "svc projects link needs <id-or-slug>: the project.",
+      other
+        ? `${matches.length} projects have this repository: ${matches.map(({ slug }) => oneLine(slug)).join(", ")}.`
+        : "No project has this repository. `svc projects ls` lists all.",
+    );
+  }
   const projects = await api.list<Project>({ path: "/projects" }, "projects");
   if (projects.length === 0) {
     throw new CliError("no_project", `There are no projects on ${api.target.name} yet.`, {
@@ -93,8 +111,14 @@ async function pickProject(api: Api): Promise<string> {
     });
   }
   const { choose } = await import("../../prompt.ts");
+  const isMatch = (project: Project) => matches.some(({ project_id }) => project_id === project.project_id);
+  const sorted = projects.toSorted((a, b) => Number(isMatch(b)) - Number(isMatch(a)));
   return choose(
     "Which project is this?",
-    projects.map(({ project_id, name, repo_url }) => ({ value: project_id, label: name, hint: repo_url })),
+    sorted.map((project) => ({
+      value: project.project_id,
+      label: project.name,
+      hint: isMatch(project) ? `this repository: ${project.repo_url}` : project.repo_url,
+    })),
   );
 }

@@ -1,17 +1,26 @@
+import { resolve } from "node:path";
 import type { CreateProjectBody, Project } from "../../../src/contract/project.ts";
-import { usage } from "../../failure.ts";
+import { hostOf, isLoopback } from "../../../src/contract/proxy.ts";
+import type { Api } from "../../api.ts";
+import type { Context } from "../../context.ts";
+import { CliError, usage } from "../../failure.ts";
 import { readSecret } from "../../input.ts";
+import { hasRepository } from "../../project-by-remote.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/projects.ts";
-import { oneLine } from "../../text.ts";
+import type { Target } from "../../target.ts";
+import { displayUrl, oneLine } from "../../text.ts";
 import { writeLink } from "./link.ts";
 
 export const create: Handler<typeof table.create> = async (context, { flags }) => {
   const { out } = context;
+  const name = flags.name ?? nameFrom(flags.repo);
   const api = await context.api();
+  const repo = flags.repo === undefined ? undefined : readRepo(context, api.target, flags.repo);
+  if (repo !== undefined && !flags.force) await requireNoProject(api, repo);
   const token = flags["git-token"];
-  const body: CreateProjectBody = { name: flags.name ?? nameFrom(flags.repo) };
-  if (flags.repo !== undefined) body.repo_url = flags.repo;
+  const body: CreateProjectBody = { name };
+  if (repo !== undefined) body.repo_url = repo;
   if (flags.branch !== undefined) body.default_branch = flags.branch;
   if (flags.account !== undefined) body.account_id = flags.account;
   if (flags["git-username"] !== undefined) body.git_username = flags["git-username"];
@@ -33,6 +42,31 @@ export const create: Handler<typeof table.create> = async (context, { flags }) =
       `Next: svc projects link ${slug}      in your checkout\n      svc cr ls --project ${slug}`,
     );
 };
+
+/** The URL of a repository, or the absolute path of one on this machine, if the server is there too. @throws CliError `usage` */
+function readRepo({ system }: Context, target: Target, repo: string): string {
+  if (!/^(?:\.{0,2}\/|\.{1,2}$)/.test(repo)) return repo;
+  if (isLoopback(hostOf(target.url))) return resolve(system.cwd, repo);
+  throw usage(
+    `--repo ${oneLine(repo)} is a folder on this machine, which ${target.name} (${target.url}) cannot read.`,
+    "Pass the repository's URL. Or run `svc ship` in the folder: svc then hosts the repository.",
+  );
+}
+
+/** A second project of a repository is nearly always a mistake. The server allows it. @throws CliError `project_exists` */
+async function requireNoProject(api: Api, repo: string): Promise<void> {
+  const all = await api.list<Project>({ path: "/projects" }, "projects");
+  const existing = all.find((project) => hasRepository(project, repo));
+  if (!existing) return;
+  const slug = oneLine(existing.slug);
+  throw new CliError(
+    "project_exists",
+    `${displayUrl(repo)} has a project on ${api.target.name} already: ${oneLine(existing.name)} (${slug}).`,
+    {
+      hint: `Link this directory to it with \`svc projects link ${slug}\`. To create another one, pass --force.`,
+    },
+  );
+}
 
 /** `shop` for `https://git.example.com/team/shop.git` and for `git@git.example.com:team/shop`. */
 function nameFrom(repo: string | undefined): string {

@@ -1,5 +1,6 @@
 import type { Context } from "../../context.ts";
 import { CliError } from "../../failure.ts";
+import { ALL_LINKS, EXCEPT_LINKS } from "../../link.ts";
 import { count, oneLine } from "../../text.ts";
 import type { Steps } from "./steps.ts";
 import type { WorkTree } from "./work-tree.ts";
@@ -52,10 +53,12 @@ function listed({ changes }: WorkTree): string {
   return lines.join("") + (changes.length > SHOWN ? `\n  and ${changes.length - SHOWN} more` : "");
 }
 
-/** As `git add --all` and `git commit` do, with the user's hooks. */
-async function commitAll({ git }: WorkTree, message = MESSAGE, hidden: boolean): Promise<string> {
+/** As `git add --all` and `git commit` do, with the user's hooks, but without links, staged or not. */
+async function commitAll({ git, commit }: WorkTree, message = MESSAGE, hidden: boolean): Promise<string> {
+  const unstage = commit === null ? ["rm", "--cached", "--ignore-unmatch"] : ["reset"];
+  await git.output(...unstage, "--quiet", "--", ALL_LINKS);
   for (const command of [
-    ["add", "--all"],
+    ["add", "--all", "--", ...EXCEPT_LINKS],
     ["commit", "--quiet", `--message=${message}`],
   ]) {
     const { code, output } = await git.watch(command, { hidden, seconds: COMMIT_SECONDS });

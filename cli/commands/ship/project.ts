@@ -3,8 +3,9 @@ import type { CreateProjectBody, Project } from "../../../src/contract/project.t
 import { type Api, path } from "../../api.ts";
 import type { Context } from "../../context.ts";
 import { CliError } from "../../failure.ts";
-import { projectIdOf } from "../../gateway.ts";
 import { findLink } from "../../link.ts";
+import { findByRemotes, gatewayMatch } from "../../project-by-remote.ts";
+import { oneLine } from "../../text.ts";
 import { prepareLink, writeLink } from "../projects/link.ts";
 import type { WorkTree } from "./work-tree.ts";
 
@@ -15,8 +16,8 @@ export interface Found {
 }
 
 /**
- * The project that this repository is shipped to: by name, else by its link, else by a remote on the current host's gateway.
- * Null if there is none yet. A link above the repository's top folder belongs to another repository.
+ * The project that this repository is shipped to: by name, else by its link, else by a remote on the current host's gateway,
+ * else the one that has the repository of `origin`. Null if there is none yet. A link above the repository's top folder belongs to another repository.
  */
 export async function findProject(context: Context, api: Api, tree: WorkTree): Promise<Found | null> {
   const { system, globals } = context;
@@ -26,8 +27,22 @@ export async function findProject(context: Context, api: Api, tree: WorkTree): P
     const { id } = await context.project();
     return { project: await getProject(api, id, link?.path), isLinked: true };
   }
-  const id = tree.remotes.flatMap(({ url }) => projectIdOf(api.target.url, url) ?? [])[0];
-  return id === undefined ? null : { project: await getProject(api, id, undefined), isLinked: false };
+  const gateway = gatewayMatch(api.target.url, tree.remotes);
+  if (gateway) return { project: await getProject(api, gateway.id, undefined), isLinked: false };
+  return await byRepository(api, tree);
+}
+
+/** @throws CliError `no_project` if several projects have this repository. */
+async function byRepository(api: Api, tree: WorkTree): Promise<Found | null> {
+  const origin = tree.remotes.filter(({ name }) => name === "origin");
+  const [project, other] = (await findByRemotes(api, origin))?.projects ?? [];
+  if (!project) return null;
+  if (!other) return { project, isLinked: false };
+  throw new CliError(
+    "no_project",
+    `Several projects on ${api.target.name} have the repository of the remote origin, such as ${oneLine(project.slug)} and ${oneLine(other.slug)}.`,
+    { hint: `Choose one with \`svc projects link ${oneLine(project.slug)}\`, then run \`svc ship\` again.` },
+  );
 }
 
 async function getProject(api: Api, id: string, linkedBy: string | undefined): Promise<Project> {

@@ -1,6 +1,6 @@
 import { CliError } from "../../failure.ts";
 import { gatewayUrl, remoteUrl } from "../../gateway.ts";
-import { oneLine, shellWord } from "../../text.ts";
+import { displayUrl, oneLine, shellWord } from "../../text.ts";
 import type { Remote, WorkTree } from "./work-tree.ts";
 
 /** The remote to push to. */
@@ -66,9 +66,4 @@ export async function setRemote({ git }: WorkTree, { name, url, change }: PushRe
     const key = `remote.${name}.url`;
     await git.output("config", "--local", "--fixed-value", "--replace-all", key, url, change.from);
   }
-}
-
-/** A URL for display: on one line and without credentials. */
-export function displayUrl(url: string): string {
-  return oneLine(url.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/@]*@/i, "$1"));
 }

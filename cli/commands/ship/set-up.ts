@@ -1,9 +1,9 @@
 import type { Project } from "../../../src/contract/project.ts";
 import type { Context } from "../../context.ts";
 import type { Target } from "../../target.ts";
-import { oneLine } from "../../text.ts";
+import { displayUrl, oneLine } from "../../text.ts";
 import { hasHelper, setHelper } from "./credential-helper.ts";
-import { displayUrl, gatewayRemote, ownRemote, type PushRemote, setRemote } from "./remote.ts";
+import { gatewayRemote, ownRemote, type PushRemote, setRemote } from "./remote.ts";
 import type { Steps } from "./steps.ts";
 import type { WorkTree } from "./work-tree.ts";
 

@@ -1,9 +1,12 @@
+import { existsSync } from "node:fs";
 import type { Project } from "../../../src/contract/project.ts";
 import { notSignedIn } from "../../api-failure.ts";
 import { usage } from "../../failure.ts";
+import { linkPath } from "../../link.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/ship.ts";
-import { oneLine, shellWord } from "../../text.ts";
+import { displayUrl, oneLine, shellWord } from "../../text.ts";
+import { ignoreLink } from "../projects/ignore-link.ts";
 import { writeLink } from "../projects/link.ts";
 import { commitOrReport, requireCommits } from "./commit.ts";
 import { checkManifest } from "./manifest.ts";
@@ -11,7 +14,7 @@ import { openWorkTree } from "./open-work-tree.ts";
 import { planProject } from "./plan-project.ts";
 import { createProject, findProject } from "./project.ts";
 import { push, requireDefaultBranch } from "./push.ts";
-import { displayUrl, type PushRemote } from "./remote.ts";
+import type { PushRemote } from "./remote.ts";
 import { setUp } from "./set-up.ts";
 import { makeSteps, type Steps } from "./steps.ts";
 import type { WorkTree } from "./work-tree.ts";
@@ -38,6 +41,7 @@ export const ship: Handler<typeof table.ship> = async (context, { flags }) => {
   requireCommits(before, flags);
   const plan = found ? null : await planProject(context, api, before, manifest, flags);
 
+  if (!steps.dryRun && existsSync(linkPath(before.root))) await ignoreLink(before.root);
   const tree = await commitOrReport(context, steps, before, flags);
   if (found && !found.isLinked) {
     await steps.take("link this folder", () => writeLink(context, target, found.project, tree.root));

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { CliError } from "../../failure.ts";
 import { type Git, gitFailed, gitIn } from "../../git.ts";
+import { EXCEPT_LINKS } from "../../link.ts";
 import type { System } from "../../system.ts";
 
 /** The state of a repository that `svc ship` uses. */
@@ -14,7 +15,7 @@ export interface WorkTree {
   /** Null before the first commit. */
   commit: string | null;
   hasUpstream: boolean;
-  /** Uncommitted changes; a new folder is one entry. */
+  /** Uncommitted changes without those of links; a new folder is one entry. */
   changes: Change[];
   isShallow: boolean;
   remotes: Remote[];
@@ -51,7 +52,8 @@ export async function readWorkTree(system: System): Promise<WorkTree | null> {
   const gitDir = lineOf(await git.output("rev-parse", "--absolute-git-dir"));
   requireNoRebase(gitDir);
   const branch = await branchOf(git);
-  const status = await git.output("status", "--porcelain=v2", "--branch", "--untracked-files=normal", "-z");
+  const options = ["--porcelain=v2", "--branch", "--untracked-files=normal", "-z"];
+  const status = await git.output("status", ...options, "--", ...EXCEPT_LINKS);
   return {
     git,
     root,

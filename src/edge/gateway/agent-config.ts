@@ -19,7 +19,7 @@ export async function sendAgentConfig(
 ): Promise<Response> {
   const { projectId } = await runOf(deps, authorization, projectName, false);
   const [project] = await deps.db.select().from(projects).where(eq(projects.projectId, projectId));
-  if (!project) throw new SvcError("not_found", "Project not found.");
+  if (!project) throw new SvcError("not_found", `Project ${projectId} not found: it has been deleted.`);
   const found = await findAgentConfig(deps, project);
   if (!found) return new Response(null, { status: 204 });
   return new Response(await packAgentConfig(deps, project, found), {

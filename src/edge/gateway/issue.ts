@@ -66,7 +66,10 @@ export async function runOf(
   const { projectId } = project;
   const branch = caller.sessionId && (await liveBranch(deps, projectId, caller.sessionId));
   if (!caller.sessionId || !branch)
-    throw new SvcError("forbidden", "This token does not belong to a running session.");
+    throw new SvcError(
+      "forbidden",
+      "This token does not belong to a running session. Only the sandbox of one gets a clone credential; others use their own token with svc's git gateway.",
+    );
   return { runId: caller.sessionId, projectId, branch, issuedFor: caller.tokenId };
 }
 
@@ -89,7 +92,11 @@ async function runOfKey(deps: Deps, key: string, projectName: string): Promise<L
   if (row.projectId !== projectName.toLowerCase()) {
     throw new SvcError("forbidden", "This sandbox belongs to another project.");
   }
-  if (!isAlive(row)) throw new SvcError("forbidden", "The session of this sandbox has ended.");
+  if (!isAlive(row))
+    throw new SvcError(
+      "forbidden",
+      "The session of this sandbox has ended. Restart it: svc sessions restart <id>",
+    );
   const { runId, projectId, branch } = row;
   return { runId, projectId, branch, issuedFor: serviceKeyHash };
 }

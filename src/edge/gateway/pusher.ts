@@ -57,7 +57,11 @@ async function pusherOf(deps: CallerLookup, caller: Caller, role: Role): Promise
   if (caller.kind === "user") return { kind: "user", id: caller.userId, role };
   if (caller.sessionId === null) return { kind: "project", id: caller.tokenId };
   const branch = await liveBranch(deps, caller.projectId, caller.sessionId);
-  if (branch === null) throw new SvcError("forbidden", "The session of this token is not running.");
+  if (branch === null)
+    throw new SvcError(
+      "forbidden",
+      "The session of this token is not running. Restart it: svc sessions restart <id>",
+    );
   return { kind: "session", id: caller.sessionId, branch };
 }
 

@@ -61,7 +61,7 @@ async function admitHolder(deps: Deps, credentials: Credentials, sessionId: stri
   const reached = isAnybody ? null : await reachSession(deps, sessionId);
   if (!reached) {
     await resolveCaller(deps, credentials);
-    throw new SvcError("not_found", "Session not found.");
+    throw new SvcError("not_found", `Session ${sessionId} not found. List sessions with: svc sessions ls`);
   }
   const { caller } = await resolveProject(deps, credentials, reached.project.projectId);
   await requireAgentReach(deps, caller, reached.project, reached.session);
@@ -72,7 +72,11 @@ async function admitVisitor(deps: Deps, cookies: readonly string[], place: Previ
   const visitor = visitorOf(deps, cookies, place);
   if (!visitor) throw signInFirst(place);
   const reached = await reachSession(deps, place.sessionId);
-  if (!reached) throw new SvcError("not_found", "Session not found.");
+  if (!reached)
+    throw new SvcError(
+      "not_found",
+      `Session ${place.sessionId} not found. List sessions with: svc sessions ls`,
+    );
   await requireMember(deps, reached.session.accountId, visitor);
   return { ...reached, ...visitor };
 }

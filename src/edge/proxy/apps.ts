@@ -63,8 +63,7 @@ export function createApps(deps: Deps, api: Address): Apps {
       return notServed(deps, head, visit);
     const { daemon, run } = reached;
     if (!isWithinReach(deps, run)) {
-      const sentence =
-        "The app runs on another server's machine. Redeploy it from this server to run it here.";
+      const sentence = `The app ${live.entry.slug} runs on another server's machine. Redeploy it from this server to run it here: svc apps deploy ${live.entry.slug}`;
       throw new SvcError("sandbox_unreachable", sentence);
     }
     const { scheme } = previewSite(deps);
@@ -121,5 +120,9 @@ function pageOf({ slug, state, error, next }: App): Page {
 /** The response to a protocol error, or for an app that does not answer. */
 export function refuseForApp(deps: Deps, status: number, message: string, head: RequestHead): Answer {
   if (status !== 502) return refuse(deps, ofHttp(status, message), head);
-  return refuse(deps, new SvcError("sandbox_unreachable", "The app does not answer."), head);
+  return refuse(
+    deps,
+    new SvcError("sandbox_unreachable", "The app does not answer. See its log with: svc apps logs <slug>"),
+    head,
+  );
 }

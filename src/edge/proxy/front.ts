@@ -125,7 +125,11 @@ function forApi(head: RequestHead, client: Client): string {
 
 function explain(status: number, message: string, isForSandbox: boolean): SvcError | Error {
   if (status !== 502) return ofHttp(status, message);
-  if (isForSandbox) return new SvcError("sandbox_unreachable", "The session's sandbox does not answer.");
+  if (isForSandbox)
+    return new SvcError(
+      "sandbox_unreachable",
+      "The session's sandbox does not answer. See its log with: svc sessions logs <id>",
+    );
   return stopping();
 }
 

@@ -3,6 +3,7 @@ import type { Db } from "../../../db/client.ts";
 import { appDeployments, apps, projects } from "../../../db/schema/index.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { ManifestApp } from "../../contract/manifest/manifest.ts";
+import { shorten } from "../../http/text.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 
 export type AppRow = typeof apps.$inferSelect;
@@ -32,7 +33,10 @@ export async function findAppBySlug(
   // Postgres rejects NUL
   const [app] = slug.includes("\0") ? [] : await db.select().from(apps).where(isIt);
   if (app) return app;
-  throw new SvcError("not_found", "App not found in this project. List apps with: svc apps ls");
+  throw new SvcError(
+    "not_found",
+    `App "${shorten(slug)}" not found in this project. List apps with: svc apps ls`,
+  );
 }
 
 /** An app's row, locked until the transaction ends; null when it does not exist. */

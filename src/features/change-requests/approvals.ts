@@ -32,7 +32,10 @@ export async function approveChangeRequest(
   const [row = found] = rows;
   if (row.status !== "open") throw notOpen(row, row.status);
   if (!listing)
-    throw new SvcError("repo_unreachable", "The repository does not respond. Try again in a moment.");
+    throw new SvcError(
+      "repo_unreachable",
+      `The repository of ${project.name} does not respond, so #${row.number} cannot be approved now. Try again in a moment.`,
+    );
   await requireOther(deps, caller, project, row, listing);
   const head = tipOf(listing, row.headRef);
   if (seen !== undefined && seen.toLowerCase() !== head) throw headMoved(row, seen.toLowerCase(), head);

@@ -26,7 +26,10 @@ export async function closeChangeRequest(
   // another request has merged or closed it first
   const now = closed ?? (await findChangeRequest(deps.db, project, row.crId));
   if (now.status === "merged") {
-    throw new SvcError("already_merged", `Change request #${now.number} is merged and cannot be closed.`);
+    throw new SvcError(
+      "already_merged",
+      `Change request #${now.number} is merged and cannot be closed. To undo it, open a change request that reverts it.`,
+    );
   }
   return await present(deps, project, now, null);
 }
@@ -48,7 +51,10 @@ export async function reopenChangeRequest(
       .where(and(eq(changeRequests.crId, crId), eq(changeRequests.status, "closed")))
       .returning();
     if (!row)
-      throw new SvcError("not_closed", `Change request #${number} is not closed, so it cannot be reopened.`);
+      throw new SvcError(
+        "not_closed",
+        `Change request #${number} is not closed, so it cannot be reopened. See its status: svc cr show ${number}`,
+      );
     await publish(tx, project.projectId, changeOf(row));
     return row;
   });

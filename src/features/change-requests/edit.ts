@@ -33,7 +33,11 @@ export async function editChangeRequest(
       .set({ ...fields, updatedAt: deps.clock() })
       .where(eq(changeRequests.crId, crId))
       .returning();
-    if (!row) throw new SvcError("not_found", "The change request was deleted while this request ran.");
+    if (!row)
+      throw new SvcError(
+        "not_found",
+        "The change request was deleted while this request ran. List all with: svc cr ls --status all",
+      );
     await publish(tx, project.projectId, changeOf(row));
     return row;
   });

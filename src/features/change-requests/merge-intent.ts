@@ -49,11 +49,14 @@ export async function prepareMerge(
   if (relation.mergeBase === null) {
     throw new SvcError(
       "unrelated_histories",
-      `"${row.baseRef}" and "${row.headRef}" have no commit in common, so they cannot be merged.`,
+      `"${row.baseRef}" and "${row.headRef}" have no commit in common, so they cannot be merged. Create the branch anew from "${row.baseRef}".`,
     );
   }
   if (relation.isUpToDate) {
-    throw new SvcError("nothing_to_merge", `"${row.baseRef}" already has every commit of "${row.headRef}".`);
+    throw new SvcError(
+      "nothing_to_merge",
+      `"${row.baseRef}" already has every commit of "${row.headRef}". Push new commits to it, or close the change request: svc cr close ${row.number}`,
+    );
   }
   const words = given ?? `Merge CR #${row.number}: ${row.title}`;
   const message = `${words.trimEnd()}\n\n${await trailersOf(deps, caller, project, row)}`;
@@ -166,7 +169,10 @@ export async function removeIntents(db: Db, crId: string): Promise<boolean> {
 
 /** The error for a merge of a change request that is not open. */
 export function notOpen(row: CrRow, status: string): SvcError {
-  return new SvcError("not_open", `Change request #${row.number} is ${status} and cannot be merged.`);
+  return new SvcError(
+    "not_open",
+    `Change request #${row.number} is ${status} and cannot be merged.${status === "closed" ? ` Reopen it first: svc cr reopen ${row.number}` : ""}`,
+  );
 }
 
 /** Commit dates are in whole seconds. */

@@ -93,7 +93,7 @@ async function tryToMerge(
       await forgetIntent(deps.db, intent);
       throw new SvcError(
         "push_rejected",
-        `The git host rejected the push of the merge to "${row.baseRef}": ${outcome.reason}`,
+        `Cannot merge #${row.number}: the git host rejected the push to "${row.baseRef}": ${outcome.reason}`,
       );
     }
     if (outcome.outcome === "unknown") return recover(deps, project, repo, row, intent);
@@ -103,7 +103,7 @@ async function tryToMerge(
   await forgetAll(deps, crId, failed);
   throw new SvcError(
     "base_moved",
-    `Cannot merge: the base branch moved during each of ${TRIES} tries. Try again in a moment.`,
+    `Cannot merge: the base branch moved during each of ${TRIES} tries. Check the change request with svc cr show, and merge it again.`,
     {},
     { "Retry-After": "1" },
   );
@@ -154,7 +154,8 @@ async function finish(
   intent: Intent,
 ): Promise<MergedChangeRequest> {
   const merged = await markMerged(deps, project, row.number, intent);
-  if (!merged) throw new SvcError("not_found", "The change request was deleted while it was being merged.");
+  if (!merged)
+    throw new SvcError("not_found", `Change request #${row.number} was deleted while it was being merged.`);
   const taken = await removeIntents(deps.db, row.crId);
   await deps.checkpoint("merge-recorded");
   if (!taken) throw notOpen(row, "merged");

@@ -44,7 +44,8 @@ export async function openChangeRequest(
       .set({ lastChangeRequestNumber: sql`${projects.lastChangeRequestNumber} + 1` })
       .where(eq(projects.projectId, project.projectId))
       .returning({ number: projects.lastChangeRequestNumber });
-    if (!counter) throw new SvcError("not_found", "The project was deleted while this request ran.");
+    if (!counter)
+      throw new SvcError("not_found", `The project ${project.name} was deleted while this request ran.`);
     const [inserted] = await tx
       .insert(changeRequests)
       .values({

@@ -91,5 +91,5 @@ async function settleGroup(
 }
 
 function late(): SvcError {
-  return new SvcError("unavailable", "svc is still fetching this repository.");
+  return new SvcError("unavailable", "svc is still fetching this repository. Try again in a moment.");
 }

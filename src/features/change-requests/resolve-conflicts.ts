@@ -25,11 +25,14 @@ export async function resolveConflicts(
   requireUnmerged(row);
   const { can_merge, merge_base, conflicts } = await previewMerge(deps, project, row.crId);
   if (can_merge)
-    throw new SvcError("no_conflicts", `Change request #${row.number} has no conflicts and can be merged.`);
+    throw new SvcError(
+      "no_conflicts",
+      `Change request #${row.number} has no conflicts and can be merged: svc cr merge ${row.number}`,
+    );
   if (merge_base === null)
     throw new SvcError(
       "unrelated_histories",
-      `"${row.baseRef}" and "${row.headRef}" have no commit in common, so an agent cannot merge them.`,
+      `"${row.baseRef}" and "${row.headRef}" have no commit in common, so an agent cannot merge them. Create the branch anew from "${row.baseRef}".`,
     );
   return await promptSession(deps, caller, project, row, (isNew) => textOf(row, conflicts, isNew));
 }

@@ -35,7 +35,7 @@ export async function findChangeRequest(db: Db, project: ProjectRow, name: strin
   if (!row)
     throw new SvcError(
       "not_found",
-      `The project has no change request ${UUID.test(name) ? name : `#${name}`}.`,
+      `${project.name} has no change request ${UUID.test(name) ? name : `#${name}`}. List all with: svc cr ls --status all`,
     );
   return row;
 }
@@ -62,5 +62,8 @@ function select(db: Db, column: typeof changeRequests.crId | typeof changeReques
 
 function numberOf(name: string): number {
   if (NUMBER.test(name)) return Number(name);
-  throw new SvcError("validation_failed", "A change request must be named by its number or its id (a UUID).");
+  throw new SvcError(
+    "validation_failed",
+    "A change request must be named by its number or its id (a UUID). List all with: svc cr ls --status all",
+  );
 }

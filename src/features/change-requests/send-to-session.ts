@@ -31,7 +31,10 @@ export async function sendToSession(
   requireUnmerged(row);
   const threads = await threadsOf(deps, row, commentIds);
   if (threads.length === 0)
-    throw new SvcError("no_open_comments", `Change request #${row.number} has no unresolved comments.`);
+    throw new SvcError(
+      "no_open_comments",
+      `Change request #${row.number} has no unresolved comments. Comment on it first: svc cr comment ${row.number}`,
+    );
   return await promptSession(deps, caller, project, row, (isNew) => textOf(row, threads, isNew));
 }
 
@@ -68,7 +71,7 @@ async function isOfThreads(
   if (named.length < wanted.length)
     throw new SvcError(
       "not_found",
-      `At least one of the comment ids does not belong to change request #${number}.`,
+      `At least one of the comment ids does not belong to change request #${number}. List them with: svc cr comments ${number}`,
     );
   const firsts = named.map((row) => row.replyTo ?? row.commentId);
   return or(inArray(commentId, firsts), inArray(replyTo, firsts));

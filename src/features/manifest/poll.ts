@@ -66,7 +66,7 @@ async function readTip(deps: Deps, project: ProjectRow, claim: Claim): Promise<S
   }
   if (commit === claim.commit && claim.reader === VERSION) return null;
   if (!(await fetchCommits(deps, repo, [commit])))
-    throw new SvcError("branch_missing", "The default branch moved while svc read it.");
+    throw new SvcError("branch_missing", "The default branch moved while svc read it. Try again.");
   const entry = await finderOf(deps, repo, commit)(project.manifestPath);
   if (entry?.type !== "file") return { commit, manifest: readManifest("").manifest, errors: [] };
   return { commit, ...readManifest(await readText(deps, repo, commit, entry)) };

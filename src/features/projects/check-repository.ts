@@ -3,11 +3,14 @@ import { TOKEN_USER } from "../../contract/token.ts";
 import type { Deps } from "../../deps.ts";
 import type { Branches, Credential, Repository } from "../../git/git.ts";
 import { checkBranchName } from "../../git/refs.ts";
+import { shorten } from "../../http/text.ts";
 
 /** Longer than usual: a host may be slow on first contact. */
 const FIRST_LISTING_MS = 20_000;
 /** The assumed default branch of an empty repository. */
 export const FIRST_BRANCH = "main";
+/** Branches in an error message. */
+const NAMES_MAX = 10;
 
 /**
  * Lists the branches of the remote, so that a project with a wrong URL, credential or branch is never stored.
@@ -23,7 +26,10 @@ export async function checkRepository(
   const listing = await deps.git.listBranches(repo, FIRST_LISTING_MS);
   if (branch === null) return listing.head ?? soleBranch(listing) ?? FIRST_BRANCH;
   if (listing.tips.size > 0 && !listing.tips.has(branch)) {
-    throw new SvcError("ref_not_found", `The repository has no branch "${branch}".`);
+    throw new SvcError(
+      "ref_not_found",
+      `The repository has no branch "${branch}". It has: ${namesOf(listing)}. Choose one of them as the default branch (--branch).`,
+    );
   }
   return branch;
 }
@@ -42,6 +48,11 @@ export function chooseCredential(
     );
   }
   return { username: given.username ?? inUrl?.username ?? TOKEN_USER, token: given.token };
+}
+
+function namesOf({ tips }: Branches): string {
+  const names = [...tips.keys()];
+  return names.slice(0, NAMES_MAX).map(shorten).join(", ") + (names.length > NAMES_MAX ? ", …" : "");
 }
 
 function isPrivateKey(text: string): boolean {

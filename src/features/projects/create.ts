@@ -80,7 +80,11 @@ async function accountFor(deps: Deps, caller: Caller, wanted: string | undefined
     )
     .orderBy(asc(accountMembers.createdAt), asc(accountMembers.accountId))
     .limit(1);
-  if (!membership) throw new SvcError("forbidden", "You are not a member of this account.");
+  if (!membership)
+    throw new SvcError(
+      "forbidden",
+      "You are not a member of the account that account_id names. List yours with: svc whoami",
+    );
   return membership.accountId;
 }
 
@@ -104,7 +108,10 @@ async function insert(deps: Deps, values: Omit<typeof projects.$inferInsert, "sl
       if (row) return row;
     } catch (error) {
       if (isForeignKeyViolation(error))
-        throw new SvcError("not_found", "The account was deleted while this request ran.");
+        throw new SvcError(
+          "not_found",
+          "The account was deleted while this request ran. List yours with: svc whoami",
+        );
       throw error;
     }
   }

@@ -94,7 +94,11 @@ export async function storeGitCredential(
 ): Promise<{ ok: true }> {
   requireRemote(project);
   const credential = chooseCredential(body, null);
-  if (!credential) throw new SvcError("validation_failed", "token is required.");
+  if (!credential)
+    throw new SvcError(
+      "validation_failed",
+      "token is required: the token, password or ssh key for the git host.",
+    );
   await checkRepository(deps, { ...repositoryOf(deps, project), credential }, undefined);
   await update(deps, project, { gitCredential: sealCredential(deps, project.projectId, credential) });
   return { ok: true };
@@ -118,7 +122,11 @@ async function update(deps: Deps, project: ProjectRow, changes: Changes): Promis
       .set({ ...changes, updatedAt: deps.clock() })
       .where(eq(projects.projectId, projectId))
       .returning();
-    if (!row) throw new SvcError("not_found", "The project was deleted while this request ran.");
+    if (!row)
+      throw new SvcError(
+        "not_found",
+        "The project was deleted while this request ran. List yours with: svc projects ls",
+      );
     await schedulePoll(deps, tx, projectId);
     await publish(tx, projectId, { type: "project", id: projectId, action: "changed" });
     return row;

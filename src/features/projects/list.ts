@@ -24,7 +24,10 @@ export async function listProjects(deps: Deps, caller: Caller, { limit, cursor }
     .where(eq(accountMembers.userId, caller.userId));
   const mine = memberships.map((membership) => membership.accountId);
   if (accountId !== undefined && !mine.includes(accountId.toLowerCase())) {
-    throw new SvcError("forbidden", "You are not a member of this account.");
+    throw new SvcError(
+      "forbidden",
+      "You are not a member of the account that account_id names. List yours with: svc whoami",
+    );
   }
   const accountIds = accountId === undefined ? mine : [accountId];
   const found = await deps.db

@@ -55,7 +55,11 @@ export async function revokeProjectToken(
     .delete(tokens)
     .where(and(eq(tokens.tokenId, tokenId), eq(tokens.projectId, project.projectId)))
     .returning({ tokenId: tokens.tokenId });
-  if (removed.length === 0) throw new SvcError("not_found", "The project has no token with this id.");
+  if (removed.length === 0)
+    throw new SvcError(
+      "not_found",
+      `${project.name} has no token ${tokenId}. List its tokens with: svc api projects/${project.slug}/cli-token`,
+    );
   return { ok: true };
 }
 
@@ -64,7 +68,11 @@ async function requireSession(deps: Deps, project: ProjectRow, sessionId: string
     .select({ sessionId: projectSessions.sessionId })
     .from(projectSessions)
     .where(and(eq(projectSessions.sessionId, sessionId), eq(projectSessions.projectId, project.projectId)));
-  if (!session) throw new SvcError("not_found", "The project has no session with this id.");
+  if (!session)
+    throw new SvcError(
+      "not_found",
+      `${project.name} has no session ${sessionId}. List its sessions with: svc sessions ls`,
+    );
 }
 
 function toWire(project: ProjectRow, row: TokenRow): ProjectToken {

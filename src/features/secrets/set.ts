@@ -8,7 +8,7 @@ import { SECRETS_MAX, type Secret, type SecretValueBody } from "../../contract/s
 import { AUDIENCE, DEFAULT_AUDIENCE } from "../../contract/secret-audience.ts";
 import type { Deps } from "../../deps.ts";
 import { publish } from "../../events/publish.ts";
-import { storable } from "../../http/text.ts";
+import { shorten, storable } from "../../http/text.ts";
 import { actorOf } from "../../identity/auth/actor.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { queueOf } from "../../jobs/places.ts";
@@ -83,13 +83,13 @@ function readAudience(entries: readonly string[]): string[] {
 /** Removes a secret. @throws not_found */
 export async function unsetSecret(deps: Deps, project: ProjectRow, name: string): Promise<{ ok: true }> {
   // such a name was never set, and may hold bytes that the database rejects
-  if (!SECRET_NAME.test(name)) throw notFound();
+  if (!SECRET_NAME.test(name)) throw notFound(name);
   return await deps.db.transaction(async (tx) => {
     const removed = await tx
       .delete(projectSecrets)
       .where(and(eq(projectSecrets.projectId, project.projectId), eq(projectSecrets.name, name)))
       .returning({ name: projectSecrets.name });
-    if (removed.length === 0) throw notFound();
+    if (removed.length === 0) throw notFound(name);
     await updateSandboxes(deps, tx, project.projectId);
     await publish(tx, project.projectId, { type: "secret", id: name, action: "deleted" });
     return { ok: true };
@@ -105,8 +105,11 @@ async function updateSandboxes({ jobs }: Deps, tx: Db, projectId: string): Promi
   for (const { place } of places) await jobs.enqueue(tx, queueOf("secrets", place), projectId);
 }
 
-function notFound(): SvcError {
-  return new SvcError("not_found", "The project has no secret with this name.");
+function notFound(name: string): SvcError {
+  return new SvcError(
+    "not_found",
+    `The project has no secret "${shorten(name)}". List their names with: svc secrets ls`,
+  );
 }
 
 function requireName(name: string): void {

@@ -13,16 +13,27 @@ import { reachSession } from "./row.ts";
 export async function abortSession(deps: Deps, project: ProjectRow, name: string): Promise<{ ok: true }> {
   const { session } = await findSession(deps, project, name);
   if (session.status !== "running")
-    throw new SvcError("nothing_to_abort", "The session is not running.", { status: session.status });
+    throw new SvcError(
+      "nothing_to_abort",
+      `The session ${session.sessionId} is ${session.status}, so there is nothing to interrupt.`,
+      { status: session.status },
+    );
   const reached = isWithinReach(deps, session) ? await reachSession(deps, session.sessionId) : null;
   if (!reached?.daemon)
-    throw new SvcError("sandbox_unreachable", "The session's sandbox is not reachable from this server.");
+    throw new SvcError(
+      "sandbox_unreachable",
+      `The sandbox of session ${session.sessionId} runs on another server's machine. Stop the session instead: svc sessions stop ${session.sessionId}`,
+    );
   const answer = await sendAbort(reached.daemon);
-  if (answer === "none") throw new SvcError("nothing_to_abort", "The agent is idle.");
+  if (answer === "none")
+    throw new SvcError(
+      "nothing_to_abort",
+      `The agent of session ${session.sessionId} is idle, so there is nothing to interrupt.`,
+    );
   if (answer === "failed")
     throw new SvcError(
       "sandbox_unreachable",
-      "The session's sandbox could not interrupt the agent. Try again.",
+      `The sandbox of session ${session.sessionId} could not interrupt the agent. Try again, or stop the session: svc sessions stop ${session.sessionId}`,
     );
   return { ok: true };
 }

@@ -20,7 +20,7 @@ export async function enforceSessionCap(
     .from(accounts)
     .where(eq(accounts.accountId, accountId))
     .for("update");
-  if (!account) throw new SvcError("not_found", "The account has been deleted.");
+  if (!account) throw new SvcError("not_found", "The account of this project has been deleted.");
   const limit = config.sessionCaps.get(account.tier) ?? config.sessionCaps.get("*") ?? 0;
   const isUp = inArray(projectSessions.status, [...LIVE_STATUSES]);
   const active = await tx.$count(projectSessions, and(eq(projectSessions.accountId, accountId), isUp));

@@ -48,7 +48,11 @@ export async function createSession(
     });
     return await toWire(deps, row, null);
   } catch (error) {
-    if (isForeignKeyViolation(error)) throw new SvcError("not_found", "The project has been deleted.");
+    if (isForeignKeyViolation(error))
+      throw new SvcError(
+        "not_found",
+        "The project was deleted while this request ran. List yours with: svc projects ls",
+      );
     throw error;
   }
 }
@@ -116,7 +120,11 @@ export async function addSession(
 ): Promise<SessionRow> {
   await enforceSessionCap(deps, tx, values.accountId);
   const run = await addRun(deps, tx, sessionRuns, { ...values, runId: values.sessionId, provider });
-  if (!run) throw new SvcError("session_exists", "A session with this id already exists.");
+  if (!run)
+    throw new SvcError(
+      "session_exists",
+      `A session with the id ${values.sessionId} already exists. Choose another session_id, or leave it out.`,
+    );
   const [session] = await tx.insert(projectSessions).values(values).returning();
   if (!session) throw new Error("the insert of a session returned no row");
   const { sessionId, initialPrompt: text, createdBy: userId, createdActor: actor, createdAt: at } = session;

@@ -28,7 +28,7 @@ export async function deleteSession(
     if (performance.now() > end) {
       throw new SvcError(
         "sandbox_unreachable",
-        "The session's sandbox could not be stopped yet. svc keeps trying, and then deletes the session.",
+        `The sandbox of session ${id} could not be stopped yet. svc keeps trying, and then deletes the session: svc sessions ls`,
       );
     }
     await deps.changes.wait(id, POLL_MS);

@@ -72,16 +72,23 @@ export async function findSession(
   const [row] = await sessionsWithSandbox(deps).where(
     and(eq(projectSessions.sessionId, id), eq(projectSessions.projectId, project.projectId)),
   );
-  if (!row) throw unknownSession();
+  if (!row) throw unknownSession(id);
   return row;
 }
 
 /** @throws validation_failed for an id that is not a UUID */
 export function readSessionId(text: string): string {
-  if (!UUID.test(text)) throw new SvcError("validation_failed", "The session id must be a UUID.");
+  if (!UUID.test(text))
+    throw new SvcError(
+      "validation_failed",
+      "The session id must be a UUID. List sessions with: svc sessions ls",
+    );
   return text.toLowerCase();
 }
 
-export function unknownSession(): SvcError {
-  return new SvcError("not_found", "Session not found in this project. List sessions with: svc sessions ls");
+export function unknownSession(id: string): SvcError {
+  return new SvcError(
+    "not_found",
+    `Session ${id} not found in this project. List sessions with: svc sessions ls`,
+  );
 }

@@ -28,7 +28,11 @@ export async function requireAgent(deps: Deps, project: ProjectRow, name: string
 
 /** Null: unknown. */
 async function knownAgents(deps: Deps, project: ProjectRow): Promise<string[] | null> {
-  const late = () => new SvcError("unavailable", "The repository did not answer in time.");
+  const late = () =>
+    new SvcError(
+      "unavailable",
+      `The repository of ${project.name} did not answer in time. Try again in a moment.`,
+    );
   try {
     const listing = listAgents(deps, project);
     // it may fail after the timeout

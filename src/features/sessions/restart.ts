@@ -24,7 +24,7 @@ export async function restartSession(
   restore: boolean,
 ): Promise<Session> {
   const { session } = await findSession(deps, project, name);
-  if (!(await start(deps, session.sessionId, () => true, restore))) throw unknownSession();
+  if (!(await start(deps, session.sessionId, () => true, restore))) throw unknownSession(session.sessionId);
   return await getSession(deps, project, session.sessionId);
 }
 

@@ -53,9 +53,15 @@ async function findSaved(
   const { session } = await findSession(deps, project, sessionId);
   const { savedCommit: commit, savedAt: at, branchName } = session;
   if (commit === null || at === null)
-    throw new SvcError("not_found", "This session has no saved work: all of its work is on its branch.");
+    throw new SvcError(
+      "not_found",
+      `Session ${session.sessionId} has no saved work: all of its work is on its branch, ${branchName}.`,
+    );
   if (!(await isAvailable(deps, project, session, commit)))
-    throw new SvcError("not_found", "The saved work is no longer in svc's copy of the repository.");
+    throw new SvcError(
+      "not_found",
+      `The saved work of session ${session.sessionId} (commit ${commit}) is no longer in svc's copy of the repository, so it cannot be restored.`,
+    );
   return { commit, at, base: await findSavedBase(deps, project, branchName, commit) };
 }
 

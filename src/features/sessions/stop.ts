@@ -14,7 +14,7 @@ import { lockSession, type SessionRow } from "./row.ts";
  */
 export async function stopSession(deps: Deps, project: ProjectRow, name: string): Promise<Session> {
   const { session } = await findSession(deps, project, name);
-  if (!(await stop(deps, session, "user"))) throw unknownSession();
+  if (!(await stop(deps, session, "user"))) throw unknownSession(session.sessionId);
   return await getSession(deps, project, session.sessionId);
 }
 

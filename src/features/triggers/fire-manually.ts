@@ -45,7 +45,11 @@ export async function fireManually(
   try {
     ({ seq } = await addFiring(deps.db, trigger, project, { ...firing, now }));
   } catch (error) {
-    if (isForeignKeyViolation(error)) throw new SvcError("not_found", "The trigger has been removed.");
+    if (isForeignKeyViolation(error))
+      throw new SvcError(
+        "not_found",
+        "The trigger was removed while this request ran. List triggers with: svc triggers ls",
+      );
     throw error;
   }
   const outcome = await fire(deps, { seq, triggerId: trigger.triggerId });

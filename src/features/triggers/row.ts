@@ -4,6 +4,7 @@ import { type triggerFirings, triggers } from "../../../db/schema/index.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { Firing, Trigger } from "../../contract/trigger.ts";
 import type { Deps } from "../../deps.ts";
+import { shorten } from "../../http/text.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 
 export type TriggerRow = typeof triggers.$inferSelect;
@@ -20,7 +21,7 @@ export async function findTrigger(db: Db, { projectId }: ProjectRow, slug: strin
   if (row) return row;
   throw new SvcError(
     "not_found",
-    "Trigger not found in the manifest on the default branch. List triggers with: svc triggers ls",
+    `Trigger "${shorten(slug)}" not found in the manifest on the default branch. List triggers with: svc triggers ls`,
   );
 }
 

@@ -128,7 +128,10 @@ async function createBranch(
   const now = await deps.git.listBranches(repo, LISTING_MS);
   if (now.tips.get(branch) === commit) return;
   if (outcome.outcome === "unknown")
-    throw new SvcError("repo_unreachable", "The git host did not confirm the push. Try again.");
+    throw new SvcError(
+      "repo_unreachable",
+      `The git host did not confirm the push of the branch "${branch}". Try again.`,
+    );
   throw new SvcError(
     "branch_exists",
     `The branch "${branch}" already exists. Delete it, or merge it, and try again.`,

@@ -130,7 +130,10 @@ async function find(deps: WebhookDeps, id: string, slug: string): Promise<Found>
           .where(isIt)
       : [];
   if (found?.trigger.enabled && found.trigger.type === "webhook") return found;
-  throw new SvcError("not_found", "Webhook not found.");
+  throw new SvcError(
+    "not_found",
+    "This project has no webhook trigger at this address. The addresses are in: svc triggers info <slug>",
+  );
 }
 
 /** Null: there is none, or its format is wrong. */

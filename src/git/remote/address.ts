@@ -61,10 +61,13 @@ async function inTime(answer: Promise<string[]>, host: string, timeoutMs: number
 function notPublic(host: string): SvcError {
   return new SvcError(
     "repo_not_allowed",
-    `The repository's host ${host} has a private or reserved address, which is not allowed here.`,
+    `The repository's host ${host} has a private or reserved address, which is not allowed on this server. To allow it, its operator sets SVC_ALLOW_PRIVATE_REPOS=1.`,
   );
 }
 
 function unresolved(host: string): SvcError {
-  return new SvcError("repo_unreachable", `The repository's host ${host} could not be found.`);
+  return new SvcError(
+    "repo_unreachable",
+    `The repository's host ${host} could not be found. Check its spelling, and the server's DNS.`,
+  );
 }

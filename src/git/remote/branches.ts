@@ -16,7 +16,7 @@ export function createListing(
     within(
       share(keyOf(repo), () => list(engine, repo)),
       timeoutMs,
-      () => new SvcError("repo_unreachable", "The repository did not answer in time."),
+      () => new SvcError("repo_unreachable", "The repository did not answer in time. Try again in a moment."),
     );
 }
 

@@ -62,7 +62,8 @@ function readNetwork(
   scheme: "https" | "http" | "ssh" | "git",
   allowPrivate: boolean,
 ): RemoteUrl {
-  if (scheme === "http" && !allowPrivate) throw notAllowed("http:// is not encrypted; use https");
+  if (scheme === "http" && !allowPrivate)
+    throw notAllowed("http:// is not encrypted; use https, if the host has it");
   // parsed as https, since only then host names and unusual forms of addresses become canonical
   const parsed = URL.parse(`https${text.slice(text.indexOf("://"))}`);
   if (!parsed || text.includes(":///")) throw invalid("it cannot be read as a URL");
@@ -97,7 +98,7 @@ function readScp(text: string): RemoteUrl {
 }
 
 function readFile(text: string, allowPrivate: boolean): RemoteUrl {
-  if (!allowPrivate) throw notAllowed("repositories on the server's own disk are not allowed");
+  if (!allowPrivate) throw notAllowed("it is a folder on the server's disk");
   const parsed = URL.parse(text);
   if (!parsed || parsed.host || QUERY.test(text)) throw invalid("it is not file:///an/absolute/path");
   const path = checkPath(parsed.pathname);
@@ -148,5 +149,8 @@ function invalid(why: string): SvcError {
 }
 
 function notAllowed(why: string): SvcError {
-  return new SvcError("repo_not_allowed", `This repository URL is not allowed here: ${why}.`);
+  return new SvcError(
+    "repo_not_allowed",
+    `This repository URL is not allowed on this server: ${why}. To allow it, its operator sets SVC_ALLOW_PRIVATE_REPOS=1.`,
+  );
 }

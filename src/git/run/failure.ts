@@ -1,5 +1,6 @@
 import { diskFull, isDiskFullMessage } from "../../contract/disk-full.ts";
 import { SvcError } from "../../contract/errors.ts";
+import { proxyOf } from "../../contract/proxy.ts";
 import type { Remote } from "../remote/remote.ts";
 import type { Engine } from "./engine.ts";
 import { redact } from "./redact.ts";
@@ -63,6 +64,15 @@ export function remoteFailure(engine: Engine, remote: Remote, result: RunResult)
       `The repository at ${remote.label} could not be read: ${STOPS[result.stopped]}.`,
     );
   }
+  // the remote's environment has the proxies that git uses
+  const proxy = proxyOf(remote.url, remote.environment);
+  if (proxy && PROXY_FAULT.test(words)) {
+    engine.log.warn({ proxy: proxy.address, variable: proxy.variable, stderr: words }, "the proxy failed");
+    return new SvcError(
+      "repo_unreachable",
+      `The repository at ${remote.label} could not be read: the proxy that the server's ${proxy.variable} names cannot be reached, or it refuses this host.`,
+    );
+  }
   const [, sentence] = REMOTE_FAULTS.find(([pattern]) => pattern.test(words)) ?? [];
   const why = sentence ?? lastLines(words);
   return new SvcError(
@@ -91,6 +101,10 @@ const REMOTE_LINES = /^(?:remote:|fatal: remote error:).*$/gm;
  */
 const SUSPICIOUS =
   /corrupt|not a valid (?:commit|object) name|missing (?:blob|tree|commit|object)|bad (?:object|tree|sha1)|bad tree object|unable to (?:read|parse|find)|could not (?:read|parse|open)|not a git repository|failed to read object|garbage at end|inflate|packfile .* (?:cannot|does not match)|hash mismatch|index file .* (?:is too small|wrong)|not a tree object|unable to create temporary file|failed to parse/i;
+
+/** Messages of curl (7.80 to 8.15). With a proxy, it is all that curl connects to. */
+const PROXY_FAULT =
+  /could not resolve proxy|failed to connect to|could ?n[o']t connect to server|connect tunnel failed|proxy connect aborted|from proxy/i;
 
 const REMOTE_FAULTS: readonly (readonly [RegExp, string])[] = [
   [

@@ -28,7 +28,8 @@ export async function renameAccount(
     .set({ name })
     .where(eq(accounts.accountId, accountId))
     .returning();
-  if (!account) throw new SvcError("not_found", "Account not found.");
+  if (!account)
+    throw new SvcError("not_found", `Account ${accountId} not found. List yours with: svc whoami`);
   return toWire(account, role);
 }
 

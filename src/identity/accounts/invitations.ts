@@ -49,7 +49,7 @@ export async function invite(
   allowOwners(mine, wanted.role);
   const email = wanted.email === undefined ? null : readEmail(wanted.email);
   if (email !== null && (await isMember(deps.db, accountId, email))) {
-    throw new SvcError("validation_failed", `${email} is already a member.`);
+    throw new SvcError("validation_failed", `${email} is already a member of this account.`);
   }
   if ((await deps.db.$count(links, isOpen(deps, accountId))) >= OPEN_MAX) {
     const sentence = `The account has ${OPEN_MAX} open invitations. Withdraw some first.`;
@@ -78,7 +78,11 @@ export async function withdrawInvitation(
     .delete(links)
     .where(and(isOpen(deps, accountId), eq(links.linkId, invitationId)))
     .returning({ linkId: links.linkId });
-  if (gone.length === 0) throw new SvcError("not_found", "Invitation not found.");
+  if (gone.length === 0)
+    throw new SvcError(
+      "not_found",
+      `The account has no open invitation ${invitationId}. It was used, withdrawn, or has expired.`,
+    );
   return { ok: true };
 }
 

@@ -41,7 +41,7 @@ export async function changeRole(
     await tx.update(accountMembers).set({ role }).where(isMember(accountId, userId));
     if (role === "member") await endInvitations(tx, accountId, userId);
     const [row] = await membersOf(tx, accountId).where(isMember(accountId, userId));
-    if (!row) throw noSuchMember();
+    if (!row) throw noSuchMember(userId);
     return toWire(row);
   });
 }
@@ -83,7 +83,7 @@ async function roleOf(tx: Db, accountId: string, userId: string): Promise<Role> 
     .select({ role: accountMembers.role })
     .from(accountMembers)
     .where(isMember(accountId, userId));
-  if (!row) throw noSuchMember();
+  if (!row) throw noSuchMember(userId);
   return row.role;
 }
 
@@ -122,6 +122,9 @@ function toWire({ createdAt, ...rest }: Omit<Member, "created_at"> & { createdAt
   return { ...rest, created_at: createdAt.toISOString() };
 }
 
-function noSuchMember(): SvcError {
-  return new SvcError("not_found", "Member not found.");
+function noSuchMember(userId: string): SvcError {
+  return new SvcError(
+    "not_found",
+    `The account has no member ${userId}. Its members are on the page of the account.`,
+  );
 }

@@ -24,8 +24,12 @@ export async function resolveAccount(
       and(eq(accountMembers.accountId, accounts.accountId), eq(accountMembers.userId, caller.userId)),
     )
     .where(eq(accounts.accountId, accountId));
-  if (!row) throw new SvcError("not_found", "Account not found.");
-  if (row.role === null) throw new SvcError("forbidden", "You are not a member of this account.");
+  if (!row) throw new SvcError("not_found", `Account ${accountId} not found. List yours with: svc whoami`);
+  if (row.role === null)
+    throw new SvcError(
+      "forbidden",
+      "You are not a member of this account. Ask an owner or admin of it for an invitation.",
+    );
   return { account: row.account, role: row.role };
 }
 

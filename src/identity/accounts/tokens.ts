@@ -64,7 +64,8 @@ export async function revokeUserToken(deps: Deps, caller: Caller, tokenId: strin
     .delete(tokens)
     .where(and(eq(tokens.tokenId, tokenId), eq(tokens.userId, caller.userId), isNull(tokens.projectId)))
     .returning({ tokenId: tokens.tokenId });
-  if (gone.length === 0) throw new SvcError("not_found", "Token not found.");
+  if (gone.length === 0)
+    throw new SvcError("not_found", `You have no token ${tokenId}. List yours with: svc api accounts/tokens`);
   return { ok: true };
 }
 

@@ -69,18 +69,33 @@ export async function resolveProject(
   const named = by === "id" || SLUG.test(name);
   const { caller, row } = await findWithProject(deps, credentials, by, named ? name.toLowerCase() : "");
   if (!named)
-    throw new SvcError("validation_failed", "A project must be given by its id (a UUID) or its slug.");
+    throw new SvcError(
+      "validation_failed",
+      "A project must be given by its id (a UUID) or its slug. List yours with: svc projects ls",
+    );
   const project = row?.project ?? null;
   const isOwn = caller.kind === "user" || caller.projectId === project?.projectId;
-  if (by === "slug" && !(isOwn && row?.role)) throw noSuchProject();
-  if (!isOwn) throw new SvcError("forbidden", "This token belongs to another project.");
-  if (!project) throw noSuchProject();
-  if (!row?.role) throw new SvcError("forbidden", "You are not a member of this project's account.");
+  if (by === "slug" && !(isOwn && row?.role)) throw noSuchProject(name);
+  if (!isOwn)
+    throw new SvcError(
+      "forbidden",
+      "This token belongs to another project. Use a token of your user: svc login",
+    );
+  if (!project) throw noSuchProject(name);
+  if (!row?.role)
+    throw new SvcError(
+      "forbidden",
+      "You are not a member of this project's account. Ask an owner or admin of it for an invitation.",
+    );
   return { caller, project, role: row.role };
 }
 
-function noSuchProject(): SvcError {
-  return new SvcError("not_found", "Project not found.");
+/** The same for a project that does not exist and one of an account that the caller is not in. */
+function noSuchProject(name: string): SvcError {
+  return new SvcError(
+    "not_found",
+    `Project "${name}" not found among those of your accounts. List them with: svc projects ls`,
+  );
 }
 
 /** The caller, and the row with the project and the role. */

@@ -52,7 +52,12 @@ export async function requestDevice(
       .returning({ hash: deviceRequests.hash });
     if (made.length > 0) return answer(`${publicUrl(deps)}/cli/authorize`, deviceCode, userCode);
   }
-  throw new SvcError("unavailable", "Cannot create a device code. Try again.", {}, { "Retry-After": "1" });
+  throw new SvcError(
+    "unavailable",
+    "Cannot create a code for this sign-in. Try again.",
+    {},
+    { "Retry-After": "1" },
+  );
 }
 
 function answer(page: string, deviceCode: string, userCode: string): DeviceCode {

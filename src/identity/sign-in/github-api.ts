@@ -1,6 +1,7 @@
 import type { GithubApp } from "../../config.ts";
 import { SvcError } from "../../contract/errors.ts";
 import { parseJson } from "../../contract/json.ts";
+import { proxyOf } from "../../contract/proxy.ts";
 
 /** A GitHub user, with verified e-mail addresses: the primary one first, in lower case. */
 export interface GithubUser {
@@ -45,16 +46,16 @@ export async function fetchGithubUser(
     ask(`${app.apiUrl}/user/emails`, { headers }),
   ]);
   const [id, name, login] = [field(user, "id"), field(user, "name"), field(user, "login")];
-  if (!Number.isSafeInteger(id) || typeof login !== "string") throw noAnswer();
+  if (!Number.isSafeInteger(id) || typeof login !== "string") throw noAnswer(app.apiUrl);
   return {
     id: `${new URL(app.url).host}:${id}`,
     name: typeof name === "string" && name.trim() !== "" ? name : login,
-    emails: verified(emails),
+    emails: verified(emails, app.apiUrl),
   };
 }
 
-function verified(answer: unknown): string[] {
-  if (!Array.isArray(answer)) throw noAnswer();
+function verified(answer: unknown, url: string): string[] {
+  if (!Array.isArray(answer)) throw noAnswer(url);
   const theirs = answer.slice(0, EMAILS_MAX).filter((each) => field(each, "verified") === true);
   const primaryFirst = theirs.sort(
     (one, other) => Number(field(other, "primary") === true) - Number(field(one, "primary") === true),
@@ -69,17 +70,17 @@ async function ask(url: string, init: RequestInit): Promise<unknown> {
   const headers = { Accept: "application/json", "User-Agent": "svc", ...Object(init.headers) };
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   const response = await fetch(url, { ...init, headers, signal, redirect: "error" }).catch(() => null);
-  if (!response?.ok || !response.body) throw noAnswer();
+  if (!response?.ok || !response.body) throw noAnswer(url);
   const parts: Uint8Array[] = [];
   let size = 0;
   try {
     for await (const part of response.body) {
       size += part.byteLength;
-      if (size > ANSWER_MAX_BYTES) throw noAnswer();
+      if (size > ANSWER_MAX_BYTES) throw noAnswer(url);
       parts.push(part);
     }
   } catch {
-    throw noAnswer();
+    throw noAnswer(url);
   }
   return parseJson(Buffer.concat(parts).toString());
 }
@@ -88,7 +89,9 @@ function field(value: unknown, name: string): unknown {
   return Reflect.get(Object(value), name);
 }
 
-function noAnswer(): SvcError {
-  const sentence = "The request to GitHub failed. Try again in a moment, or sign in with a password.";
+function noAnswer(url: string): SvcError {
+  const proxy = proxyOf(url, process.env);
+  const through = proxy ? ` through the proxy that the server's ${proxy.variable} names` : "";
+  const sentence = `The request to GitHub failed${through}. Try again in a moment, or sign in with a password.`;
   return new SvcError("unavailable", sentence, {}, { "Retry-After": "5" });
 }

@@ -15,7 +15,8 @@ import { type StartContext, startSandbox } from "./start.ts";
 const LINES_MAX = 100_000;
 
 /** Whether there is a disk limit depends on the engine's storage driver; see the session's log. */
-const CONTAINER_WALLS = WALLS.filter((wall) => wall !== "disk_limit");
+/** What isolates every container. */
+export const CONTAINER_WALLS = WALLS.filter((wall) => wall !== "disk_limit");
 
 /** Sandboxes as containers of the Docker engine at DOCKER_HOST, or at the default socket. Connects on the first call. */
 export function createDockerProvider(options: ProviderOptions): Provider {

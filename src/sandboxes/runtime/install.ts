@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
+import { hostOf, proxyOf } from "../../contract/proxy.ts";
 import { RUNTIME_VERSION } from "../../contract/runtime.ts";
 import { entriesOf } from "../tar.ts";
 import { type Package, PLUGIN_PACKAGES } from "./packages.ts";
@@ -65,7 +66,9 @@ export async function installRuntime(options: InstallOptions, signal: AbortSigna
     }
   } catch (error) {
     signal.throwIfAborted();
-    throw limited.aborted ? new InstallError("The installation timed out.") : asInstallError(error);
+    throw limited.aborted
+      ? new InstallError("The installation timed out.")
+      : asInstallError(error, options.registry);
   }
   return target;
 }
@@ -251,14 +254,18 @@ export async function versionOf(program: string): Promise<string | null> {
   }
 }
 
-function asInstallError(error: unknown): Error {
+function asInstallError(error: unknown, registry: string): Error {
   if (error instanceof InstallError) return error;
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (code === "ENOSPC") return new InstallError("The disk with the data folder is full.");
   if (error instanceof Error && "syscall" in error && "path" in error)
     return new InstallError(`Cannot write to the data folder (${code}).`);
   const why = code || (error instanceof Error ? error.message : "unknown");
+  const proxy = proxyOf(registry, process.env);
+  const through = proxy
+    ? `, through the proxy ${proxy.address}. Check ${proxy.variable}`
+    : ". Check the network connection";
   return new InstallError(
-    `Cannot download the agent runtime: the request to the registry failed (${why}). Check the network connection. To use a mirror, set SVC_NPM_REGISTRY.`,
+    `Cannot download the agent runtime: the request to ${hostOf(registry)} failed (${why})${through}. To use a mirror, set SVC_NPM_REGISTRY.`,
   );
 }

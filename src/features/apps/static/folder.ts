@@ -49,7 +49,8 @@ async function unpackSite(deps: Deps, deploymentId: string, folder: string): Pro
     .innerJoin(projects, eq(projects.projectId, apps.projectId))
     .where(eq(appDeployments.deploymentId, deploymentId));
   const site = row?.deployment.entry.static;
-  if (!row || !site) throw new SvcError("not_found", "Site not found.");
+  if (!row || !site)
+    throw new SvcError("not_found", "This site is not deployed. See the app's state with: svc apps ls");
   const { entry, commit } = row.deployment;
   if (hasSandbox(entry)) {
     const isHere = row.deployment.sitePlace === deps.serverId;
@@ -61,9 +62,15 @@ async function unpackSite(deps: Deps, deploymentId: string, folder: string): Pro
   }
   const found = await findFolder(deps, row.project, commit, sitePath(entry.rootPath, site.dir));
   if (found === "no-commit")
-    throw new SvcError("repo_unreachable", "The commit of this site is no longer in the repository.");
+    throw new SvcError(
+      "repo_unreachable",
+      `The commit of this site, ${commit}, is no longer in the repository. Deploy it again: svc apps deploy ${entry.slug}`,
+    );
   if (found === "no-folder")
-    throw new SvcError("not_found", "The site's folder does not exist in its commit.");
+    throw new SvcError(
+      "not_found",
+      `The folder "${sitePath(entry.rootPath, site.dir)}" of this site does not exist in its commit, ${commit}. Correct [apps.static] dir.`,
+    );
   const repo = repositoryOf(deps, row.project);
   const { id: tree } = found;
   await unpack(

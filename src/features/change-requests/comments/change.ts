@@ -96,7 +96,7 @@ async function update(tx: Db, { commentId }: CommentRow, values: Partial<Comment
     .set(values)
     .where(eq(changeRequestComments.commentId, commentId))
     .returning();
-  if (!row) throw unknownComment();
+  if (!row) throw unknownComment(commentId);
   return row;
 }
 

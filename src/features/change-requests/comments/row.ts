@@ -15,7 +15,11 @@ export type AuthoredComment = CommentRow & { authorName: string };
 
 /** Finds a comment of a change request. @throws validation_failed, not_found */
 export async function findComment(db: Db, { crId }: Pick<CrRow, "crId">, name: string): Promise<CommentRow> {
-  if (!UUID.test(name)) throw new SvcError("validation_failed", "The id of a comment must be a UUID.");
+  if (!UUID.test(name))
+    throw new SvcError(
+      "validation_failed",
+      "The id of a comment must be a UUID. List them with: svc cr comments <cr>",
+    );
   const [row] = await db
     .select()
     .from(changeRequestComments)
@@ -23,11 +27,14 @@ export async function findComment(db: Db, { crId }: Pick<CrRow, "crId">, name: s
       and(eq(changeRequestComments.crId, crId), eq(changeRequestComments.commentId, name.toLowerCase())),
     );
   if (row) return row;
-  throw unknownComment();
+  throw unknownComment(name);
 }
 
-export function unknownComment(): SvcError {
-  return new SvcError("not_found", "The change request has no comment with this id.");
+export function unknownComment(id: string): SvcError {
+  return new SvcError(
+    "not_found",
+    `The change request has no comment ${id}. List its comments with: svc cr comments <cr>`,
+  );
 }
 
 /** A comment as it crosses the wire. */

@@ -36,14 +36,18 @@ export async function acceptPrompt(
   const by = { userId: caller.userId, actor: actorOf(caller) };
   const row = await deps.db.transaction(async (tx) => {
     const session = await lockSession(tx, sessionId);
-    if (session?.projectId !== project.projectId || session.goal === "deleted") throw unknownSession();
+    if (session?.projectId !== project.projectId || session.goal === "deleted")
+      throw unknownSession(sessionId);
     const [known] = await tx
       .select()
       .from(sessionPrompts)
       .where(and(eq(sessionPrompts.sessionId, sessionId), eq(sessionPrompts.promptId, promptId)));
     if (known?.text === text) return known;
     if (known)
-      throw new SvcError("prompt_exists", "Another prompt with this id already exists in the session.");
+      throw new SvcError(
+        "prompt_exists",
+        `Another prompt with the id ${promptId} already exists in the session. Send this one with another id.`,
+      );
     await requireCapacity(tx, session);
     const added = await addPrompt(tx, sessionId, { promptId, text, by, at: deps.clock() });
     const place = isStopping(session) ? await nextPlaceOf(deps, tx, session) : session.place;
@@ -66,7 +70,7 @@ async function requireCapacity(tx: Db, { sessionId, status }: SessionRow): Promi
   if ((await countOpen(tx, sessionId)) < PROMPTS_QUEUED_MAX) return;
   throw new SvcError(
     "prompt_queue_full",
-    `The session's queue is full: ${PROMPTS_QUEUED_MAX} prompts. Try again when some are answered.`,
+    `The session's queue is full: ${PROMPTS_QUEUED_MAX} prompts. Try again when some are answered, or withdraw one: svc sessions prompts ${sessionId}`,
     { limit: PROMPTS_QUEUED_MAX },
     { "Retry-After": "60" },
   );
@@ -79,7 +83,7 @@ function isStopping({ goal, status }: SessionRow): boolean {
 /** @throws concurrent_session_limit, not_found */
 async function wake(deps: Deps, tx: Db, session: SessionRow): Promise<void> {
   if (isStopping(session)) {
-    if (!(await startAgain(deps, tx, session))) throw unknownSession();
+    if (!(await startAgain(deps, tx, session))) throw unknownSession(session.sessionId);
     return;
   }
   const used = { lastActiveAt: deps.clock() };

@@ -51,7 +51,11 @@ export async function findPrompt(
   promptId: string,
 ): Promise<PromptRow> {
   const { session } = await findSession(deps, project, name);
-  if (!UUID.test(promptId)) throw new SvcError("validation_failed", "The prompt id must be a UUID.");
+  if (!UUID.test(promptId))
+    throw new SvcError(
+      "validation_failed",
+      `The prompt id must be a UUID. List prompts with: svc sessions prompts ${session.sessionId}`,
+    );
   const [row] = await deps.db
     .select()
     .from(sessionPrompts)
@@ -64,6 +68,6 @@ export async function findPrompt(
   if (row) return row;
   throw new SvcError(
     "not_found",
-    `Prompt not found in this session. List prompts with: svc sessions prompts ${session.sessionId}`,
+    `Prompt ${promptId} not found in this session. List prompts with: svc sessions prompts ${session.sessionId}`,
   );
 }
