@@ -93,12 +93,15 @@ function removeBridges(): void {
 }
 
 async function acquireLock(): Promise<(() => void) | null> {
+  let isAnnounced = false;
   for (const end = performance.now() + LOCK_WAIT_MS; ; await Bun.sleep(POLL_MS)) {
     try {
       return lockDataFolder(LOCK);
     } catch (error) {
       if (!(error instanceof DataFolderInUseError)) throw error;
       if (performance.now() > end) return null;
+      if (!isAnnounced) process.stderr.write("waiting for the Docker engine of another test run to stop …\n");
+      isAnnounced = true;
     }
   }
 }

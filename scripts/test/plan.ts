@@ -47,41 +47,56 @@ export interface TestFile {
 /** One process of the test run. */
 export type Batch = { kind: "check"; check: Check } | { kind: "files"; files: readonly TestFile[] };
 
-/** Shorter files share a process: loading svc and warming up costs up to a second of CPU time. */
-const SHORT_SECONDS = 12;
-/** Maximum duration of a batch; lower if large batches would leave processors idle. */
-const BATCH_SECONDS = 20;
+/**
+ * Files share a process: loading svc and warming up costs 1 to 3 s of CPU time. A batch lasts at most this long; less if
+ * batches of this size would leave processors idle.
+ */
+const BATCH_SECONDS = 45;
 const BATCHES_PER_PROCESSOR = 10;
 
 /**
- * Groups short files that run from source into batches. A file that needs the binaries (also for an engine or browser) runs
- * in a separate process: starting those takes most of its time.
+ * Groups files into batches: those that run from source, those against the binaries, and those with a browser. A file with
+ * a Docker engine runs in a separate process.
  * @returns the longest first
  */
 export function makeBatches(jobs: readonly Job[], processors: number): Batch[] {
   const total = jobs.reduce((sum, { seconds }) => sum + seconds, 0);
   const most = Math.min(BATCH_SECONDS, total / processors / BATCHES_PER_PROCESSOR);
   const batches: { batch: Batch; seconds: number }[] = [];
-  const short: TestFile[] = [];
-  for (const job of jobs)
+  const groups = new Map<string, TestFile[]>();
+  for (const job of jobs) {
     if (job.kind === "check") batches.push({ batch: { kind: "check", check: job }, seconds: job.seconds });
-    else if (isShort(job)) short.push(job);
-    else batches.push({ batch: { kind: "files", files: [job] }, seconds: job.seconds });
-  for (let file = short.shift(); file; file = short.shift()) {
-    const files = [file];
-    let seconds = file.seconds;
-    for (let next = short.at(-1); next && seconds + next.seconds <= most; next = short.at(-1)) {
-      files.push(next);
-      short.pop();
-      seconds += next.seconds;
+    else {
+      const group = groupOf(job);
+      groups.set(group, [...(groups.get(group) ?? []), job]);
     }
-    batches.push({ batch: { kind: "files", files }, seconds });
   }
+  for (const files of groups.values()) batches.push(...packed(files, most));
   return batches.sort((a, b) => b.seconds - a.seconds).map(({ batch }) => batch);
 }
 
-function isShort(job: TestFile): boolean {
-  return job.seconds < SHORT_SECONDS && !needs(job, "binaries") && !runsAlone(job);
+/** Files of one group may share a process; a file that is alone in its group has its own. */
+function groupOf(job: TestFile): string {
+  if (runsAlone(job) || job.needs.docker) return job.name;
+  if (job.binaries) return "binaries";
+  return job.needs.browser ? "browser" : "source";
+}
+
+/** Fills each batch with the longest file that is left, then with the shortest. */
+function packed(files: readonly TestFile[], most: number): { batch: Batch; seconds: number }[] {
+  const waiting = files.toSorted((a, b) => b.seconds - a.seconds);
+  const batches: { batch: Batch; seconds: number }[] = [];
+  for (let file = waiting.shift(); file; file = waiting.shift()) {
+    const batch = [file];
+    let seconds = file.seconds;
+    for (let next = waiting.at(-1); next && seconds + next.seconds <= most; next = waiting.at(-1)) {
+      batch.push(next);
+      waiting.pop();
+      seconds += next.seconds;
+    }
+    batches.push({ batch: { kind: "files", files: batch }, seconds });
+  }
+  return batches;
 }
 
 export function jobsOf(batch: Batch): readonly Job[] {

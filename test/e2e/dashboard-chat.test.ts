@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { type AgentServer, startAgentServer } from "../helpers/agent-session.ts";
 import { type Api, startApi } from "../helpers/api.ts";
-import { CHROMIUM, signIn, startBrowser, type Visit, visit } from "../helpers/browser.ts";
+import { CHROMIUM, closeProfiles, sharedBrowser, signIn, type Visit, visit } from "../helpers/browser.ts";
 import type { ScriptedModel } from "../helpers/model.ts";
 import { needs } from "../helpers/needs.ts";
 import { Remote } from "../helpers/remote.ts";
@@ -23,7 +23,7 @@ let sessionId: string;
 
 beforeAll(async () => {
   if (!AGENT[1] || !CHROMIUM[1]) return;
-  [server, browser] = await Promise.all([startAgentServer(), startBrowser()]);
+  [server, browser] = await Promise.all([startAgentServer(), sharedBrowser()]);
   ({ api, model } = server);
   remote = new Remote();
   remote.commit("main", { "a.txt": "1\n" });
@@ -33,7 +33,7 @@ beforeAll(async () => {
   await untilStatus(look, ["running"]);
 });
 afterAll(async () => {
-  await browser?.close();
+  await closeProfiles();
   if (api !== server?.api) await api?.stop();
   await server?.[Symbol.asyncDispose]();
   remote?.remove();

@@ -104,7 +104,7 @@ describe("svc-api admin", () => {
     const database = await openEmbedded(join(dataDir, "postgres"));
     const [user] = await database.db.select().from(users);
     await database.close();
-    expect(user?.passwordHash).toStartWith("$argon2id$");
+    expect(user?.passwordHash).toStartWith("$argon2id$v=19$m=65536,t=2,p=1$");
     expect(await Bun.password.verify("battery staple", user?.passwordHash ?? "")).toBe(true);
   });
 

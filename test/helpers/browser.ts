@@ -17,13 +17,23 @@ export const PHONE = { width: 375, height: 740 };
 
 const AXE = Bun.fileURLToPath(import.meta.resolve("axe-core/axe.min.js"));
 
-export async function startBrowser(): Promise<Browser> {
-  if (PROGRAM === null) throw new Error("there is no browser here");
-  return chromium.launch({
-    executablePath: PROGRAM,
-    // as root it has no sandbox, and it shows only pages of the tests
-    args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking"],
-  });
+/** The browser of this process, which ends with it: a profile is fresh for each visit, and a start takes a second. */
+export async function sharedBrowser(): Promise<Browser> {
+  if (!browser?.isConnected()) {
+    if (PROGRAM === null) throw new Error("there is no browser here");
+    browser = await chromium.launch({
+      executablePath: PROGRAM,
+      // as root it has no sandbox, and it shows only pages of the tests
+      args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking"],
+    });
+  }
+  return browser;
+}
+let browser: Browser | undefined;
+
+/** Closes the profiles that a file's tests left open. */
+export async function closeProfiles(): Promise<void> {
+  await Promise.all(browser?.contexts().map((context) => context.close()) ?? []);
 }
 
 export interface Visit {

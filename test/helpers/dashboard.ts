@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from "bun:test";
 import type { Browser } from "playwright-core";
 import { type Api, startApi } from "./api.ts";
-import { CHROMIUM, signIn, startBrowser, type Visit, visit } from "./browser.ts";
+import { CHROMIUM, closeProfiles, sharedBrowser, signIn, type Visit, visit } from "./browser.ts";
 
 export interface Dashboard {
   readonly api: Api;
@@ -15,15 +15,15 @@ export interface Dashboard {
 /** The first user of each server that a test starts. */
 export const FIRST = "first@example.com";
 
-/** A server and a browser for the tests of a file; both end with them, and every profile that is still open. */
+/** A server for the tests of a file, and a browser; the server and every open profile end with the file. */
 export function startDashboard(options: Parameters<typeof startApi>[0] = {}): Dashboard {
   let api: Api | undefined;
   let browser: Browser | undefined;
   beforeAll(async () => {
-    if (CHROMIUM[1]) [api, browser] = await Promise.all([startApi(options), startBrowser()]);
+    if (CHROMIUM[1]) [api, browser] = await Promise.all([startApi(options), sharedBrowser()]);
   });
   afterAll(async () => {
-    await browser?.close();
+    await closeProfiles();
     await api?.stop();
   });
   const started = <T>(what: T | undefined): T => {

@@ -1,6 +1,6 @@
 import type { Browser } from "playwright-core";
 import type { Session } from "../../src/contract/session.ts";
-import { signIn, startBrowser, type Visit, visit } from "./browser.ts";
+import { closeProfiles, sharedBrowser, signIn, type Visit, visit } from "./browser.ts";
 import type { FakeApi, Seen } from "./cli-api.ts";
 import { ScriptedRuntime } from "./conversation.ts";
 import { type SessionBench, startSessions } from "./sessions.ts";
@@ -20,7 +20,7 @@ export interface SessionPages extends SessionBench {
 }
 
 export async function startSessionPages(): Promise<SessionPages> {
-  const [bench, browser] = await Promise.all([startSessions(), startBrowser()]);
+  const [bench, browser] = await Promise.all([startSessions(), sharedBrowser()]);
   const runtimes = new Map<string, { runtime: ScriptedRuntime; answer: Answer }>();
   const known = (sessionId: string) => {
     const found = runtimes.get(sessionId) ?? makeRuntime();
@@ -45,7 +45,7 @@ export async function startSessionPages(): Promise<SessionPages> {
       return visited;
     },
     async stop() {
-      await browser.close();
+      await closeProfiles();
       await bench.stop();
     },
   };
