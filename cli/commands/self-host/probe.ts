@@ -13,6 +13,9 @@ import { DEFAULT_HOST, DEFAULT_PORT } from "./settings.ts";
 import type { Stack } from "./stack.ts";
 import type { State } from "./state.ts";
 
+const PORT_ATTEMPTS = 20;
+const PORT_DELAY_MS = 200;
+
 /** Looks at this machine before a start, without changing anything. */
 export async function probe(
   system: Pick<System, "env" | "stderr">,
@@ -44,7 +47,7 @@ export async function probe(
     hasSandboxes: hasProgram(system, "bwrap") || existsSync(dockerSocket(system)),
     hasGit: hasProgram(system, "git"),
     ports: await Promise.all(
-      wanted.map(async (each) => ({ ...each, problem: await tryPort(each.address, each.port) })),
+      wanted.map(async (each) => ({ ...each, problem: await settledPort(each.address, each.port) })),
     ),
     disk: await freeBytes(folder),
     memory: totalmem(),
@@ -67,6 +70,15 @@ export async function freePort(): Promise<number> {
     server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
   });
   return promise;
+}
+
+/** The port of a server that has just ended may take a moment to be free. */
+async function settledPort(address: string, port: number): Promise<PortProblem | null> {
+  for (let attempt = 1; ; attempt++) {
+    const problem = await tryPort(address, port);
+    if (problem !== "in use" || attempt === PORT_ATTEMPTS) return problem;
+    await Bun.sleep(PORT_DELAY_MS);
+  }
 }
 
 async function tryPort(address: string, port: number): Promise<PortProblem | null> {

@@ -158,6 +158,7 @@ test("the next start has the data and the token of the first", async () => {
 });
 
 test("settings that are missing are not replaced by new secrets", async () => {
+  await server.selfHost("stop");
   rmSync(join(server.dir, "env"));
   expect((await server.start()).stderr).toContain("settings of the self-hosted server are missing");
   rmSync(join(server.dir, "state.json"));
