@@ -41,7 +41,7 @@ export async function download(
     if (error instanceof CliError) throw error;
     if (signal.aborted)
       throw new CliError("timeout", `The download of ${url} took too long.`, {
-        hint: "Run svc update again.",
+        hint: "Run the command again.",
       });
     throw new CliError("network", `Cannot download ${url} (${reasonOf(error)}).`, {
       hint: "Check the connection to that server, and HTTP_PROXY and HTTPS_PROXY if there is a proxy.",

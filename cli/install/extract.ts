@@ -1,51 +1,61 @@
 import { CliError } from "../failure.ts";
 
 /** The largest program has half of that. */
-const PROGRAM_MAX_BYTES = 300_000_000;
+const TAR_MAX_BYTES = 400_000_000;
 const SECONDS = 120;
 const PYTHON = "import lzma, shutil, sys; shutil.copyfileobj(lzma.open(sys.argv[1]), sys.stdout.buffer)";
 
-/** Commands that decompress a `.tar.xz` file, or print the file in it, in the order of `scripts/install.sh`. */
-const COMMANDS: readonly { gives: "tar" | "program"; command(archive: string): string[] }[] = [
-  { gives: "tar", command: (archive) => ["xz", "-dc", archive] },
-  { gives: "tar", command: (archive) => ["/usr/lib/apt/apt-helper", "cat-file", archive] },
-  { gives: "program", command: (archive) => ["tar", "-xJOf", archive, "svc"] },
-  { gives: "tar", command: (archive) => ["python3", "-c", PYTHON, archive] },
+/** Programs that decompress a `.tar.xz` file, in the order of `scripts/install.sh`. */
+const DECOMPRESSORS: readonly (readonly [name: string, ...args: string[]])[] = [
+  ["xz", "-dc"],
+  ["/usr/lib/apt/apt-helper", "cat-file"],
+  ["python3", "-c", PYTHON],
 ];
 
 /**
- * The program in an archive of a release, whose checksum has been verified. Bun has no decoder of xz, so this uses the
- * machine's.
+ * Files of an archive of a release, whose checksum has been verified. Bun has no decoder of xz, so this uses the machine's.
+ * @param names the files, in the order in which they are returned; a hard link has the content of the first file
  * @throws CliError `update_failed`
  */
-export async function extractProgram(archive: string): Promise<Uint8Array> {
-  for (const { gives, command } of COMMANDS) {
-    const [name = "", ...rest] = command(archive);
-    const path = Bun.which(name);
-    const output = path === null ? null : await outputOf([path, ...rest]);
-    if (output === null) continue;
-    const program = gives === "program" ? output : await memberOf(output);
-    if (program !== null && program.byteLength > 0) return program;
+export async function extract<const Names extends readonly [string, ...string[]]>(
+  archive: string,
+  names: Names,
+): Promise<{ [Name in keyof Names]: Uint8Array }>;
+export async function extract(archive: string, names: readonly [string, ...string[]]): Promise<Uint8Array[]> {
+  for (const [name, ...args] of DECOMPRESSORS) {
+    const tar = await outputOf([name, ...args, archive]);
+    const files = tar === null ? null : await new Bun.Archive(tar).files().catch(() => null);
+    const found = names.map((each) => files?.get(each) ?? files?.get(names[0]));
+    const contents = await Promise.all(found.map((file) => file?.bytes()));
+    const complete = contents.filter((content) => content !== undefined && content.byteLength > 0);
+    if (complete.length === names.length) return complete.filter((content) => content !== undefined);
   }
+  return extractWithTar(archive, names);
+}
+
+/** The tar of macOS needs no other program. */
+async function extractWithTar(archive: string, names: readonly string[]): Promise<Uint8Array[]> {
+  const contents: Uint8Array[] = [];
+  for (const name of names) {
+    const content = await outputOf(["tar", "-xJOf", archive, name]);
+    if (content !== null && content.byteLength > 0) contents.push(content);
+  }
+  if (contents.length === names.length) return contents;
   throw new CliError("update_failed", "The archive of the release cannot be unpacked here.", {
-    hint: "Install xz (Debian: sudo apt-get install xz-utils), then run svc update again.",
+    hint: "Install xz (Debian: sudo apt-get install xz-utils), then run the command again.",
   });
 }
 
-async function outputOf(command: string[]): Promise<Uint8Array | null> {
-  const child = Bun.spawn(command, {
+async function outputOf([name = "", ...args]: readonly string[]): Promise<Uint8Array | null> {
+  const program = Bun.which(name);
+  if (program === null) return null;
+  const child = Bun.spawn([program, ...args], {
     stdin: "ignore",
     stdout: "pipe",
     stderr: "ignore",
     timeout: SECONDS * 1000,
-    maxBuffer: PROGRAM_MAX_BYTES,
+    maxBuffer: TAR_MAX_BYTES,
   });
   const output = await new Response(child.stdout).bytes();
   return (await child.exited) === 0 ? output : null;
-}
-
-async function memberOf(tar: Uint8Array): Promise<Uint8Array | null> {
-  const files = await new Bun.Archive(tar).files("svc").catch(() => null);
-  const file = files?.get("svc");
-  return file === undefined ? null : await file.bytes();
 }

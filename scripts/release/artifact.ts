@@ -20,9 +20,6 @@ export interface Artifact {
   program: Uint8Array;
 }
 
-/** svc-api contains a database and the dashboard, 20 MB that hardly compress. */
-const SERVER_ARCHIVE_BYTES_MAX = 65_000_000;
-
 /**
  * Compiles, checks and archives a program. Prints a line for it.
  * @throws ReleaseBuildError
@@ -57,7 +54,7 @@ export async function makeArtifact(
 }
 
 function checkSize(bytes: number, program: Program): void {
-  const limit = program === "svc-api" ? SERVER_ARCHIVE_BYTES_MAX : ARCHIVE_BYTES_MAX;
+  const limit = ARCHIVE_BYTES_MAX[program];
   if (bytes > limit)
     throw new ReleaseBuildError(`the archive has ${megabytes(bytes)}; the limit is ${megabytes(limit)}`);
 }

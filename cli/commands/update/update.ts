@@ -1,22 +1,11 @@
 import { readdir, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import {
-  ARCHIVE_BYTES_MAX,
-  archiveName,
-  compareVersions,
-  isVersion,
-  RELEASE_PUBLIC_KEY,
-  ReleaseError,
-  readSignedSums,
-  SIGNATURE_FILE,
-  SUMS_BYTES_MAX,
-  SUMS_FILE,
-} from "../../../src/contract/release.ts";
+import { compareVersions, isVersion } from "../../../src/contract/release.ts";
 import { VERSION } from "../../../src/contract/version.ts";
 import type { Context } from "../../context.ts";
 import { CliError, systemCode, usage } from "../../failure.ts";
-import { download } from "../../install/download.ts";
-import { extractProgram } from "../../install/extract.ts";
+import { downloadArchive } from "../../install/download-archive.ts";
+import { extract } from "../../install/extract.ts";
 import { requireInstallation, requireWritable } from "../../install/installation.ts";
 import { latestVersion } from "../../install/latest.ts";
 import { type InstallRecord, recordVersion } from "../../install/record.ts";
@@ -70,19 +59,17 @@ async function rollBack(context: Context, record: InstallRecord): Promise<void> 
 
 async function install(context: Context, record: InstallRecord, version: string): Promise<void> {
   const { system, out } = context;
-  const base = `${record.source}/releases/${version}`;
-  const name = archiveName("svc", version, record.platform);
   await out.note(`Downloading svc ${version} for ${record.platform} from ${record.source} …`);
-  const digest = await signedDigest(system, base, name, record);
-  const archive = await download(system, `${base}/${name}`, { maxBytes: ARCHIVE_BYTES_MAX });
-  if (new Bun.CryptoHasher("sha256").update(archive).digest("hex") !== digest)
-    throw new CliError("update_failed", `The checksum of ${name} is wrong. Nothing was changed.`, {
-      hint: "The download is damaged or was changed. Run svc update again; if it stays, contact the operator of the server.",
-    });
+  const archive = await downloadArchive(system, record, {
+    program: "svc",
+    version,
+    platform: record.platform,
+  });
   const path = besides(record.program, ".tar.xz");
   try {
     await writeFile(path, archive, { flag: "wx", mode: 0o600 });
-    await replaceProgram(record.program, await extractProgram(path), version);
+    const [program] = await extract(path, ["svc"]);
+    await replaceProgram(record.program, program, version);
   } catch (error) {
     if (error instanceof CliError) throw error;
     throw new CliError(
@@ -92,44 +79,6 @@ async function install(context: Context, record: InstallRecord, version: string)
   } finally {
     await rm(path, { force: true });
   }
-}
-
-/** The digest of an archive, from the list of sums that the pinned key signed. @throws CliError `update_failed` */
-async function signedDigest(
-  system: Context["system"],
-  base: string,
-  name: string,
-  record: InstallRecord,
-): Promise<string> {
-  const key = keyOf(record);
-  const limits = { maxBytes: SUMS_BYTES_MAX };
-  const sums = await download(system, `${base}/${SUMS_FILE}`, limits);
-  const signature = await download(system, `${base}/${SIGNATURE_FILE}`, limits);
-  try {
-    const digest = (await readSignedSums(sums, new TextDecoder().decode(signature), key)).get(name);
-    if (digest !== undefined) return digest;
-  } catch (error) {
-    if (!(error instanceof ReleaseError)) throw error;
-    throw new CliError("update_failed", `${error.message} Nothing was changed.`, {
-      hint: `The release was changed, or its server signs with another key now: ask the operator of ${record.source}. If the key has changed, run its install script again.`,
-    });
-  }
-  throw new CliError("update_failed", `The release does not contain ${name}. Nothing was changed.`, {
-    hint: `${base}/${SUMS_FILE} lists its files.`,
-  });
-}
-
-/** The key that install.sh pinned for this server, else the one that this build trusts. */
-function keyOf({ publicKey, source }: InstallRecord): string {
-  if (publicKey !== null) return `-----BEGIN PUBLIC KEY-----\n${publicKey}\n-----END PUBLIC KEY-----\n`;
-  if (RELEASE_PUBLIC_KEY !== null) return RELEASE_PUBLIC_KEY;
-  throw new CliError(
-    "update_failed",
-    "This build has no release key, and none was recorded when it was installed.",
-    {
-      hint: `Run the install script of the server, which pins its key: curl -fsSL ${source}/install.sh | sh`,
-    },
-  );
 }
 
 /** Removes what interrupted updates left behind. */

@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { createHash, generateKeyPairSync, sign } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createHash, sign } from "node:crypto";
+import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { downloadPrograms } from "../../../cli/commands/self-host/download-programs.ts";
 import { stackOf } from "../../../cli/commands/self-host/stack.ts";
 import { archiveName, formatSums } from "../../../src/contract/release.ts";
 import { VERSION } from "../../../src/contract/version.ts";
-import { makeHome } from "../../helpers/cli-run.ts";
+import { installSvc } from "../../helpers/installed.ts";
 import { needs } from "../../helpers/needs.ts";
+import { makeReleaseKey } from "../../helpers/release.ts";
 
 const platform = process.arch === "arm64" ? "linux-arm64" : "linux-x64";
 const [API, AGENT] = [archiveName("svc-api", VERSION, platform), archiveName("svc-agent", VERSION, platform)];
-const keys = generateKeyPairSync("ed25519");
-const publicKey = keys.publicKey.export({ type: "spki", format: "der" }).toString("base64");
+const key = makeReleaseKey();
 
 /** What the server has, by name; tests change it. */
 const files = new Map<string, Uint8Array>();
@@ -33,7 +33,7 @@ beforeAll(async () => {
   if (Bun.which("xz") === null) return;
   files.set(API, await pack({ "svc-api": "the server" }));
   files.set(AGENT, await pack({ "svc-agent": "the agent", "svc-entrypoint": "the agent" }));
-  publish(keys.privateKey);
+  publish(key);
 });
 
 async function pack(members: Record<string, string>): Promise<Uint8Array> {
@@ -41,20 +41,19 @@ async function pack(members: Record<string, string>): Promise<Uint8Array> {
   return Bun.spawnSync(["xz", "-c"], { stdin: tar }).stdout;
 }
 
-function publish(key: typeof keys.privateKey): void {
+function publish({ privateKey }: typeof key): void {
   const sums = new Map([API, AGENT].map((name) => [name, digest(files.get(name) ?? new Uint8Array())]));
   const text = Buffer.from(formatSums(sums));
   files.set("SHA256SUMS", text);
-  files.set("SHA256SUMS.sig", Buffer.from(`${sign(null, text, key).toString("base64")}\n`));
+  files.set("SHA256SUMS.sig", Buffer.from(`${sign(null, text, privateKey).toString("base64")}\n`));
 }
 
 const digest = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
-/** A home in which install.sh has recorded the server. */
-function installed(record: object | null = { source: server.url.origin, public_key: publicKey }) {
-  const { home } = makeHome();
-  mkdirSync(join(home, ".svc"));
-  if (record !== null) writeFileSync(join(home, ".svc/install.json"), JSON.stringify(record));
+/** A home in which install.sh has recorded the server. @param changes of the record; null: there is none */
+function installed(changes: Record<string, unknown> | null = {}) {
+  const { home } = installSvc(server.url.origin, key, changes ?? {}).home;
+  if (changes === null) rmSync(join(home, ".svc/install.json"));
   const system = { env: { HOME: home }, fetch: (url: string, init: RequestInit) => fetch(url, init) };
   const stack = stackOf(system);
   return { stack, download: () => downloadPrograms(system, stack, ["svc-api", "svc-agent"]) };
@@ -76,10 +75,10 @@ xz("the programs of the release are verified and unpacked", async () => {
 xz("nothing is installed of a release that is damaged or not by the trusted key", async () => {
   const good = new Map(files);
   const attempts: [string, () => void][] = [
-    ["checksum is another one", () => files.set(API, Buffer.from("other"))],
-    ["not by the trusted key", () => publish(generateKeyPairSync("ed25519").privateKey)],
+    ["The checksum of", () => files.set(API, Buffer.from("other"))],
+    ["not by the trusted key", () => publish(makeReleaseKey())],
     ["status 404", () => files.delete("SHA256SUMS.sig")],
-    [`has no ${API}`, () => [files.delete(API), publishOnly(AGENT)]],
+    [`does not contain ${API}`, () => [files.delete(API), publishOnly(AGENT)]],
   ];
   for (const [reason, spoil] of attempts) {
     spoil();
@@ -93,12 +92,12 @@ xz("nothing is installed of a release that is damaged or not by the trusted key"
 function publishOnly(name: string): void {
   const text = Buffer.from(formatSums(new Map([[name, digest(files.get(name) ?? new Uint8Array())]])));
   files.set("SHA256SUMS", text);
-  files.set("SHA256SUMS.sig", Buffer.from(sign(null, text, keys.privateKey).toString("base64")));
+  files.set("SHA256SUMS.sig", Buffer.from(sign(null, text, key.privateKey).toString("base64")));
 }
 
 test("without a record of the installation the error says what to do", async () => {
-  for (const record of [null, { source: "file:///x" }, { source: server.url.origin }]) {
-    const { download } = installed(record);
+  for (const changes of [null, { source: "file:///x" }, { public_key: null }]) {
+    const { download } = installed(changes);
     await expect(download()).rejects.toMatchObject({
       code: "self_host",
       extra: { hint: expect.stringContaining("--api-binary") },
