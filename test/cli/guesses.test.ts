@@ -59,7 +59,7 @@ test.each<[string, string]>([
 });
 
 test("a command of several groups suggests each, documented names before guesses", () => {
-  expect(hint("logs")).toBe("Did you mean `svc sessions logs` or `svc apps logs`?");
+  expect(hint("logs")).toBe("Did you mean `svc sessions logs` or `svc apps logs` or `svc self-host logs`?");
   expect(hint("log")).toBe("Did you mean `svc repo commits`?");
   expect(hint("delete")).toContain("`svc sessions rm` or ");
 });
