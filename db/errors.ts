@@ -12,6 +12,11 @@ export function isForeignKeyViolation(error: unknown): boolean {
   return databaseErrorCode(error) === "23503";
 }
 
+/** Whether the database ended this transaction because it and others waited for each other's locks: retry it. */
+export function isDeadlock(error: unknown): boolean {
+  return databaseErrorCode(error) === "40P01";
+}
+
 /** Whether the database is unavailable, starting, stopping or out of connections: retry later. */
 export function isDatabaseAway(error: unknown): boolean {
   const code = databaseErrorCode(error);

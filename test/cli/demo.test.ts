@@ -10,6 +10,7 @@ import { TOKEN_USER } from "../../src/contract/token.ts";
 import { SandboxError } from "../../src/sandboxes/provider.ts";
 import { caller } from "../helpers/api.ts";
 import { comment } from "../helpers/cli-api.ts";
+import { expectDocumentedFields } from "../helpers/cli-fields.ts";
 import { cliEnv, fakeSystem, makeHome, svcOnTerminal } from "../helpers/cli-run.ts";
 import { scratch } from "../helpers/gateway.ts";
 import { type SessionBench, startSessions } from "../helpers/sessions.ts";
@@ -141,6 +142,7 @@ async function demo(home: Home, args: readonly string[] = ["--yes"], death?: Dea
     },
   });
   const code = await run(system, ["demo", ...args, "--json"]);
+  if (code === 0) expectDocumentedFields(["demo"], system.out());
   return { code, isDead, out: parse(system.out()), error: parse(system.err())?.error };
 }
 

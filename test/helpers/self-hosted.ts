@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { freePort } from "../../scripts/free-port.ts";
+import { expectDocumentedFields } from "./cli-fields.ts";
 import { makeHome, type Ran, svc } from "./cli-run.ts";
 
 /** A home whose `svc self-host` uses a free port, with the server's source as its program. */
@@ -34,12 +35,12 @@ export function selfHosted(env: Record<string, string> = {}): SelfHosted {
   writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${resolve("src/main.ts")}' "$@"\n`);
   chmodSync(program, 0o755);
   const port = freePort();
-  const selfHost = (...args: string[]) =>
-    svc(["self-host", ...args], {
-      home,
-      cwd: folder,
-      env: { SVC_SELF_HOST_DIR: dir, ...env },
-    });
+  const selfHost = async (...args: string[]) => {
+    const line = ["self-host", ...args];
+    const ran = await svc(line, { home, cwd: folder, env: { SVC_SELF_HOST_DIR: dir, ...env } });
+    if (ran.code === 0 && args.includes("--json")) expectDocumentedFields(line, ran.stdout);
+    return ran;
+  };
   const flags = ["--native", "--no-service", "--api-binary", program, "--email", "ada@example.com"];
   return {
     home,

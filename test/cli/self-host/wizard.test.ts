@@ -30,6 +30,7 @@ test("the wizard keeps, changes and removes answers, refuses wrong ones, and sho
   terminal.type("\u0015");
   terminal.type(`https://svc.example.com${ENTER}`);
   await answer("Parent host of previews", ENTER);
+  await answer("TLS: caddy runs Caddy", ENTER);
   await answer("Who can create a user", ENTER);
   await answer("Your own git hosts", ENTER);
   await answer("OAuth app for sign-in", ENTER);
