@@ -155,7 +155,7 @@ test("marks one that could not be refreshed, and one that was merged by a push",
 
 test("a missing change request shows an error", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, `${pages}/4711`);
-  await page.getByText("The project has no change request #4711.").waitFor();
+  await page.getByText("has no change request #4711.").waitFor();
   expect(faults()).toEqual([]);
   await close();
 });

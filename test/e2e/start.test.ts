@@ -96,6 +96,7 @@ test("the first start signs the command line in, the second keeps it signed in, 
   expect(third.url).toBeUndefined();
   expect(await third.child.exited).toBe(1);
   expect(third.said().trim().split("\n")).toEqual([
+    "svc: starting the server …",
     `svc-api: Another program already listens on port ${port} of 127.0.0.1. Stop it, or set SVC_PORT to another port.`,
   ]);
   expect(await second.end("SIGTERM")).toMatchObject({ code: 0 });

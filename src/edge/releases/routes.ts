@@ -23,7 +23,7 @@ export function releaseRoutes(deps: Deps) {
     if (version === null || publicKey === null) throw noRelease();
     return { version, publicKey };
   };
-  return new Elysia({ tags: ["releases"], detail: { hide: true } })
+  return new Elysia({ detail: { hide: true } })
     .get("/install.sh", async ({ headers }) => {
       const { publicKey } = await pinned();
       const origin = originFor(deps, headers["x-forwarded-host"]);
@@ -43,7 +43,7 @@ export function releaseRoutes(deps: Deps) {
 
 /** `GET /v1/release`, by which the dashboard knows whether the command line can be installed from here. */
 export function servedReleaseRoutes(deps: Deps) {
-  return new Elysia({ tags: ["releases"] }).get(
+  return new Elysia({ tags: ["server"] }).get(
     "/release",
     async (): Promise<ServedRelease> => {
       const releases = openReleases(deps.config.releasesDir);

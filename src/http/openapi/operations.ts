@@ -1,6 +1,11 @@
 /** What each route is called in the OpenAPI document: the name of the operation for generated clients, and a summary. */
 export const OPERATIONS: Readonly<Record<string, readonly [id: string, summary: string]>> = {
   "GET /v1/health": ["getHealth", "Get the server's health and version"],
+  "GET /v1/release": ["getRelease", "Get the version of svc that this server offers to install"],
+  "GET /v1/preview-hosts/check": [
+    "checkPreviewHost",
+    "Check whether a host name is that of a session or an app",
+  ],
   "GET /v1/auth/whoami": ["getIdentity", "Get the identity of a token"],
   "POST /v1/auth/revoke": ["revokeOwnToken", "Revoke the token of this request"],
   "POST /v1/auth/sign-in": ["signIn", "Sign a browser in with a password"],
