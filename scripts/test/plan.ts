@@ -57,7 +57,7 @@ const BATCHES_PER_PROCESSOR = 10;
 /**
  * Groups files into batches: those that run from source, those against the binaries, and those with a browser. A file with
  * a Docker engine runs in a separate process.
- * @returns the longest first
+ * @returns those with a Docker engine first, since they keep browsers waiting; then the longest first
  */
 export function makeBatches(jobs: readonly Job[], processors: number): Batch[] {
   const total = jobs.reduce((sum, { seconds }) => sum + seconds, 0);
@@ -72,7 +72,11 @@ export function makeBatches(jobs: readonly Job[], processors: number): Batch[] {
     }
   }
   for (const files of groups.values()) batches.push(...packed(files, most));
-  return batches.sort((a, b) => b.seconds - a.seconds).map(({ batch }) => batch);
+  const usesDocker = ({ batch }: (typeof batches)[number]) =>
+    Number(jobsOf(batch).some((job) => needs(job, "docker")));
+  return batches
+    .sort((a, b) => usesDocker(b) - usesDocker(a) || b.seconds - a.seconds)
+    .map(({ batch }) => batch);
 }
 
 /** Files of one group may share a process; a file that is alone in its group has its own. */

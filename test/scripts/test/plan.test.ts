@@ -85,6 +85,12 @@ test("a suite runs once: from source or against the compiled binaries", () => {
   expect(compiled.length).toBeGreaterThanOrEqual(24);
 });
 
+test("files with a Docker engine run first, then the longest batches", () => {
+  const engines = makeBatches(jobs, 2).map((each) => jobsOf(each).some((job) => needs(job, "docker")));
+  expect(engines.toSorted((a, b) => Number(b) - Number(a))).toEqual(engines);
+  expect(engines.filter(Boolean).length).toBeGreaterThan(5);
+});
+
 test("the longest file runs first", () => {
   expect(jobs.map(({ seconds }) => seconds)).toEqual(
     jobs.map(({ seconds }) => seconds).sort((a, b) => b - a),
