@@ -21,7 +21,7 @@ export interface Artifact {
 }
 
 /**
- * Compiles, checks and archives a program. Prints a line for it.
+ * Compiles, checks and archives a program. Prints a line for it to stdout, and the steps, which take minutes, to stderr.
  * @throws ReleaseBuildError
  */
 export async function makeArtifact(
@@ -34,12 +34,15 @@ export async function makeArtifact(
   }: { version: string; publicKey: string; folder: string; isFast: boolean },
 ): Promise<Artifact> {
   const label = `${target.program} ${target.platform}`;
+  const step = (name: string) => process.stderr.write(`      ${label}: ${name} …\n`);
+  step("building");
   const path = await compileTarget(target, publicKey, folder);
   try {
     const program = await Bun.file(path).bytes();
     const found = inspectProgram(program, target.platform);
     const ran = await trialRun(target, path, version);
     const unpacked = await tar(filesOf(target, program, await license()));
+    step("compressing");
     const archive = isFast ? storeAsXz(unpacked) : await xz(unpacked);
     if (!isFast) checkSize(archive.length, target.program);
     process.stdout.write(`ok    ${label}: ${found}; ${ran}; ${megabytes(archive.length)}\n`);
