@@ -272,7 +272,7 @@ test.each<[string, string, RegExp[]]>([
 
 test("on a terminal, the first start offers the demo", async () => {
   // any program: the session does not get that far
-  const env = { ...withoutRuntime(usedFolder("demo")), SVC_RUNTIME_BIN: join(tools, "git") };
+  const env = { ...withoutRuntime(usedFolder("demo")), SVC_RUNTIME_BIN: join(tools, "git"), CI: "" };
   using run = onTerminal([process.execPath, resolve("scripts/start.ts")], env);
   await run.shows("Try svc with a sample project?");
   run.type("\r");

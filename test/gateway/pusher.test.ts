@@ -97,7 +97,9 @@ test("a project token identifies a script, unless it is a live session's", async
   expect(await pusherOf(`Bearer ${ofSession}`)).toEqual({ kind: "session", id: sessionId, branch });
   const stopped = await rows.session({ projectId, accountId, userId }, { status: "stopped" });
   const late = await rows.token({ userId, projectId, sessionId: stopped.sessionId });
-  expect(await pusherOf(`Bearer ${late}`)).toBe("forbidden: The session of this token is not running. Restart it: svc sessions restart <id>");
+  expect(await pusherOf(`Bearer ${late}`)).toBe(
+    "forbidden: The session of this token is not running. Restart it: svc sessions restart <id>",
+  );
   expect(await pusherOf(`Bearer ${ofSession}`, "q")).toStartWith("not_found");
 });
 
