@@ -14,6 +14,7 @@ const DECOMPRESSORS: readonly (readonly [name: string, ...args: string[]])[] = [
 
 /**
  * Files of an archive of a release, whose checksum has been verified. Bun has no decoder of xz, so this uses the machine's.
+ * @param archive a path that ends with `.tar.xz`, by which apt recognizes the format
  * @param names the files, in the order in which they are returned; a hard link has the content of the first file
  * @throws CliError `update_failed`
  */
@@ -47,7 +48,7 @@ async function extractWithTar(archive: string, names: readonly string[]): Promis
 }
 
 async function outputOf([name = "", ...args]: readonly string[]): Promise<Uint8Array | null> {
-  const program = Bun.which(name);
+  const program = Bun.which(name, { PATH: process.env["PATH"] ?? "" });
   if (program === null) return null;
   const child = Bun.spawn([program, ...args], {
     stdin: "ignore",

@@ -55,7 +55,7 @@ async function downloadProgram(
   // a server needs glibc, also where svc is the build for musl
   const platform = process.arch === "arm64" ? "linux-arm64" : "linux-x64";
   const archive = await downloadArchive(system, record, { program, version: VERSION, platform });
-  const file = join(stack.bin, `${program}.tar.xz.${process.pid}`);
+  const file = join(stack.bin, `.${program}-${process.pid}.tar.xz`);
   try {
     await writeFile(file, archive, { mode: 0o600 });
     const names = PROGRAMS[program];

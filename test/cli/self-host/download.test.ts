@@ -72,6 +72,20 @@ xz("the programs of the release are verified and unpacked", async () => {
   }
 });
 
+const apt = needs("apt and xz", Bun.which("xz") !== null && existsSync("/usr/lib/apt/apt-helper"));
+
+apt("on a Debian without xz, apt unpacks the programs", async () => {
+  const { PATH } = process.env;
+  const { stack, download } = installed();
+  process.env["PATH"] = stack.bin;
+  try {
+    await download();
+  } finally {
+    process.env["PATH"] = PATH;
+  }
+  expect(readFileSync(join(stack.bin, "svc-agent"), "utf8")).toBe("the agent");
+});
+
 xz("nothing is installed of a release that is damaged or not by the trusted key", async () => {
   const good = new Map(files);
   const attempts: [string, () => void][] = [
