@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -22,12 +22,8 @@ afterAll(async () => {
   await server.stop();
   rmSync(folder, { recursive: true });
 });
-afterEach(() => {
-  server.requests.length = 0;
-});
-
-function install(state?: object) {
-  const svc = installSvc(server.url, key);
+function install(state?: object, source = server) {
+  const svc = installSvc(source.url, key);
   const path = join(svc.home.home, ".local/state/svc/update.json");
   if (state) {
     mkdirSync(dirname(path), { recursive: true });
@@ -42,14 +38,16 @@ function install(state?: object) {
 }
 
 test("the newest version is looked up in the background and shown after a later command, once a day", async () => {
-  const svc = install();
+  const source = serveReleases(folder);
+  const svc = install(undefined, source);
   expect((await svc.run(["hosts", "ls"])).err).not.toMatch(NOTICE);
   await until("the background check has an answer", () => svc.state()?.latest === "99.0.0");
-  expect(server.requests).toEqual(["/releases/latest"]);
+  expect(source.requests).toEqual(["/releases/latest"]);
   expect((await svc.run(["hosts", "ls"])).err).toMatch(NOTICE);
   expect((await svc.run(["hosts", "ls"])).err).not.toMatch(NOTICE);
   expect(svc.state()).toEqual({ checked_at: NOW, noticed_at: NOW, latest: "99.0.0" });
-  expect(server.requests).toHaveLength(1);
+  expect(source.requests).toHaveLength(1);
+  await source.stop();
 });
 
 const seen = { checked_at: NOW, latest: "99.0.0" };
@@ -84,11 +82,14 @@ test.each<[string, string[], Parameters<ReturnType<typeof install>["run"]>[1]]>(
 });
 
 test("without a record, or in a home that cannot be written, nothing is checked", async () => {
-  const svc = install();
+  // of its own: the checks of other tests may still arrive at theirs
+  const source = serveReleases(folder);
+  const svc = install(undefined, source);
   const elsewhere = await svc.run(["hosts", "ls"], { env: { HOME: folder } });
   expect([elsewhere.code, elsewhere.err]).toEqual([0, expect.not.stringContaining("svc update")]);
   const readOnly = await svc.run(["hosts", "ls"], { env: { XDG_STATE_HOME: "/dev/null/state" } });
-  expect([readOnly.code, server.requests]).toEqual([0, []]);
+  expect([readOnly.code, source.requests]).toEqual([0, []]);
+  await source.stop();
 });
 
 test("the check is silent when the server fails", async () => {
