@@ -3,12 +3,12 @@ import { chmodSync, cpSync, linkSync, mkdtempSync, rmSync, writeFileSync } from 
 import { constants, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { AGAINST_BINARIES, cleanEnvironment } from "../helpers/api.ts";
-import { needs } from "../helpers/needs.ts";
+import { needs, succeeds } from "../helpers/needs.ts";
 import { commandOf, killFound, processIds, statusOf } from "../helpers/processes.ts";
 import { generator, SEED, share } from "../helpers/random.ts";
 import { until } from "../helpers/until.ts";
 
-const SPACES = Bun.spawnSync(["unshare", "--pid", "--fork", "--mount-proc", "true"]).exitCode === 0;
+const SPACES = succeeds("unshare", "--pid", "--fork", "--mount-proc", "true");
 const test = needs("root and unshare(1), to be the first process", SPACES);
 
 /** How many first processes are sent a signal at a random moment, and how many of them at once. */

@@ -6,14 +6,12 @@ import { freePort } from "../../scripts/free-port.ts";
 import { runtimeFolder } from "../../src/sandboxes/runtime/install.ts";
 import { cliEnv, gitAtHome, makeHome, svc } from "../helpers/cli-run.ts";
 import { DOCKER } from "../helpers/docker-engine.ts";
-import { needs } from "../helpers/needs.ts";
+import { needs, succeeds } from "../helpers/needs.ts";
 import { buildPostgresImage, POSTGRES_IMAGE } from "../helpers/postgres-image.ts";
 import { git } from "../helpers/remote.ts";
 import { RUNTIME, RUNTIME_NAME } from "../helpers/runtime.ts";
 
-const COMPOSE = ["docker-compose", ["docker", "compose"]].some(
-  (command) => Bun.spawnSync([command, "version"].flat()).success,
-);
+const COMPOSE = succeeds("docker-compose", "version") || succeeds("docker", "compose", "version");
 const HOST = process.env["DOCKER_HOST"] ?? "";
 
 const home = makeHome();

@@ -15,7 +15,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { cleanEnvironment } from "../helpers/api.ts";
 import { STRANGER } from "../helpers/isolation.ts";
-import { needs } from "../helpers/needs.ts";
+import { needs, succeeds } from "../helpers/needs.ts";
 import { until } from "../helpers/until.ts";
 
 const home = mkdtempSync(join(tmpdir(), "svc-home-"));
@@ -192,7 +192,7 @@ function onTerminal(command: string[], variables: Record<string, string>) {
 
 const isRoot = process.getuid?.() === 0;
 const BECOME = ["setpriv", `--reuid=${STRANGER}`, `--regid=${STRANGER}`, "--clear-groups", "--"];
-const canBecome = !isRoot || Bun.spawnSync(["unshare", "--mount", ...BECOME, "true"]).exitCode === 0;
+const canBecome = !isRoot || succeeds("unshare", "--mount", ...BECOME, "true");
 
 /** `npm start` as an ordinary user whose home is this folder, since root is never asked about isolation. */
 function startOf(folder: string): string[] {

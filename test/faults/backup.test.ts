@@ -5,11 +5,11 @@ import { join, resolve } from "node:path";
 import { readConfig } from "../../src/config.ts";
 import { runBackup } from "../../src/edge/admin/backup.ts";
 import { open } from "../../src/open.ts";
-import { needs } from "../helpers/needs.ts";
+import { needs, succeeds } from "../helpers/needs.ts";
 import { createDatabase, POSTGRES } from "../helpers/postgres.ts";
 import { until } from "../helpers/until.ts";
 
-const MAY_MOUNT = Bun.spawnSync(["unshare", "--mount", "mount", "-t", "tmpfs", "none", "/mnt"]).success;
+const MAY_MOUNT = succeeds("unshare", "--mount", "mount", "-t", "tmpfs", "none", "/mnt");
 const test = needs("a real Postgres", POSTGRES);
 const diskTest = needs("root and unshare(1), to mount a small disk", POSTGRES && MAY_MOUNT);
 const folder = mkdtempSync(join(tmpdir(), "svc-backup-faults-"));

@@ -6,10 +6,10 @@ import { sendAdminCommand } from "../../src/edge/admin/socket.ts";
 import { caller, cleanEnvironment, spawnServer } from "../helpers/api.ts";
 import { runClient, scratch } from "../helpers/gateway.ts";
 import { createRepository } from "../helpers/git-repo.ts";
-import { needs } from "../helpers/needs.ts";
+import { needs, succeeds } from "../helpers/needs.ts";
 import { Remote } from "../helpers/remote.ts";
 
-const MAY_MOUNT = Bun.spawnSync(["unshare", "--mount", "mount", "-t", "tmpfs", "none", "/mnt"]).success;
+const MAY_MOUNT = succeeds("unshare", "--mount", "mount", "-t", "tmpfs", "none", "/mnt");
 const test = needs("root and unshare(1), to mount a small disk", MAY_MOUNT);
 
 const DISK_FULL =

@@ -3,11 +3,11 @@ import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { runGit } from "../helpers/git-repo.ts";
-import { needs } from "../helpers/needs.ts";
+import { needs, succeeds } from "../helpers/needs.ts";
 import { startSandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
-const MAY_MOUNT = Bun.spawnSync(["unshare", "--mount", "mount", "-t", "tmpfs", "none", "/mnt"]).success;
+const MAY_MOUNT = succeeds("unshare", "--mount", "mount", "-t", "tmpfs", "none", "/mnt");
 const test = needs("root and unshare(1), to mount a small disk", MAY_MOUNT);
 
 const SAVE_INTERVAL_MS = 30;

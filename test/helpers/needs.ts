@@ -25,6 +25,11 @@ export function needs(name: string, present: boolean): typeof test | typeof test
   });
 }
 
+/** Whether this machine has a program, and it exits with 0. */
+export function succeeds(program: string, ...args: readonly string[]): boolean {
+  return Bun.which(program) !== null && Bun.spawnSync([program, ...args]).success;
+}
+
 /** One line of JSON for each skipped test, in the file that the test command names. */
 function record(name: string, title: string): void {
   const file = process.env["SVC_TEST_SKIPS"];

@@ -14,7 +14,7 @@ import {
 import { join } from "node:path";
 import { spawnOnTerminal } from "../helpers/cli-run.ts";
 import { type Installer, makeInstaller, type Shell } from "../helpers/installer.ts";
-import { needs } from "../helpers/needs.ts";
+import { needs, succeeds } from "../helpers/needs.ts";
 import { generator, SEED, share } from "../helpers/random.ts";
 import {
   archiveOf,
@@ -433,8 +433,14 @@ dash("of a script that was cut off, nothing runs", async () => {
   ]);
 });
 
-const nobody = [Bun.which("setpriv") ?? "setpriv", "--reuid=54321", "--regid=54321", "--clear-groups", "--"];
-const canChange = process.getuid?.() !== 0 || Bun.spawnSync([...nobody, "true"]).exitCode === 0;
+const nobody: [string, ...string[]] = [
+  Bun.which("setpriv") ?? "setpriv",
+  "--reuid=54321",
+  "--regid=54321",
+  "--clear-groups",
+  "--",
+];
+const canChange = process.getuid?.() !== 0 || succeeds(...nobody, "true");
 needs("another user (setpriv)", canChange)(
   "a user who may not write to /usr/local/bin gets the link in ~/.local/bin",
   async () => {
