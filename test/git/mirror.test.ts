@@ -263,7 +263,7 @@ test("a fetch that was killed does not leave its mirror locked", async () => {
   const repo = { id: crypto.randomUUID(), url: `${server.origin}/up`, credential: null };
   const ensure = async (commit: string, limits = {}) => {
     await using engine = await createTestGit({ dataDir, limits });
-    return engine.git.ensureCommits(repo, [commit]).catch((error) => error.code);
+    return await engine.git.ensureCommits(repo, [commit]).catch((error) => error.code);
   };
   expect(await ensure(one)).toBe(true);
   const { two = "" } = await place.upstream.write([
