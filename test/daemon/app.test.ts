@@ -7,18 +7,20 @@ import { type AppLimits, type AppProcess, superviseApp } from "../../daemon/app/
 import { createChildren } from "../../daemon/process/children.ts";
 import { readSettings } from "../../daemon/settings.ts";
 import { freePort } from "../../scripts/free-port.ts";
+import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
 import { allProcesses, killFound } from "../helpers/processes.ts";
 import { leastEnvironment } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
+import { writeWhole } from "../helpers/write-whole.ts";
 
-/** The supervision alone, with the patience of a test. */
+/** The supervision alone. It pauses briefly; only a test of a limit has one that is reached. */
 const LIMITS: Partial<AppLimits> = {
-  startMs: 60_000,
+  startMs: WAIT_LIMIT_MS,
   firstPauseMs: 20,
   longestPauseMs: 80,
   startCheckMs: 20,
   checkMs: 50,
-  checkTimeoutMs: 5_000,
+  checkTimeoutMs: WAIT_LIMIT_MS,
   termMs: 300,
 };
 /** Answers with the status that stands in the file `status`. */
@@ -39,7 +41,7 @@ afterEach(async () => {
 async function supervise(command: string, limits: Partial<AppLimits> = {}) {
   const folder = mkdtempSync(join(tmpdir(), "svc-app-"));
   for (const name of ["workspace", "home"]) mkdirSync(join(folder, name));
-  const answer = (status: number) => writeFileSync(join(folder, "workspace/status"), String(status));
+  const answer = (status: number) => writeWhole(join(folder, "workspace/status"), String(status));
   writeFileSync(join(folder, "workspace/program.js"), PROGRAM);
   answer(200);
   const port = freePort();

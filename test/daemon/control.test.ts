@@ -97,9 +97,17 @@ describe("refresh", () => {
       status: 502,
       body: { code: "repo_unreachable" },
     });
-    sandbox.api.answer = () => null;
-    const both = await Promise.all([ask(sandbox, "/svc/refresh"), ask(sandbox, "/svc/refresh")]);
-    expect(both.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+    const held = Promise.withResolvers<null>();
+    const asked = Promise.withResolvers<void>();
+    sandbox.api.answer = () => {
+      asked.resolve();
+      return held.promise;
+    };
+    const first = ask(sandbox, "/svc/refresh");
+    await asked.promise;
+    expect((await ask(sandbox, "/svc/refresh")).status).toBe(409);
+    held.resolve(null);
+    expect((await first).status).toBe(200);
   });
 
   test("git settings of the agent do not expose the service key", async () => {

@@ -7,6 +7,7 @@ import { createChildren } from "../../daemon/process/children.ts";
 import { type Runtime, superviseRuntime } from "../../daemon/runtime/runtime.ts";
 import { readSettings } from "../../daemon/settings.ts";
 import { freePort } from "../../scripts/free-port.ts";
+import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
 import { startModel } from "../helpers/model.ts";
 import { needs } from "../helpers/needs.ts";
 import { RUNTIME, RUNTIME_NAME, runtimeEnvironment } from "../helpers/runtime.ts";
@@ -44,25 +45,25 @@ needs(RUNTIME_NAME, RUNTIME !== null)(
       agentConfig: () => NO_AGENT_CONFIG,
       secrets: () => settings.secrets,
       onReady: () => {},
-      limits: { checkMs: 500, checkTimeoutMs: 2_000, checkFailures: 3, firstPauseMs: 100 },
+      limits: { checkMs: 500, checkTimeoutMs: 4_000, checkFailures: 3, firstPauseMs: 100 },
     });
     runtime = works;
     works.start();
     const isReady = () => works.state === "ok";
     await until(() => `it is ready: ${said.join("\n")}`, isReady);
     const pid = works.pid ?? 0;
-    const session = (await works.call("POST", "/session", 10_000, { title: "svc" })).body;
+    const session = (await works.call("POST", "/session", WAIT_LIMIT_MS, { title: "svc" })).body;
     const sessionId =
       typeof session === "object" && session !== null ? String(Reflect.get(session, "id")) : "";
     const parts = [{ type: "text", text: `!slow 200 ${"word ".repeat(500)}` }];
-    await works.call("POST", `/session/${sessionId}/prompt_async`, 10_000, { parts });
+    await works.call("POST", `/session/${sessionId}/prompt_async`, WAIT_LIMIT_MS, { parts });
     await until("it speaks", () => model.counts.open > 0);
     process.kill(pid, "SIGSTOP");
     await until("it was given up", () => said.some((line) => line.includes("stopped responding")));
     await until("another is ready", () => isReady() && works.pid !== pid);
     expect(said).toContain("1 answer was cut off by the restart");
     const isMarked = async () => {
-      const { body } = await works.call("GET", `/session/${sessionId}/message`, 10_000);
+      const { body } = await works.call("GET", `/session/${sessionId}/message`, WAIT_LIMIT_MS);
       return JSON.stringify(Array.isArray(body) ? body.at(-1) : null).includes("the answer above is cut off");
     };
     await until("it is marked", isMarked);

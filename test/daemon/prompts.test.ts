@@ -99,17 +99,21 @@ describe("reports the outcome of a prompt", () => {
 });
 
 test("delivers one prompt at a time, in the session's conversation, and waits for a person's messages", async () => {
-  await using sandbox = await booted({ behaviour: { runMs: 700 } });
+  const [runsOn, isDone] = [{ runMs: 3_600_000 }, { finish: true }];
+  await using sandbox = await booted({ behaviour: runsOn });
   const [first, second] = [newId(), newId()];
   await give(sandbox, { prompt_id: first, text: "one" });
   const busy = { status: 409, body: { code: "session_busy" } };
   expect(await give(sandbox, { prompt_id: second, text: "two" })).toMatchObject(busy);
+  sandbox.behave(isDone);
   await outcome(sandbox, first);
+  sandbox.behave(runsOn);
   await sandbox.call("POST", "/session/ses_1/prompt_async", "user", {
     messageID: "msg_person",
     parts: [{ type: "text", text: "me" }],
   });
   expect(await give(sandbox, { prompt_id: second, text: "two" })).toMatchObject(busy);
+  sandbox.behave(isDone);
   expect(await outcome(sandbox, second, "two")).toMatchObject({ state: "answered" });
   const messages = await (await sandbox.call("GET", "/session/ses_1/message")).json();
   const texts = messages.map(({ parts }: { parts: { text: string }[] }) => parts[0]?.text);

@@ -1,5 +1,5 @@
-import { afterAll, afterEach, beforeAll, expect } from "bun:test";
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { afterAll, afterEach, beforeAll, expect, spyOn } from "bun:test";
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type GatewayBench, type Ran, refsOf, runClient, scratch, startGateway } from "../helpers/gateway.ts";
 import { backend, type GitHttpServer, serveGit } from "../helpers/git-http.ts";
@@ -7,12 +7,13 @@ import { createRepository, type TestRepository } from "../helpers/git-repo.ts";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
 import { Remote } from "../helpers/remote.ts";
+import { until } from "../helpers/until.ts";
 
 const test = needs("a real Postgres", POSTGRES);
 const TOKEN = "s3cr3t+token/with=signs";
 const BASIC = Buffer.from(`x-access-token:${TOKEN}`).toString("base64");
-/** A push that waits for its host is given up after this. */
-const FORWARD_MS = 1_000;
+/** A push that waits for its host is given up after this: no other timer has this length. */
+const FORWARD_MS = 3_600_001;
 
 let bench: GatewayBench;
 let work: TestRepository;
@@ -79,7 +80,9 @@ test.each(["file", "http"] as const)(
   async (kind) => {
     const { remote, next, push, served } = await start(kind);
     remote.hook("post-receive", hang(remote));
-    const result = await push(`${next}:refs/heads/main`, `${next}:refs/tags/v1`);
+    const result = await pastDeadline(isHanging(remote), () =>
+      push(`${next}:refs/heads/main`, `${next}:refs/tags/v1`),
+    );
     expect(result).toMatchObject({ code: 0 });
     expect(await served()).toEqual({ "refs/heads/main": next, "refs/tags/v1": next });
   },
@@ -90,7 +93,7 @@ test.each(["file", "http"] as const)(
   async (kind) => {
     const { remote, next, push, served } = await start(kind);
     remote.hook("pre-receive", `${hang(remote)}; exit 1`);
-    const result = await push(`${next}:refs/heads/main`);
+    const result = await pastDeadline(isHanging(remote), () => push(`${next}:refs/heads/main`));
     expect(result.code).toBe(1);
     expect(result.err).toContain("the git host did not accept it");
     expect(await served()).toEqual({ "refs/heads/main": first });
@@ -169,13 +172,19 @@ test.each([
 });
 
 test.each([
-  ["is away", () => new Response("no", { status: 503 })],
-  ["wants another credential", () => new Response("who?", { status: 401 })],
-  ["has moved", () => Response.redirect("http://127.0.0.1:1/elsewhere", 301)],
-  ["answers nonsense", () => new Response("001fnonsense")],
-])("a push fails with an error if the host %s", async (_, answer) => {
-  const { next, push, served } = await start("http", (request) => (isPush(request) ? answer() : null));
-  const result = await push(`${next}:refs/heads/main`);
+  ["is away", () => new Response("no", { status: 503 }), false],
+  ["wants another credential", () => new Response("who?", { status: 401 }), false],
+  ["has moved", () => Response.redirect("http://127.0.0.1:1/elsewhere", 301), false],
+  // git waits for the rest of the packet, although the answer has ended
+  ["answers nonsense", () => new Response("001fnonsense"), true],
+])("a push fails with an error if the host %s", async (_, answer, isWaiting) => {
+  let answered = false;
+  const { next, push, served } = await start("http", (request) => {
+    answered ||= isPush(request);
+    return isPush(request) ? answer() : null;
+  });
+  const pushing = () => push(`${next}:refs/heads/main`);
+  const result = isWaiting ? await pastDeadline(() => answered, pushing) : await pushing();
   expect(result.code).toBe(1);
   expect(result.err).toMatch(/the git host (?:did not accept it|could not be reached)/);
   for (const secret of secrets()) expect(result.err).not.toContain(secret);
@@ -209,7 +218,26 @@ test("re-creates a mirror that is lost while the host accepts the push", async (
 /** A hook that ends with the test. */
 function hang({ path }: Remote): string {
   writeFileSync(join(path, "halt"), "");
-  return `while [ -e '${path}/halt' ]; do sleep 0.05; done`;
+  return `touch '${path}/hangs'; while [ -e '${path}/halt' ]; do sleep 0.05; done`;
+}
+
+function isHanging({ path }: Remote): () => boolean {
+  return () => existsSync(join(path, "hangs"));
+}
+
+/** Lets the deadline of a push pass once its host hangs. */
+async function pastDeadline(isHanging: () => boolean, push: () => Promise<Ran>): Promise<Ran> {
+  const timers = spyOn(globalThis, "setTimeout");
+  try {
+    const pushed = push();
+    await until("the host hangs", isHanging);
+    const [expire] = timers.mock.calls.findLast(([, ms]) => ms === FORWARD_MS) ?? [];
+    if (typeof expire !== "function") throw new Error("the push has no deadline");
+    expire();
+    return await pushed;
+  } finally {
+    timers.mockRestore();
+  }
 }
 
 function secrets(): string[] {

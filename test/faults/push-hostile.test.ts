@@ -12,8 +12,6 @@ const test = needs("a real Postgres", POSTGRES);
 
 const MIB = 1024 * 1024;
 const LIMITS = {
-  stallMs: 1_000,
-  transferMs: 4_000,
   packBytes: 4 * MIB,
   fetchMemory: 256 * MIB,
   inflatedBytes: 16 * MIB,

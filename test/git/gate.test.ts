@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
+import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
 import { createGate } from "../../src/lib/gate.ts";
 
-const LIMITS = { total: 3, perKey: 2, queue: 5, queuePerKey: 3, waitMs: 1000 };
+const LIMITS = { total: 3, perKey: 2, queue: 5, queuePerKey: 3, waitMs: WAIT_LIMIT_MS };
 
 test("runs at most as many as allowed, per key and in total, in order", async () => {
   const gate = createGate(LIMITS);

@@ -1,10 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, jest, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { chmod, writeFile } from "node:fs/promises";
 import { GIT_ENVIRONMENT } from "../../scripts/git-environment.ts";
+import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
 import { Runner } from "../../src/git/run/run.ts";
 import { QUIET, temporary } from "../helpers/git-repo.ts";
-import { untilSteady } from "../helpers/until.ts";
+import { statusOf } from "../helpers/processes.ts";
+import { until, untilSteady } from "../helpers/until.ts";
 
 /** Stands at git's place: a shell that runs its first argument. */
 let shell: string;
@@ -34,20 +36,21 @@ test.each([10, 2_000_000])(
   "reports a git that exits before it has read its input (%p bytes)",
   async (bytes) => {
     const written: boolean[] = [];
+    const file = `${directory.path}/exits-${bytes}`;
     const result = await runner.run({
-      args: ["kill -9 $$"],
+      args: [`echo $$ > ${file}; kill -9 $$`],
       environment: GIT_ENVIRONMENT,
       async feed(write) {
-        // it has exited by then, but its exit is not reported yet
-        Bun.sleepSync(100);
+        // its exit is not reported yet, since the event loop does not run
+        blockUntil(() => hasExited(pidIn(file)));
         written.push(await write(new Uint8Array(bytes)));
         written.push(await write(new Uint8Array(bytes)));
       },
       interact(write) {
-        Bun.sleepSync(100);
+        blockUntil(() => hasExited(pidIn(file)));
         write("x".repeat(bytes));
       },
-      deadlineMs: 5_000,
+      deadlineMs: WAIT_LIMIT_MS,
       outputBytes: 100,
     });
     expect(result).toMatchObject({ code: null, signal: "SIGKILL", stopped: null });
@@ -62,7 +65,7 @@ test("standard input arrives completely", async () => {
     args: ["wc -c"],
     environment: GIT_ENVIRONMENT,
     stdin: text,
-    deadlineMs: 5000,
+    deadlineMs: WAIT_LIMIT_MS,
     outputBytes: 100,
   });
   expect(Buffer.from(result.stdout).toString().trim()).toBe("300000");
@@ -73,14 +76,18 @@ test("a signal is not an exit status", async () => {
 });
 
 test("is stopped with all its children at its deadline", async () => {
-  const result = await run(`sleep 60 & echo $! > ${directory.path}/child; sleep 60`, { deadlineMs: 2_000 });
-  expect(result).toMatchObject({ code: null, signal: "SIGKILL", stopped: "deadline" });
-  expect(await isGone(Number(await Bun.file(`${directory.path}/child`).text()))).toBe(true);
+  const file = `${directory.path}/child`;
+  const running = run(`sleep 600 & echo $! > ${file}; sleep 600`, { deadlineMs: 1 });
+  // the deadline is over, and takes effect once the event loop runs again
+  blockUntil(() => pidIn(file) !== null);
+  expect(await running).toMatchObject({ code: null, signal: "SIGKILL", stopped: "deadline" });
+  await untilGone(file);
 });
 
 test("a child that outlives git is stopped too", async () => {
-  await run(`(sleep 60 >/dev/null 2>&1 & echo $! > ${directory.path}/child2)`);
-  expect(await isGone(Number(await Bun.file(`${directory.path}/child2`).text()))).toBe(true);
+  const file = `${directory.path}/child2`;
+  await run(`(sleep 600 >/dev/null 2>&1 & echo $! > ${file})`);
+  await untilGone(file);
 });
 
 test("is stopped at the output limit", async () => {
@@ -107,30 +114,41 @@ test("the caller can cancel it, before and while it runs", async () => {
 });
 
 test("a slow reader does not use up the deadline, only the total time limit", async () => {
-  const slow = { onStdout: () => Bun.sleep(4_000).then(() => true) };
-  expect(await run("echo 1", { deadlineMs: 3_000, ...slow })).toMatchObject({ code: 0, stopped: null });
-  expect(
-    await run("yes", { deadlineMs: 60_000, wallMs: 600, onStdout: () => Bun.sleep(50).then(() => true) }),
-  ).toMatchObject({
-    stopped: "deadline",
-  });
+  jest.useFakeTimers();
+  try {
+    const pieces: unknown[] = [];
+    const slowly = async (piece: unknown) => {
+      await null;
+      jest.advanceTimersByTime(4_000);
+      pieces.push(piece);
+      return true;
+    };
+    const slow = { deadlineMs: 3_000, onStdout: slowly };
+    expect(await run("echo 1", slow)).toMatchObject({ code: 0, stopped: null });
+    expect(pieces).toHaveLength(1);
+    expect(await run("yes", { ...slow, wallMs: 10_000 })).toMatchObject({ stopped: "deadline" });
+    expect(pieces.length).toBeGreaterThanOrEqual(3);
+  } finally {
+    jest.useRealTimers();
+  }
 });
 
 test("a reader that throws leaves nothing behind", async () => {
-  const failing = run(`echo $$ > ${directory.path}/reader; exec yes`, {
+  const file = `${directory.path}/reader`;
+  const failing = run(`echo $$ > ${file}; exec yes`, {
     onStdout() {
       throw new Error("reader");
     },
   });
   expect(failing).rejects.toThrow("reader");
   await failing.catch(() => {});
-  expect(await isGone(Number(await Bun.file(`${directory.path}/reader`).text()))).toBe(true);
+  await untilGone(file);
 });
 
 test.skipIf(process.platform !== "linux")("memory of a child past the limit stops it", async () => {
   const hungry =
     'sh -c "exec awk \'BEGIN { s = \\"xxxxxxxx\\"; for (i = 0; i < 24; i++) s = s s; while (1) x++ }\'"';
-  expect(await run(hungry, { memory: 60 * 1024 * 1024, deadlineMs: 10_000 })).toMatchObject({
+  expect(await run(hungry, { memory: 60 * 1024 * 1024 })).toMatchObject({
     stopped: "memory",
   });
 });
@@ -145,7 +163,7 @@ test("closing stops everything, and nothing starts afterwards", async () => {
   const held = other.open(["sleep 60"], GIT_ENVIRONMENT);
   await other.close();
   expect(await pending).toMatchObject({ stopped: "closing" });
-  expect(await isGone(held.pid)).toBe(true);
+  await until("it is gone", () => hasExited(held.pid));
   expect(await other.run({ args: ["true"], environment: GIT_ENVIRONMENT, deadlineMs: 1000 })).toMatchObject({
     stopped: "closing",
   });
@@ -200,8 +218,8 @@ function stream(script: string, options: Partial<Parameters<Runner["stream"]>[0]
   return runner.stream({
     args: [script],
     environment: GIT_ENVIRONMENT,
-    deadlineMs: 20_000,
-    stallMs: 5_000,
+    deadlineMs: WAIT_LIMIT_MS,
+    stallMs: WAIT_LIMIT_MS,
     ...options,
   });
 }
@@ -210,29 +228,39 @@ function run(script: string, options: Partial<Parameters<Runner["run"]>[0]> = {}
   return runner.run({
     args: [script],
     environment: GIT_ENVIRONMENT,
-    deadlineMs: 5000,
+    deadlineMs: WAIT_LIMIT_MS,
     outputBytes: 1_000_000,
     ...options,
   });
 }
 
-async function isGone(pid: number): Promise<boolean> {
-  expect(pid).toBeGreaterThan(0);
-  for (let tries = 0; tries < 50; tries++) {
-    const status = await Bun.file(`/proc/${pid}/status`)
-      .text()
-      .catch(() => "");
-    if (process.platform === "linux" ? status === "" || /^State:\s*Z/m.test(status) : !isAlive(pid))
-      return true;
-    await Bun.sleep(20);
+/** Waits without running the event loop. */
+function blockUntil(isSo: () => boolean): void {
+  const end = performance.now() + WAIT_LIMIT_MS;
+  while (!isSo()) {
+    if (performance.now() > end) throw new Error("the process did nothing");
+    Bun.sleepSync(5);
   }
-  return false;
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
+/** The number that a script has written to a file; null before. */
+function pidIn(file: string): number | null {
+  const [, pid] = (existsSync(file) && /^(\d+)\n/.exec(readFileSync(file, "utf8"))) || [];
+  return pid === undefined ? null : Number(pid);
+}
+
+async function untilGone(file: string): Promise<void> {
+  const pid = pidIn(file);
+  expect(pid).toBeGreaterThan(0);
+  await until("it is gone", () => hasExited(pid));
+}
+
+/** Whether a process has ended; its parent may not have noticed yet. */
+function hasExited(pid: number | null): boolean {
+  if (pid === null) return false;
+  const [, state = "Z"] =
+    process.platform === "linux"
+      ? (/^State:\s*(\S)/m.exec(statusOf(pid)) ?? [])
+      : (/^(\S)/.exec(Bun.spawnSync(["ps", "-o", "state=", "-p", `${pid}`]).stdout.toString()) ?? []);
+  return state === "Z" || state === "X";
 }

@@ -1,5 +1,6 @@
-import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import type { Behaviour } from "./opencode.ts";
+import { writeWhole } from "./write-whole.ts";
 
 interface Message {
   info: {
@@ -111,7 +112,7 @@ export function createConversations(
     for (const [id, [run, ...rest]] of runs) {
       if (!run || run.from > now) continue;
       begin(id, run);
-      if (run.until > now) continue;
+      if (run.until > now && !behaviour().finish) continue;
       const text = textOf(id, run.prompt);
       const words = /^!fail (.*)/m.exec(text)?.[1];
       if (rest.length > 0) runs.set(id, rest);
@@ -162,7 +163,6 @@ export function createConversations(
 
   /** Whole or not at all: it may be killed meanwhile. */
   function keep(): void {
-    writeFileSync(`${file}.new`, JSON.stringify(store));
-    renameSync(`${file}.new`, file);
+    writeWhole(file, JSON.stringify(store));
   }
 }

@@ -25,6 +25,8 @@ export interface Behaviour {
   /** Duration of a run in milliseconds; it is visible after `coldMs`. */
   runMs?: number;
   coldMs?: number;
+  /** Runs that are visible end at once. */
+  finish?: boolean;
   /** How often a run has to be aborted. */
   aborts?: number;
   agents?: string[];

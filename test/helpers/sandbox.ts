@@ -12,6 +12,7 @@ import { createRepository, type TestRepository } from "./git-repo.ts";
 import type { Behaviour } from "./opencode.ts";
 import { compile } from "./sandbox-bench.ts";
 import { until } from "./until.ts";
+import { writeWhole } from "./write-whole.ts";
 
 /** The daemon as a separate program. */
 export const AGENT = AGAINST_BINARIES
@@ -54,7 +55,7 @@ export interface Sandbox extends AsyncDisposable {
 export interface StandInApi extends Disposable {
   origin: string;
   requests: { path: string; authorization: string | null }[];
-  answer: (request: Request) => Response | null;
+  answer: (request: Request) => Response | null | Promise<Response | null>;
 }
 
 export interface SandboxOptions {
@@ -90,7 +91,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     : runtimeProgram(folder);
   mkdirSync(home, { recursive: true });
   const standin = join(home, "standin.json");
-  const behave = (behaviour: Behaviour) => writeFileSync(standin, JSON.stringify(behaviour));
+  const behave = (behaviour: Behaviour) => writeWhole(standin, JSON.stringify(behaviour));
   behave(options.behaviour ?? {});
   writeFileSync(`${standin}.log`, "");
   chmodSync(`${standin}.log`, 0o666);
@@ -206,13 +207,13 @@ export function standInApi(
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
-    fetch(request) {
+    async fetch(request) {
       const authorization = request.headers.get("authorization");
       const { pathname } = new URL(request.url);
       requests.push({ path: pathname, authorization });
       const granted = grant(authorization);
       const isForAgents = granted.ok && pathname.endsWith("/git/agent-config");
-      return api.answer(request) ?? (isForAgents ? tarAnswer(agents()) : granted);
+      return (await api.answer(request)) ?? (isForAgents ? tarAnswer(agents()) : granted);
     },
   });
   const api: StandInApi = {

@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { attempts, projectSecrets, triggerFirings, triggers } from "../../db/schema/index.ts";
+import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
 import { SvcError } from "../../src/contract/errors.ts";
 import { WAITING_MAX, WEBHOOK_MAX_BYTES } from "../../src/contract/trigger.ts";
 import { purposeOf } from "../../src/features/secrets/row.ts";
-import { createWebhookHandler } from "../../src/features/triggers/webhook.ts";
+import { createWebhookHandler, WEBHOOK_WRITING } from "../../src/features/triggers/webhook.ts";
 import { Changes } from "../../src/lib/changes.ts";
 import { type AccountRows, openAccountRows, there } from "../helpers/account-rows.ts";
 import { signatureOf } from "../helpers/triggers.ts";
@@ -42,7 +43,7 @@ afterAll(() => rows.database.close());
 beforeEach(async () => {
   await rows.deps.db.delete(triggerFirings);
   await rows.deps.db.delete(attempts);
-  handle = createWebhookHandler({
+  const deps = {
     ...rows.deps,
     changes: new Changes(),
     async databaseTime() {
@@ -50,7 +51,8 @@ beforeEach(async () => {
       await held;
       return rows.now();
     },
-  });
+  };
+  handle = createWebhookHandler(deps, { ...WEBHOOK_WRITING, waitMs: WAIT_LIMIT_MS });
 });
 afterEach(() => {
   setSystemTime();

@@ -9,7 +9,7 @@ import { readBounded, refuseLarger } from "../../http/body.ts";
 import { addressOf, countAttempt, type Limit } from "../../identity/auth/attempts.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { createCache } from "../../lib/cache.ts";
-import { createGate } from "../../lib/gate.ts";
+import { createGate, type GateLimits } from "../../lib/gate.ts";
 import { purposeOf } from "../secrets/row.ts";
 import { addFiring, tooMany } from "./firing.ts";
 import type { TriggerRow } from "./row.ts";
@@ -27,7 +27,7 @@ const KNOWN_MAX = 1_000;
 /** A project with too many waiting firings is not checked again for this long. */
 const FULL_MS = 500;
 /** Webhooks that are recorded at a time, and that wait for it: the other database connections stay free. */
-const WRITING = { total: 4, perKey: 3, queue: 500, queuePerKey: 250, waitMs: 5_000 };
+export const WEBHOOK_WRITING: GateLimits = { total: 4, perKey: 3, queue: 500, queuePerKey: 250, waitMs: 5_000 };
 
 interface Found {
   trigger: TriggerRow;
@@ -46,9 +46,9 @@ type WebhookHandler = (request: Request, address: { project: string; slug: strin
  * @returns a handler that throws not_found (also for a trigger that is disabled or not a webhook), secret_missing,
  * payload_too_large, unauthorized, rate_limited
  */
-export function createWebhookHandler(deps: WebhookDeps): WebhookHandler {
+export function createWebhookHandler(deps: WebhookDeps, writing = WEBHOOK_WRITING): WebhookHandler {
   const lookUp = createCache<Found>({ keepMs: KNOWN_MS, max: KNOWN_MAX }, ({ sealed }) => sealed !== null);
-  const limit = createGate(WRITING);
+  const limit = createGate(writing);
   /** Project → until when its limit counts as reached (`Date.now()`). */
   const full = new Map<string, number>();
 
