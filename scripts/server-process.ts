@@ -5,6 +5,8 @@ import { DIST } from "./binaries.ts";
 const SAME_WISH_MS = 1_000;
 /** After this time a server that received the signal has closed its port. */
 const NOTICE_MS = 200;
+/** For a health check on a busy machine. */
+const ANSWER_MS = 5_000;
 /** The line that a server without users prints at its start. */
 const FIRST_USER = / Create the first one with this link, .*: \S+$/;
 
@@ -33,7 +35,7 @@ export function startServer(settings: Record<string, string>): ServerProcess {
       if (wishedAt === null) {
         wishedAt = Date.now();
         await Bun.sleep(NOTICE_MS);
-        if (url !== null && !(await answers(url))) return;
+        if (url !== null && !(await isOpen(url))) return;
       } else if (Date.now() - wishedAt < SAME_WISH_MS) return;
       child.kill("SIGTERM");
     });
@@ -62,10 +64,11 @@ export function startServer(settings: Record<string, string>): ServerProcess {
   return { listening, exited, stop, stopping: () => wishedAt !== null };
 }
 
-async function answers(url: string): Promise<boolean> {
-  return fetch(`${url}/v1/health`, { signal: AbortSignal.timeout(NOTICE_MS) }).then(
+/** Whether the server's port is open. A server that does not answer in time has not closed it. */
+async function isOpen(url: string): Promise<boolean> {
+  return fetch(`${url}/v1/health`, { signal: AbortSignal.timeout(ANSWER_MS) }).then(
     () => true,
-    () => false,
+    (error: unknown) => error instanceof Error && error.name === "TimeoutError",
   );
 }
 

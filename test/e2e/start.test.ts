@@ -16,6 +16,7 @@ import { join, resolve } from "node:path";
 import { cleanEnvironment } from "../helpers/api.ts";
 import { STRANGER } from "../helpers/isolation.ts";
 import { needs, succeeds } from "../helpers/needs.ts";
+import { descendantsOf, killFound, statusOf } from "../helpers/processes.ts";
 import { until } from "../helpers/until.ts";
 
 const home = mkdtempSync(join(tmpdir(), "svc-home-"));
@@ -101,6 +102,25 @@ test("the first start signs the command line in, the second keeps it signed in, 
   ]);
   expect(await second.end("SIGTERM")).toMatchObject({ code: 0 });
 });
+
+test("a signal also stops a server that is too busy to answer", async () => {
+  const busy = await start({ SVC_DATA_DIR: usedFolder("busy") });
+  const server = descendantsOf(busy.child.pid).find(({ command }) =>
+    command.startsWith(resolve("dist/svc-api")),
+  );
+  killFound(server?.pid, "SIGSTOP");
+  const ended = busy.end("SIGTERM");
+  const isSignalled = () => (pendingSignals(server?.pid ?? 0) & SIGTERM_BIT) !== 0n;
+  await until("the server got the signal, too", isSignalled).finally(() => killFound(server?.pid, "SIGCONT"));
+  expect(await ended).toMatchObject({ code: 0 });
+});
+
+const SIGTERM_BIT = 1n << 14n;
+
+/** The signals that a stopped process has not received yet, as bits. */
+function pendingSignals(pid: number): bigint {
+  return BigInt(`0x${/^ShdPnd:\s*([0-9a-f]+)$/m.exec(statusOf(pid))?.[1] ?? "0"}`);
+}
 
 test("a failure during the set-up leaves no server behind", async () => {
   const script = `
