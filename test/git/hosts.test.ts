@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { chmod, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { SvcError } from "../../src/contract/errors.ts";
@@ -12,8 +12,8 @@ import { allCommandLines, filesWith } from "../helpers/secrets.ts";
 
 const TOKEN = "glpat-S3cr3t_t0ken-value";
 const BASIC = Buffer.from(`someone:${TOKEN}`).toString("base64");
-/** The timeout for an unresponsive host; all other tests use svc's. */
-const HASTY_MS = 1_500;
+/** The time limit of the API's calls: no other has this length. */
+const API_MS = 3_600_001;
 /** The last has no API that svc knows: there the branch is pushed. */
 const KINDS = ["github", "gitlab", "gitea", "push"] as const;
 type Kind = (typeof KINDS)[number];
@@ -204,8 +204,7 @@ describe.each(KINDS)("%s", (kind) => {
       "a redirect": () => new Response(null, { status: 307, headers: { location: place.elsewhere } }),
       "a connection that breaks": () => new Response(new ReadableStream({ pull: (body) => body.error() })),
       [SILENCE]: () => new Promise(() => {}),
-      [`${SILENCE} after the head`]: () =>
-        new Response(new ReadableStream({ pull: () => new Promise(() => {}) })),
+      [AFTER_HEAD]: () => new Response(new ReadableStream({ pull: () => new Promise(() => {}) })),
       gzip: () => new Response(Bun.gzipSync("x"), { headers: { "content-encoding": "gzip" } }),
     };
     // waiting is the same for all
@@ -225,11 +224,13 @@ describe.each(KINDS)("%s", (kind) => {
     test.each(rows)(
       "%s to %s (done anyway: %p): the branch is created once",
       async (name, step, done, fault) => {
-        const { repo, host, upstream } = place;
+        const { git, repo, host, upstream } = place;
         const isSlow = name.startsWith(SILENCE);
-        const git = isSlow ? place.hasty : place.git;
+        using limit = apiLimit();
         host.faults[step] = async (perform) => {
           if (done) await perform();
+          if (name === SILENCE) limit.expire();
+          if (name === AFTER_HEAD) limit.expireAfterHead();
           return await fault(perform);
         };
         const branch = fresh();
@@ -257,9 +258,11 @@ describe.each(KINDS)("%s", (kind) => {
     });
 
     test("an API that creates the branch after the timeout changes nothing", async () => {
-      const { hasty: git, repo, host, upstream } = place;
+      const { git, repo, host, upstream } = place;
       const late = Promise.withResolvers<Response>();
+      using limit = apiLimit();
       host.faults.create = async (perform) => {
+        limit.expire();
         while (!(await upstream.git("for-each-ref", `refs/heads/${branch}`))) await Bun.sleep(20);
         await place.move();
         late.resolve(await perform());
@@ -379,6 +382,7 @@ test("a repository that svc hosts creates branches directly, by the same rules",
 });
 
 const SILENCE = "silence";
+const AFTER_HEAD = `${SILENCE} after the head`;
 const SHA = "5ca1ab1e".repeat(5);
 
 interface Place {
@@ -388,7 +392,6 @@ interface Place {
   root: string;
   git: Git;
   /** Waits only so long for an API. */
-  hasty: Git;
   repo: Repository;
   host: StandIn;
   lines: string[];
@@ -417,15 +420,13 @@ async function start(kind: Kind): Promise<Place> {
   const log: Log = { debug: record, info: record, warn: record, error: record };
   const hosts = kind === "push" ? [] : [host.entry];
   const dataDir = join(directory.path, "data");
-  const engine = await createTestGit({ dataDir, hosts, log });
-  const hasty = await createTestGit({ dataDir: `${dataDir}-hasty`, hosts, log, limits: { apiMs: HASTY_MS } });
+  const engine = await createTestGit({ dataDir, hosts, log, limits: { apiMs: API_MS } });
   const hook = join(upstream.directory, "hooks", "pre-receive");
   const place: Place = {
     directory: directory.path,
     upstream,
     root,
     git: engine.git,
-    hasty: hasty.git,
     repo: { ...engine.repo(host.url), credential: { username: "someone", token: TOKEN } },
     host,
     lines,
@@ -453,7 +454,7 @@ async function start(kind: Kind): Promise<Place> {
       for (const recorded of [host.calls, host.requests, elsewhere.requests, lines]) recorded.length = 0;
     },
     async close() {
-      for (const { git } of [engine, hasty]) await git.close();
+      await engine.git.close();
       host[Symbol.dispose]();
       elsewhere[Symbol.dispose]();
       await directory[Symbol.asyncDispose]();
@@ -463,6 +464,33 @@ async function start(kind: Kind): Promise<Place> {
 }
 
 const fresh = () => crypto.randomUUID();
+
+/** A limit of the API's calls that is over when a test says so, instead of after a time. */
+function apiLimit() {
+  const over = new AbortController();
+  const expire = () => over.abort(new DOMException("The operation timed out.", "TimeoutError"));
+  let expiresAfterHead = false;
+  const [timeout, send] = [AbortSignal.timeout.bind(AbortSignal), fetch];
+  const observed = async (...request: Parameters<typeof fetch>) => {
+    const response = await send(...request);
+    if (expiresAfterHead) expire();
+    return response;
+  };
+  const spies = [
+    spyOn(AbortSignal, "timeout").mockImplementation((ms) => (ms === API_MS ? over.signal : timeout(ms))),
+    spyOn(globalThis, "fetch").mockImplementation(Object.assign(observed, { preconnect: fetch.preconnect })),
+  ];
+  return {
+    expire,
+    /** Once the head of the next response is there. */
+    expireAfterHead() {
+      expiresAfterHead = true;
+    },
+    [Symbol.dispose]() {
+      for (const spy of spies) spy.mockRestore();
+    },
+  };
+}
 
 async function failure(git: Git, repo: Repository, branch: string, base = "main"): Promise<SvcError> {
   return await git.createBranch(repo, { branch, base }).then(

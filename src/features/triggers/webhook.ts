@@ -27,7 +27,13 @@ const KNOWN_MAX = 1_000;
 /** A project with too many waiting firings is not checked again for this long. */
 const FULL_MS = 500;
 /** Webhooks that are recorded at a time, and that wait for it: the other database connections stay free. */
-export const WEBHOOK_WRITING: GateLimits = { total: 4, perKey: 3, queue: 500, queuePerKey: 250, waitMs: 5_000 };
+export const WEBHOOK_WRITING: GateLimits = {
+  total: 4,
+  perKey: 3,
+  queue: 500,
+  queuePerKey: 250,
+  waitMs: 5_000,
+};
 
 interface Found {
   trigger: TriggerRow;
