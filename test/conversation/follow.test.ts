@@ -2,6 +2,7 @@ import { afterAll, beforeEach, expect, test } from "bun:test";
 import { makeApi } from "../../cli/api.ts";
 import type { Target } from "../../cli/target.ts";
 import { transportOf } from "../../cli/transport.ts";
+import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
 import { type FollowEvent, follow } from "../../src/conversation/follow.ts";
 import { failure, fakeApi, PROJECT_ID, type Seen, TOKEN } from "../helpers/cli-api.ts";
 import { fakeSystem } from "../helpers/cli-run.ts";
@@ -21,7 +22,7 @@ afterAll(() => api.stop());
 beforeEach(() => api.reset());
 
 const EVENTS = "GET /projects/:p/sessions/:n/events";
-const PATIENCE = { firstDelayMs: 1, maxDelayMs: 20, giveUpMs: 400 };
+const PATIENCE = { firstDelayMs: 1, maxDelayMs: 20 };
 
 /** The responses of successive connections; the last one repeats. */
 function connections(...answers: (readonly Turn[] | ((call: Seen) => Response))[]) {
@@ -38,7 +39,7 @@ function connections(...answers: (readonly Turn[] | ((call: Seen) => Response))[
 /** The events up to the one that `until` accepts, or the end of the stream. */
 async function collect(
   until: (event: FollowEvent) => boolean,
-  { signal = new AbortController().signal, url = api.url, silentSeconds = 10 } = {},
+  { signal = new AbortController().signal, url = api.url, silentSeconds = 10, giveUpMs = WAIT_LIMIT_MS } = {},
 ) {
   const target: Target = {
     name: "team",
@@ -49,9 +50,9 @@ async function collect(
     tokenSource: "config",
     source: "active",
   };
-  const own = makeApi(fakeSystem(), target, 1);
+  const own = makeApi(fakeSystem(), target, 60);
   const events: FollowEvent[] = [];
-  const policy = { ...PATIENCE, silentSeconds };
+  const policy = { ...PATIENCE, silentSeconds, giveUpMs };
   for await (const each of follow(
     transportOf(own),
     `/projects/${PROJECT_ID}/sessions/${SESSION_ID}`,
@@ -140,7 +141,7 @@ test("gives up on an unreachable host, with the reason", async () => {
   const gone = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
   const url = `http://127.0.0.1:${gone.port}/v1`;
   await gone.stop(true);
-  const failed = await collect(never, { url }).catch((error: unknown) => error);
+  const failed = await collect(never, { url, giveUpMs: 400 }).catch((error: unknown) => error);
   expect(failed).toMatchObject({
     code: "network",
     message: expect.stringContaining("The host refused the connection"),

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import {
   appendFileSync,
@@ -305,11 +305,19 @@ describe("a hostile workspace", () => {
       using bench = await startSaving();
       const life = await bench.life();
       await filtered(life, `echo $$ >'${life.home}/pid'; exec sleep 3600`);
-      await life.saver.save(3_000);
+      // the limit passes once the filter runs
+      const late = new AbortController();
+      const timeout = spyOn(AbortSignal, "timeout").mockReturnValueOnce(late.signal);
+      const saving = life.saver.save(3_000);
+      const pid = () => readFileSync(join(life.home, "pid"), "utf8").trim();
+      await until("it runs", () => existsSync(join(life.home, "pid")) && pid() !== "");
+      late.abort();
+      await saving;
+      expect(timeout.mock.calls[0]).toEqual([3_000]);
+      timeout.mockRestore();
       expect(life.saver.problem).toBe("Unpushed work could not be saved: it took longer than 3 s.");
       expect(await bench.saved()).toBeNull();
-      const pid = readFileSync(join(life.home, "pid"), "utf8").trim();
-      await until("it is ended", () => !existsSync(`/proc/${pid}`));
+      await until("it is ended", () => !existsSync(`/proc/${pid()}`));
       await life.git("config", "--unset", "filter.own.clean");
       await life.save();
       expect([life.saver.problem, await filesOf(bench)]).toEqual([

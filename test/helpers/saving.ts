@@ -6,6 +6,7 @@ import { type Children, createChildren } from "../../daemon/process/children.ts"
 import { restoreSaved } from "../../daemon/saved/restore.ts";
 import { Saver } from "../../daemon/saved/saver.ts";
 import { readSettings } from "../../daemon/settings.ts";
+import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
 import { type GitHttpServer, serveGit } from "./git-http.ts";
 import { createRepository, type Files, runGit, type TestRepository } from "./git-repo.ts";
 import { CLI_TOKEN, leastEnvironment, type StandInApi, standInApi } from "./sandbox.ts";
@@ -90,13 +91,13 @@ export async function startSaving(files: Files = { "a.txt": "1\n" }): Promise<Sa
       const said: string[] = [];
       const log = { info: (text: string) => void said.push(text), runtime() {} };
       const context = { settings, children, log, clone: "cloning" as const, error: null };
-      await cloneWithRetries(context, AbortSignal.timeout(30_000));
+      await cloneWithRetries(context, AbortSignal.timeout(WAIT_LIMIT_MS));
       const env = Object.fromEntries(secrets.map((value, index) => [`SECRET_${index}`, value]));
       const saver = new Saver({ settings, children, log, secrets: () => ({ revision: "1", env }) });
       bench.refusal = null;
       const commit = restore ? await bench.saved() : null;
       if (commit !== null) {
-        await restoreSaved({ settings, children }, commit, AbortSignal.timeout(30_000)).then(
+        await restoreSaved({ settings, children }, commit, AbortSignal.timeout(WAIT_LIMIT_MS)).then(
           ({ earlier }) => saver.adopt(commit, earlier),
           (error: unknown) => {
             bench.refusal = String(error);
@@ -109,7 +110,7 @@ export async function startSaving(files: Files = { "a.txt": "1\n" }): Promise<Sa
         saver,
         said,
         children,
-        save: () => saver.save(60_000),
+        save: () => saver.save(WAIT_LIMIT_MS),
         git: async (...args) => (await runGit(workspace, args)).stdout.toString("latin1"),
       };
     },

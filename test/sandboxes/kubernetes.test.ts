@@ -19,6 +19,7 @@ import {
   startSandbox,
   watchOf,
 } from "../helpers/sandbox-bench.ts";
+import { until } from "../helpers/until.ts";
 import { conformance } from "./conformance.ts";
 
 /** Every address of 127.0.0.0/8 is a machine's own on Linux only. */
@@ -186,14 +187,15 @@ describe("kubernetes", () => {
       watch,
       abort.signal,
     );
-    setTimeout(() => abort.abort(), 1_500);
+    const isKnown = () => watch.lines.join("\n").includes("Insufficient memory");
+    await until(() => `it is known why it waits: ${watch.lines.join("\n")}`, isKnown);
+    abort.abort();
     expect(
       await started.then(
         () => "started",
         () => "aborted",
       ),
     ).toBe("aborted");
-    expect(watch.lines.join("\n")).toContain("Insufficient memory");
     expect(await leftovers(cluster, options.installation, spec.sessionId)).toEqual([]);
   });
 
