@@ -11,12 +11,12 @@ export const SNAPSHOT_FOLDER = join(import.meta.dir, "../node_modules/.cache/svc
  * The file name of the snapshot for these versions of Postgres and of the job queue, and these migrations.
  */
 export function snapshotFile(): string {
-  return `pglite-${version}-${jobsVersion}-${migrationsDigest()}.tar.gz`;
+  return `pglite-${version}-${jobsVersion}-${migrationsDigest()}.tar`;
 }
 
 /**
- * A packed data folder of the embedded database with the tables of svc and its job queue: loading it takes a fifth of the
- * time and half of the memory of creating one. A binary always has it, the source tree after a build.
+ * A data folder of the embedded database as a tar, with the tables of svc and its job queue: loading it takes a fifth of the
+ * time and half of the memory of creating one. It is not compressed, because the archives of releases are. A binary always has it, the source tree after a build.
  * @returns the archive's path; null when it does not exist, and the database must be created
  */
 export function embeddedSnapshot(): string | null {

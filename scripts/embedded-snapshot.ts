@@ -15,7 +15,7 @@ export async function makeSnapshot(): Promise<void> {
   const client = await PGlite.create();
   await migrateEmbedded(client);
   await client.exec(jobsTables());
-  const archive = await client.dumpDataDir("gzip");
+  const archive = await client.dumpDataDir("none");
   await client.close();
   mkdirSync(SNAPSHOT_FOLDER, { recursive: true });
   // the whole folder is embedded, so it must not contain old or incomplete archives

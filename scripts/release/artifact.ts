@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ARCHIVE_BYTES_MAX, archiveName, filesInArchive, type Program } from "../../src/contract/release.ts";
 import { ROOT } from "../binaries.ts";
-import { type ArchiveFile, tar, xz } from "./archive.ts";
+import { type ArchiveFile, type Compression, tar, xz } from "./archive.ts";
 import { FormatError } from "./bytes.ts";
 import { compileTarget } from "./compile.ts";
 import { ReleaseBuildError } from "./failure.ts";
@@ -43,7 +43,7 @@ export async function makeArtifact(
     const ran = await trialRun(target, path, version);
     const unpacked = await tar(filesOf(target, program, await license()));
     step("compressing");
-    const archive = isFast ? storeAsXz(unpacked) : await xz(unpacked);
+    const archive = isFast ? storeAsXz(unpacked) : await xz(unpacked, compressionFor(target));
     if (!isFast) checkSize(archive.length, target.program);
     process.stdout.write(`ok    ${label}: ${found}; ${ran}; ${megabytes(archive.length)}\n`);
     const name = archiveName(target.program, version, target.platform);
@@ -54,6 +54,12 @@ export async function makeArtifact(
   } finally {
     rmSync(dirname(path), { recursive: true, force: true });
   }
+}
+
+/** svc-api is unpacked on servers only, with liblzma; the others also with busybox, on Alpine. */
+function compressionFor({ program, platform }: Target): Compression {
+  if (program !== "svc-api") return "common";
+  return platform.includes("arm64") ? "arm64" : "x64";
 }
 
 function checkSize(bytes: number, program: Program): void {

@@ -6,6 +6,7 @@ import { run } from "../run.ts";
 import { bunRuntime } from "./bun-runtime.ts";
 import { ReleaseBuildError } from "./failure.ts";
 import { signAdHoc } from "./macho-sign.ts";
+import { withoutSourceTexts } from "./source-map.ts";
 import { BUN_NAMES, type Target } from "./targets.ts";
 
 /**
@@ -37,5 +38,7 @@ export async function compileTarget(target: Target, publicKey: string, folder: s
   // for this platform Bun leaves the signature of its own program, which does not match, and macOS would not run it
   if (target.platform === "macos-x64")
     await Bun.write(outfile, signAdHoc(await Bun.file(outfile).bytes(), target.program));
+  if (binary.flags.includes("--sourcemap"))
+    await Bun.write(outfile, withoutSourceTexts(await Bun.file(outfile).bytes()));
   return outfile;
 }

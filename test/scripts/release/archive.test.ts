@@ -3,7 +3,7 @@ import { buffer } from "node:stream/consumers";
 import { gunzipSync } from "node:zlib";
 import lzma from "lzma-native";
 import { extract } from "tar-stream";
-import { type ArchiveFile, gzip, tar, xz } from "../../../scripts/release/archive.ts";
+import { type ArchiveFile, type Compression, gzip, tar, xz } from "../../../scripts/release/archive.ts";
 import { storeAsXz } from "../../../scripts/release/xz-stored.ts";
 import { needs } from "../../helpers/needs.ts";
 
@@ -45,13 +45,48 @@ const unxz = (bytes: Buffer) => {
   return promise;
 };
 
-test("xz is read by the standard decoder, from the cache as the first time", async () => {
-  const bytes = Buffer.from(`unique for this run: ${process.pid} ${performance.now()}`.repeat(100));
-  const first = await xz(bytes);
-  expect(await xz(bytes)).toEqual(first);
-  expect(first.length).toBeLessThan(bytes.length);
-  expect(await unxz(first)).toEqual(bytes);
+const COMPRESSIONS: readonly Compression[] = ["common", "x64", "arm64"];
+
+test.each(COMPRESSIONS)(
+  "xz for %s code is read by the standard decoder, from the cache as the first time",
+  async (code) => {
+    const bytes = Buffer.from(`unique for this run: ${process.pid} ${performance.now()}`.repeat(100));
+    const first = await xz(bytes, code);
+    expect(await xz(bytes, code)).toEqual(first);
+    expect(first.length).toBeLessThan(bytes.length);
+    expect(await unxz(first)).toEqual(bytes);
+  },
+);
+
+// calls from many places to one function: the filter for x86 makes them equal
+test("the filters are those of the code", async () => {
+  const code = Buffer.alloc(500_000, 0x90);
+  for (let at = 0; at < code.length; at += 50) {
+    code[at] = 0xe8;
+    code.writeInt32LE(1_000_000 - at, at + 1);
+  }
+  const [common, x64, arm64] = await Promise.all(COMPRESSIONS.map((each) => xz(code, each)));
+  expect(x64?.length).toBeLessThan((common?.length ?? 0) / 4);
+  expect(arm64).not.toEqual(common);
 });
+
+needs("python3", Bun.which("python3") !== null)("and by python", async () => {
+  const read = "import lzma, sys; sys.stdout.buffer.write(lzma.decompress(sys.stdin.buffer.read()))";
+  for (const each of COMPRESSIONS) {
+    const child = Bun.spawn(["python3", "-c", read], { stdin: await xz(Buffer.from("a program"), each) });
+    expect(await new Response(child.stdout).text()).toBe("a program");
+  }
+});
+
+needs("busybox", Bun.which("busybox") !== null)(
+  "busybox reads what the command line's archives use",
+  async () => {
+    const child = Bun.spawn(["busybox", "xz", "-dc"], {
+      stdin: await xz(Buffer.from("a program"), "common"),
+    });
+    expect(await new Response(child.stdout).text()).toBe("a program");
+  },
+);
 
 test.each([0, 1, 2, 3, 4, 127, 128, 65_535, 65_536, 65_537, 200_000])(
   "%d bytes that are not compressed are read by the standard decoder, too",
