@@ -55,6 +55,8 @@ export interface Config {
   /** 32 bytes; null: the key in the data folder. */
   masterKey: Buffer | null;
   allowPrivateRepos: boolean;
+  /** Whether requests to URLs that projects name may use `http://` and private addresses. */
+  allowPrivateAddresses: boolean;
   /** For a project without a stored ssh key: whether git may use the keys of the user that runs the server. */
   sshKeys: "operator" | "project";
   /** Git hosts whose API svc may use, in addition to the well-known ones. */
@@ -132,6 +134,7 @@ export function readConfig(env: Environment, isRoot = process.getuid?.() === 0):
     databaseUrl: databaseUrl(env),
     masterKey: masterKey(env),
     allowPrivateRepos: flag(env, "SVC_ALLOW_PRIVATE_REPOS"),
+    allowPrivateAddresses: flag(env, "SVC_ALLOW_PRIVATE_ADDRESSES"),
     sshKeys: oneOf(env, "SVC_SSH_KEYS", ["operator", "project"], isLoopback(host) ? "operator" : "project"),
     gitHosts: gitHosts(env),
     sandboxProviders: sandboxProviders(env),

@@ -8,6 +8,7 @@ import type { Jobs } from "./jobs/queue.ts";
 import type { Keys } from "./keys.ts";
 import type { Changes } from "./lib/changes.ts";
 import type { KeyedMutex } from "./lib/keyed-mutex.ts";
+import type { Outbound } from "./lib/outbound.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Sandboxes } from "./sandboxes/sandboxes.ts";
 
@@ -29,6 +30,8 @@ export interface Deps {
   /** The address of the API; the port is final once the server listens. */
   api(): { hostname: string; port: number };
   keys: Keys;
+  /** Sends requests to URLs that projects name. */
+  outbound: Outbound;
   config: Config;
   log: Logger;
   metrics: Metrics;

@@ -30,6 +30,7 @@ import { queuesOf } from "./jobs/places.ts";
 import { openJobs } from "./jobs/queue.ts";
 import { Changes } from "./lib/changes.ts";
 import { KeyedMutex } from "./lib/keyed-mutex.ts";
+import { createOutbound } from "./lib/outbound.ts";
 import { listen } from "./listen.ts";
 import { createMetrics } from "./metrics.ts";
 import { open } from "./open.ts";
@@ -175,6 +176,7 @@ async function openParts(
     activity: new Map(),
     api,
     keys,
+    outbound: createOutbound({ allowPrivate: config.allowPrivateAddresses }),
     config,
     log,
     metrics,

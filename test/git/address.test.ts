@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import ipaddr from "ipaddr.js";
-import { isPublic, publicAddresses } from "../../src/git/remote/address.ts";
+import { publicAddresses } from "../../src/git/remote/address.ts";
+import { isPublic } from "../../src/lib/address.ts";
 import { CLOSED_IPV4 } from "../../src/sandboxes/closed-addresses.ts";
 
 test.each(["1.1.1.1", "140.82.121.3", "2606:4700:4700::1111", "2a00:1450::1"])("%s is public", (address) => {

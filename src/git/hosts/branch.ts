@@ -1,5 +1,6 @@
+import { resolveHost } from "../../lib/address.ts";
 import type { BranchRequest, RemoteRepository } from "../git.ts";
-import { publicAddresses, resolveHost } from "../remote/address.ts";
+import { publicAddresses } from "../remote/address.ts";
 import { secretsOf } from "../remote/remote.ts";
 import { readRemoteUrl } from "../remote/remote-url.ts";
 import type { Engine } from "../run/engine.ts";

@@ -1,10 +1,8 @@
-import { lookup } from "node:dns/promises";
 import ipaddr from "ipaddr.js";
 import { SvcError } from "../../contract/errors.ts";
+import { ipv4First, isLocalhost, isPublic } from "../../lib/address.ts";
 import { within } from "../../lib/within.ts";
 
-/** Loopback by definition (RFC 6761, section 6.3): not resolved, since resolvers answer differently. */
-const LOCALHOST = /(?:^|\.)localhost\.?$/i;
 /** The most addresses of a host that are used. */
 const ADDRESSES_MAX = 8;
 
@@ -19,36 +17,14 @@ export async function publicAddresses(
   resolve: (host: string) => Promise<string[]>,
   timeoutMs: number,
 ): Promise<string[]> {
-  if (LOCALHOST.test(host)) throw notPublic(host);
+  if (isLocalhost(host)) throw notPublic(host);
   const addresses = ipaddr.isValid(host) ? [host] : await inTime(resolve(host), host, timeoutMs);
   if (addresses.length === 0) throw unresolved(host);
   for (const address of addresses) {
     if (!isPublic(address)) throw notPublic(host);
   }
-  const isV6 = (address: string) => Number(address.includes(":"));
-  return addresses.toSorted((a, b) => isV6(a) - isV6(b)).slice(0, ADDRESSES_MAX);
+  return ipv4First(addresses).slice(0, ADDRESSES_MAX);
 }
-
-/** Whether an address is on the public internet. IPv6 with embedded IPv4 (mapped, NAT64, 6to4, Teredo) is not. */
-export function isPublic(address: string): boolean {
-  if (!ipaddr.isValid(address) || address.includes("%")) return false;
-  const parsed = ipaddr.parse(address);
-  if (parsed.range() !== "unicast") return false;
-  if (parsed.kind() === "ipv4")
-    return ipaddr.IPv4.isValidFourPartDecimal(address) && address !== AZURE_METADATA;
-  // all of the public IPv6 internet is in 2000::/3 (IANA)
-  return parsed.match(GLOBAL_UNICAST_V6);
-}
-
-/** Resolves a host with the system's resolver, as curl and ssh do. */
-export async function resolveHost(host: string): Promise<string[]> {
-  const answers = await lookup(host, { all: true, verbatim: true });
-  return answers.map((answer) => answer.address);
-}
-
-/** The metadata service of Azure, at an address that looks public. */
-const AZURE_METADATA = "168.63.129.16";
-const GLOBAL_UNICAST_V6 = ipaddr.parseCIDR("2000::/3");
 
 async function inTime(answer: Promise<string[]>, host: string, timeoutMs: number): Promise<string[]> {
   try {

@@ -1,7 +1,8 @@
+import { resolveHost } from "../../lib/address.ts";
 import type { Credential, RemoteRepository } from "../git.ts";
 import { baseEnvironment, hasProxy, type Setting, withSettings } from "../run/environment.ts";
 import type { RemoteContext } from "../run/options.ts";
-import { publicAddresses, resolveHost } from "./address.ts";
+import { publicAddresses } from "./address.ts";
 import { type RemoteUrl, readRemoteUrl } from "./remote-url.ts";
 import { openSsh } from "./ssh.ts";
 
