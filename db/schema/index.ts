@@ -15,3 +15,4 @@ export * from "./session.ts";
 export * from "./sign-in.ts";
 export * from "./token.ts";
 export * from "./trigger.ts";
+export * from "./webhook.ts";
