@@ -27,7 +27,8 @@ const ORDER: readonly (readonly string[])[] = [
   ["src/identity/device/"],
   ["src/identity/accounts/", "src/features/projects/"],
   ["src/identity/sign-in/"],
-  ["src/features/secrets/", "src/features/manifest/"],
+  // webhooks record the events of every feature above them
+  ["src/features/secrets/", "src/features/manifest/", "src/features/webhooks/"],
   ["src/features/runs/", "src/features/saved-work/"],
   ["src/features/sessions/", "src/edge/gateway/", "src/features/repository/"],
   ["src/features/change-requests/"],

@@ -22,6 +22,7 @@ import { promptRoutes } from "./features/sessions/prompts/routes.ts";
 import { sessionContentRoutes, sessionRoutes } from "./features/sessions/routes.ts";
 import { triggerRoutes } from "./features/triggers/routes.ts";
 import { webhookRoutes } from "./features/triggers/webhook-routes.ts";
+import { projectWebhookRoutes } from "./features/webhooks/routes.ts";
 import { readJson } from "./http/body.ts";
 import { errorPage } from "./http/error-page.ts";
 import { toBody, toSvcError } from "./http/errors.ts";
@@ -93,6 +94,7 @@ export function createApp(deps: Deps) {
         .use(gatewayRoutes(deps))
         .use(manifestRoutes(deps))
         .use(secretRoutes(deps))
+        .use(projectWebhookRoutes(deps))
         .use(repositoryRoutes(deps))
         .use(sessionRoutes(deps))
         .use(sessionContentRoutes(deps))

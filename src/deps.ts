@@ -45,7 +45,7 @@ export interface Deps {
   checkpoint: (step: Step) => void | Promise<void>;
 }
 
-type Step = MergeStep | PushStep | SessionStep | PromptStep | FiringStep | DeployStep;
+type Step = MergeStep | PushStep | SessionStep | PromptStep | FiringStep | DeployStep | WebhookStep;
 
 /** The steps of a session's start, stop and deletion. Each checkpoint is called after its step. */
 export const SESSION_STEPS = [
@@ -71,6 +71,9 @@ export type PromptStep = (typeof PROMPT_STEPS)[number];
 
 /** The step of a firing, called before the transaction commits. */
 export type FiringStep = "firing-recorded";
+
+/** The steps of an attempt to deliver an event to a webhook. */
+export type WebhookStep = "delivery-claimed" | "delivery-sent";
 
 /** The steps of a merge, in order. */
 export const MERGE_STEPS = ["commit-written", "intent-recorded", "pushed", "kept", "merge-recorded"] as const;

@@ -21,6 +21,7 @@ import { sessionRuns } from "./features/sessions/kind.ts";
 import { startSessionWorker } from "./features/sessions/worker.ts";
 import { applyTriggers } from "./features/triggers/apply.ts";
 import { startTriggerScheduler } from "./features/triggers/scheduler.ts";
+import { startWebhookWorker } from "./features/webhooks/worker.ts";
 import { createGit } from "./git/create.ts";
 import type { GitLimits } from "./git/run/limits.ts";
 import { publicUrl } from "./identity/auth/public-url.ts";
@@ -202,10 +203,11 @@ async function startWork(
     await startAppWorker(deps),
   ];
   const endTriggers = startTriggerScheduler(deps);
+  const endWebhooks = startWebhookWorker(deps);
   const endFollowing = await followDefaultBranches(deps, manifestFeatures);
   return async () => {
     await Promise.all(workers.map((end) => end()));
-    await Promise.all([endFollowing(), endTriggers()]);
+    await Promise.all([endFollowing(), endTriggers(), endWebhooks()]);
   };
 }
 

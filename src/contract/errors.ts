@@ -10,6 +10,7 @@ export const ERROR_STATUS = {
   ref_not_found: 400,
   invalid_repo_url: 400,
   repo_not_allowed: 400,
+  url_not_allowed: 400,
   reserved_name: 400,
   // device flow (RFC 8628, 3.5)
   authorization_pending: 400,
@@ -53,6 +54,7 @@ export const ERROR_STATUS = {
   prompt_not_queued: 409,
   too_many_comments: 409,
   app_disabled: 409,
+  webhook_disabled: 409,
   refresh_in_progress: 409,
   not_fast_forward: 409,
   request_timeout: 408,

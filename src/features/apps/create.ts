@@ -10,6 +10,7 @@ import { addRun, setGoal } from "../runs/goal.ts";
 import { endDeployment } from "./end.ts";
 import { deploymentRuns } from "./kind.ts";
 import { type AppRow, type DeploymentRow, hasSandbox } from "./rows.ts";
+import { recordDeploymentEvent } from "./webhook.ts";
 
 /** Ended deployments that are kept of an app, with their logs. */
 const KEPT = 20;
@@ -55,6 +56,8 @@ export async function createDeployment(
     const run = { ...project, runId: deploymentId, provider: deps.sandboxes.defaultName };
     await addRun(deps, tx, deploymentRuns, run);
   }
+  const event = error === null ? "deployment.started" : "deployment.failed";
+  await recordDeploymentEvent(deps, tx, deploymentId, event);
   await tx
     .update(apps)
     .set({ deploymentCount: number, wantedId: error === null ? deploymentId : null, updatedAt: now })

@@ -5,6 +5,7 @@ import { isAlive } from "../../contract/session.ts";
 import type { Deps } from "../../deps.ts";
 import { setGoal } from "../runs/goal.ts";
 import { deploymentRuns } from "./kind.ts";
+import { recordDeploymentEvent } from "./webhook.ts";
 
 /**
  * Ends a deployment, and its sandbox with it.
@@ -21,6 +22,7 @@ export async function endDeployment(
     .update(appDeployments)
     .set({ state, error, endedAt: deps.clock(), restartAt: null, drainUntil: null })
     .where(eq(appDeployments.deploymentId, deploymentId));
+  if (state !== "retired") await recordDeploymentEvent(deps, tx, deploymentId, `deployment.${state}`);
   await stopSandbox(deps, tx, deploymentId);
 }
 

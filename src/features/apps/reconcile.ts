@@ -10,6 +10,7 @@ import { endDeployment, stopSandbox } from "./end.ts";
 import { deploymentRuns } from "./kind.ts";
 import { type AppRow, type DeploymentRow, findApp, hasSandbox, lockApp } from "./rows.ts";
 import { checkSite, type SiteCheck } from "./static/check.ts";
+import { recordDeploymentEvent } from "./webhook.ts";
 
 /** How long a replaced deployment keeps running to finish its requests; then they are cut off. */
 const DRAIN_MS = 30_000;
@@ -136,6 +137,7 @@ async function promote(
   }
   const now = deps.clock();
   await update(tx, id, { state: "live", liveAt: now, restarts: 0, restartAt: null });
+  await recordDeploymentEvent(deps, tx, id, "deployment.live");
   if (app.liveId) {
     const drainUntil = new Date(now.getTime() + DRAIN_MS);
     await update(tx, app.liveId, { state: "retired", endedAt: now, restartAt: null, drainUntil });

@@ -13,6 +13,7 @@ import { present } from "./present.ts";
 import { refresh } from "./refresh.ts";
 import { type CrRow, findChangeRequest } from "./row.ts";
 import { tipOf } from "./tips.ts";
+import { recordCrEvent } from "./webhook.ts";
 
 /**
  * Approves the head commit of an open change request. A later push needs a new approval.
@@ -50,6 +51,7 @@ export async function approveChangeRequest(
         target: [changeRequestApprovals.crId, changeRequestApprovals.userId],
         set: approval,
       });
+    await recordCrEvent(tx, project, { type: "cr.approved", at: approval.createdAt }, row);
     await publish(tx, project.projectId, changeOf(row, "created"));
   });
   return await present(deps, project, row, listing);
@@ -71,7 +73,9 @@ export async function withdrawApproval(
       .delete(changeRequestApprovals)
       .where(and(eq(changeRequestApprovals.crId, row.crId), eq(changeRequestApprovals.userId, caller.userId)))
       .returning({ crId: changeRequestApprovals.crId });
-    if (gone) await publish(tx, project.projectId, changeOf(row, "deleted"));
+    if (!gone) return;
+    await recordCrEvent(tx, project, { type: "cr.updated", at: deps.clock() }, row);
+    await publish(tx, project.projectId, changeOf(row, "deleted"));
   });
   return await present(deps, project, row, null);
 }

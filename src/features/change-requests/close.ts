@@ -9,6 +9,7 @@ import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { present } from "./present.ts";
 import { refresh } from "./refresh.ts";
 import { type CrRow, changeOf, findChangeRequest } from "./row.ts";
+import { recordCrEvent } from "./webhook.ts";
 
 /**
  * Closes an open change request without merging it; closing a closed one changes nothing.
@@ -22,7 +23,7 @@ export async function closeChangeRequest(
 ): Promise<ChangeRequest> {
   const found = await findChangeRequest(deps.db, project, name);
   const [row = found] = found.hasIntents ? (await refresh(deps, project, [found])).rows : [found];
-  const closed = await close(deps, caller, row);
+  const closed = await close(deps, caller, project, row);
   // another request has merged or closed it first
   const now = closed ?? (await findChangeRequest(deps.db, project, row.crId));
   if (now.status === "merged") {
@@ -55,13 +56,14 @@ export async function reopenChangeRequest(
         "not_closed",
         `Change request #${number} is not closed, so it cannot be reopened. See its status: svc cr show ${number}`,
       );
+    await recordCrEvent(tx, project, { type: "cr.updated", at: row.updatedAt }, row);
     await publish(tx, project.projectId, changeOf(row));
     return row;
   });
   return await present(deps, project, opened, null);
 }
 
-async function close(deps: Deps, caller: Caller, row: CrRow) {
+async function close(deps: Deps, caller: Caller, project: ProjectRow, row: CrRow) {
   const now = deps.clock();
   return deps.db.transaction(async (tx) => {
     const [closed] = await tx
@@ -85,6 +87,7 @@ async function close(deps: Deps, caller: Caller, row: CrRow) {
       const sentence = `Change request #${row.number} is being merged. Try again in a moment.`;
       throw new SvcError("merge_in_progress", sentence, {}, { "Retry-After": "5" });
     }
+    await recordCrEvent(tx, project, { type: "cr.closed", at: now }, closed);
     await publish(tx, row.projectId, changeOf(row));
     return closed;
   });

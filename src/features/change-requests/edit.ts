@@ -9,6 +9,7 @@ import { storable, storableObject } from "../../http/text.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { present } from "./present.ts";
 import { changeOf, findChangeRequest } from "./row.ts";
+import { recordCrEvent } from "./webhook.ts";
 
 /** Edits the title, description or metadata of a change request in any state. */
 export async function editChangeRequest(
@@ -38,6 +39,7 @@ export async function editChangeRequest(
         "not_found",
         "The change request was deleted while this request ran. List all with: svc cr ls --status all",
       );
+    await recordCrEvent(tx, project, { type: "cr.updated", at: row.updatedAt }, row);
     await publish(tx, project.projectId, changeOf(row));
     return row;
   });

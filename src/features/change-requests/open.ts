@@ -13,6 +13,7 @@ import { LISTING_MS } from "../projects/fetch.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { present } from "./present.ts";
 import { changeOf } from "./row.ts";
+import { recordCrEvent } from "./webhook.ts";
 
 /**
  * Opens a change request (spec 3.1, first row). Nothing is stored unless both branches exist on the remote.
@@ -65,7 +66,10 @@ export async function openChangeRequest(
         openedByAgent: caller.kind === "project",
       })
       .returning();
-    if (inserted) await publish(tx, project.projectId, changeOf(inserted, "created"));
+    if (inserted) {
+      await recordCrEvent(tx, project, { type: "cr.opened", at: inserted.createdAt }, inserted);
+      await publish(tx, project.projectId, changeOf(inserted, "created"));
+    }
     return inserted;
   });
   if (!row) throw new Error("the insert of a change request returned no row");

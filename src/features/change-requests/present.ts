@@ -1,10 +1,11 @@
+import type { Db } from "../../../db/client.ts";
 import type { changeRequests } from "../../../db/schema/index.ts";
 import type { ChangeRequest } from "../../contract/change-request.ts";
 import type { Deps } from "../../deps.ts";
 import type { Branches } from "../../git/git.ts";
 import { authorOf, namesOf, recordedActor } from "../../identity/auth/actor.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
-import { knownProtection, type Protection } from "../projects/protection.ts";
+import { knownProtection, type Protection, storedProtection } from "../projects/protection.ts";
 import { type ApprovalRow, approvalsOf, counts } from "./approved.ts";
 import type { CrRow } from "./row.ts";
 
@@ -42,14 +43,28 @@ export async function presentAll(
     knownProtection(deps, project, listing),
     namesOf(deps.db, users),
   ]);
-  return rows.map((row) => {
-    const own = approvals.filter(({ crId }) => crId === row.crId);
-    return {
-      ...toWire(row, names),
-      approvals: own.map((approval) => approvalToWire(row, approval, rule)),
-      required_approvals: rule.requiredApprovals,
-    };
-  });
+  return rows.map((row) => shown(row, approvals, rule, names));
+}
+
+/** The same within a transaction, with the rules as they are stored. */
+export async function presentStored(tx: Db, project: ProjectRow, row: Row): Promise<ChangeRequest> {
+  const approvals = await approvalsOf(tx, [row.crId]);
+  const rule = await storedProtection(tx, project);
+  return shown(row, approvals, rule, await namesOf(tx, [row.createdBy, row.mergedBy, row.closedBy]));
+}
+
+function shown(
+  row: Row,
+  approvals: readonly ApprovalRow[],
+  rule: Protection,
+  names: ReadonlyMap<string, string>,
+): ChangeRequest {
+  const own = approvals.filter(({ crId }) => crId === row.crId);
+  return {
+    ...toWire(row, names),
+    approvals: own.map((approval) => approvalToWire(row, approval, rule)),
+    required_approvals: rule.requiredApprovals,
+  };
 }
 
 function idsOf(rows: readonly Row[]): string[] {

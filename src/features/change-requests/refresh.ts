@@ -9,6 +9,7 @@ import { repositoryOf } from "../projects/repository.ts";
 import { settleReached } from "./reached.ts";
 import { type CrRow, changeOf, crColumns } from "./row.ts";
 import { settle } from "./settle.ts";
+import { recordCrEvent } from "./webhook.ts";
 
 /** How long a read waits for the repository before it returns the stored row (contract). */
 const READ_LISTING_MS = 3_000;
@@ -78,6 +79,8 @@ interface Moved {
   cr_id: string;
   head: string;
   base: string;
+  /** Whether the head moved: a move of the base alone is no change of the change request. */
+  isHead: boolean;
 }
 
 /** @param keepsBase keeps the stored base, because the next read has to check whether the new one contains the commits */
@@ -86,7 +89,8 @@ function tipsOf(row: CrRow, listing: Branches, keepsBase: boolean): Moved[] {
   const tip = listing.tips.get(row.baseRef);
   const base = keepsBase ? row.baseCommitSha : tip;
   if (head === undefined || tip === undefined || base === undefined || base === null) return [];
-  return head === row.headCommitSha && base === row.baseCommitSha ? [] : [{ cr_id: row.crId, head, base }];
+  const isHead = head !== row.headCommitSha;
+  return isHead || base !== row.baseCommitSha ? [{ cr_id: row.crId, head, base, isHead }] : [];
 }
 
 /**
@@ -109,6 +113,10 @@ async function write(deps: Deps, project: ProjectRow, moved: Moved[]) {
         ),
       )
       .returning(getTableColumns(changeRequests));
+    const heads = new Set(moved.filter((row) => row.isHead).map((row) => row.cr_id));
+    for (const row of rows)
+      if (heads.has(row.crId))
+        await recordCrEvent(tx, project, { type: "cr.updated", at: row.updatedAt }, row);
     await publish(tx, project.projectId, ...rows.map((row) => changeOf(row)));
     return rows;
   });

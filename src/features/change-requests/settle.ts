@@ -7,6 +7,7 @@ import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { schedulePoll } from "../projects/schedule-poll.ts";
 import { type CrRow, changeOf } from "./row.ts";
+import { recordCrEvent } from "./webhook.ts";
 
 export type Intent = typeof mergeIntents.$inferSelect;
 
@@ -81,6 +82,7 @@ export async function markMerged(
       .returning();
     if (row) {
       if (row.baseRef === project.defaultBranch) await schedulePoll(deps, tx, project.projectId);
+      await recordCrEvent(tx, project, { type: "cr.merged", at: now }, row);
       const base = { type: "branch", id: row.baseRef, action: "changed" } as const;
       await publish(tx, project.projectId, changeOf(row), base);
     }
@@ -125,8 +127,10 @@ export async function markReached(
       })
       .where(eq(changeRequests.crId, row.crId))
       .returning();
-    if (merged) await publish(tx, project.projectId, changeOf(merged));
-    return merged ?? null;
+    if (!merged) return null;
+    await recordCrEvent(tx, project, { type: "cr.merged", at: now }, merged);
+    await publish(tx, project.projectId, changeOf(merged));
+    return merged;
   });
 }
 

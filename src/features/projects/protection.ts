@@ -1,4 +1,5 @@
 import { and, eq, sql } from "drizzle-orm";
+import type { Db } from "../../../db/client.ts";
 import { projects } from "../../../db/schema/index.ts";
 import type { readManifest } from "../../contract/manifest/manifest.ts";
 import type { Deps } from "../../deps.ts";
@@ -31,17 +32,17 @@ export async function readProtection(
   const tip = listing.tips.get(project.defaultBranch);
   if (tip === undefined || tip === project.policyCommit) return project;
   const read = await readManifestFile(deps, project, listing);
-  if (!read?.manifest) return await stored(deps, project);
+  if (!read?.manifest) return await storedProtection(deps.db, project);
   const { rules, isInvalid } = rulesOf(read.manifest, read.errors);
-  if (isInvalid) return strictest(rules, await stored(deps, project));
+  if (isInvalid) return strictest(rules, await storedProtection(deps.db, project));
   await keep(deps, project, rules, tip);
   return rules;
 }
 
 /** The stored rules, which another request may have updated. */
-async function stored(deps: Deps, project: ProjectRow): Promise<Protection> {
+export async function storedProtection(db: Db, project: ProjectRow): Promise<Protection> {
   const { requiredApprovals, selfApproval, protectedBranches, protectedTags, projectId } = projects;
-  const [row] = await deps.db
+  const [row] = await db
     .select({ requiredApprovals, selfApproval, protectedBranches, protectedTags })
     .from(projects)
     .where(eq(projectId, project.projectId));
@@ -75,7 +76,7 @@ export async function knownProtection(
   project: ProjectRow,
   listing: Branches | null,
 ): Promise<Protection> {
-  if (!listing) return await stored(deps, project);
+  if (!listing) return await storedProtection(deps.db, project);
   const tip = listing.tips.get(project.defaultBranch);
   if (tip === undefined || tip === project.policyCommit) return project;
   const read = readProtection(deps, project, listing).catch((error: unknown) => {

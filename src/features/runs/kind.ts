@@ -78,7 +78,12 @@ export interface RunKind {
   /** Whether a line of the sandbox's output is in the run's log already. */
   isLogged?(run: Pick<RunRow, "status">, line: LogLine): boolean;
   /** Publishes a change of the row, as the last statement of the transaction that makes it. */
-  publish(deps: Pick<Deps, "jobs">, tx: Db, run: RunRow, action: ProjectEvent["action"]): Promise<void>;
+  publish(
+    deps: Pick<Deps, "jobs" | "config" | "sandboxes">,
+    tx: Db,
+    run: RunRow,
+    action: ProjectEvent["action"],
+  ): Promise<void>;
 }
 
 export type RunKinds = ReadonlyMap<string, RunKind>;

@@ -15,6 +15,7 @@ import { interruptPrompt } from "./prompts/interrupt.ts";
 import { type SessionRow, sessionRow } from "./row.ts";
 import { saveOrphan } from "./save-orphan.ts";
 import { commitToRestore } from "./saved.ts";
+import { recordStatusEvent } from "./webhook.ts";
 
 /** Cloning a large repository over a slow network takes minutes. */
 const CLONE_MS = 10 * 60_000;
@@ -60,12 +61,17 @@ export const sessionRuns: RunKind = {
   async saveOrphan(deps, run) {
     await saveOrphan(deps, await sessionOf(deps, run));
   },
-  async publish(_, tx, { runId: sessionId, projectId, status, updatedAt }, action) {
-    if (action !== "deleted")
-      await tx
-        .update(projectSessions)
-        .set({ status, updatedAt })
-        .where(eq(projectSessions.sessionId, sessionId));
+  async publish(deps, tx, run, action) {
+    const { runId: sessionId, projectId, status, updatedAt } = run;
+    if (action !== "deleted") {
+      const ofSession = eq(projectSessions.sessionId, sessionId);
+      const [before] = await tx
+        .select({ status: projectSessions.status })
+        .from(projectSessions)
+        .where(ofSession);
+      await tx.update(projectSessions).set({ status, updatedAt }).where(ofSession);
+      if (before && before.status !== status) await recordStatusEvent(deps, tx, run);
+    }
     await publish(tx, projectId, { type: "session", id: sessionId, action });
   },
 };

@@ -10,6 +10,7 @@ import { storable } from "../../../http/text.ts";
 import { actorOf } from "../../../identity/auth/actor.ts";
 import type { Caller, ProjectRow } from "../../../identity/auth/caller.ts";
 import { type CrRow, findChangeRequest } from "../row.ts";
+import { recordCrEvent } from "../webhook.ts";
 import { findAnchor } from "./anchor.ts";
 import { commentChange, findComment, toWireOf } from "./row.ts";
 
@@ -53,6 +54,7 @@ export async function addComment(
       .returning();
     if (!row) throw new Error("the insert of a comment returned no row");
     const comment = await toWireOf(tx, row);
+    await recordCrEvent(tx, project, { type: "cr.commented", at: now }, cr, { comment });
     await publish(tx, project.projectId, commentChange(row, cr, "created"));
     return comment;
   });

@@ -1,4 +1,5 @@
 import { and, eq, exists, type SQL, sql } from "drizzle-orm";
+import type { Db } from "../../../../db/client.ts";
 import { runs, sessionPrompts } from "../../../../db/schema/index.ts";
 import { isAlive } from "../../../contract/session.ts";
 import type { Deps } from "../../../deps.ts";
@@ -7,6 +8,7 @@ import { fetchHealth, type PromptAnswer, sendPrompt } from "../../../sandboxes/d
 import { stillRunning } from "../../runs/row.ts";
 import { noteActivity } from "../activity.ts";
 import { type Reached, reachSession, type SessionRow } from "../row.ts";
+import { recordWaiting } from "../webhook.ts";
 import { nextPrompt } from "./open.ts";
 import type { PromptRow } from "./wire.ts";
 
@@ -117,18 +119,37 @@ async function end(
   prompt: PromptRow,
   outcome: Pick<PromptRow, "state" | "error">,
 ): Promise<void> {
-  if (await update(deps, prompt, { ...outcome, endedAt: deps.clock() }))
-    await deps.checkpoint("prompt-recorded");
+  const endedAt = deps.clock();
+  const row = await deps.db.transaction(async (tx) => {
+    const ended = await write(tx, prompt, { ...outcome, endedAt });
+    // a session whose sandbox has ended waits for nothing
+    if (ended && outcome.state !== "interrupted") await recordWaiting(deps, tx, ended, endedAt);
+    return ended;
+  });
+  if (!row) return;
+  deps.changes.notify(row.sessionId);
+  await deps.checkpoint("prompt-recorded");
 }
 
 /** Updates a prompt unless its state has changed. @returns whether it did */
 async function update(
   deps: Deps,
-  { sessionId, promptId, state }: PromptRow,
+  prompt: PromptRow,
   values: Partial<PromptRow>,
   condition?: SQL,
 ): Promise<boolean> {
-  const [row] = await deps.db
+  const row = await write(deps.db, prompt, values, condition);
+  if (row) deps.changes.notify(prompt.sessionId);
+  return row !== null;
+}
+
+async function write(
+  db: Db,
+  { sessionId, promptId, state }: PromptRow,
+  values: Partial<PromptRow>,
+  condition?: SQL,
+): Promise<PromptRow | null> {
+  const [row] = await db
     .update(sessionPrompts)
     .set(values)
     .where(
@@ -139,7 +160,6 @@ async function update(
         condition,
       ),
     )
-    .returning({ number: sessionPrompts.number });
-  if (row) deps.changes.notify(sessionId);
-  return row !== undefined;
+    .returning();
+  return row ?? null;
 }

@@ -1,0 +1,96 @@
+import { randomUUID } from "node:crypto";
+import { eq } from "drizzle-orm";
+import { projects, webhooks } from "../../../db/schema/index.ts";
+import { SvcError } from "../../contract/errors.ts";
+import {
+  type CreateWebhookBody,
+  WEBHOOK_EVENTS,
+  WEBHOOKS_MAX,
+  type WebhookWithSecret,
+} from "../../contract/webhook.ts";
+import type { Deps } from "../../deps.ts";
+import { shorten, storable } from "../../http/text.ts";
+import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
+import { OutboundError, readOutboundUrl } from "../../lib/outbound.ts";
+import { secretPurpose, urlPurpose } from "./seal.ts";
+import { checkSecret, makeSecret } from "./signature.ts";
+import { toWire } from "./wire.ts";
+
+/**
+ * Adds a webhook to a project. The answer has its secret, which is never shown again.
+ * @throws validation_failed, url_not_allowed, not_found
+ */
+export async function createWebhook(
+  deps: Deps,
+  caller: Caller,
+  { projectId }: ProjectRow,
+  body: CreateWebhookBody,
+): Promise<WebhookWithSecret> {
+  const url = checkUrl(deps, body.url);
+  const events = readEvents(body.events ?? ["*"]);
+  const secret = body.secret === undefined ? makeSecret() : checkSecret(body.secret);
+  const webhookId = randomUUID();
+  const now = deps.clock();
+  return await deps.db.transaction(async (tx) => {
+    // serializes changes, so that the limit holds
+    const [project] = await tx
+      .select({ id: projects.projectId })
+      .from(projects)
+      .where(eq(projects.projectId, projectId))
+      .for("update");
+    if (!project) throw new SvcError("not_found", "The project was deleted while this request ran.");
+    if ((await tx.$count(webhooks, eq(webhooks.projectId, projectId))) >= WEBHOOKS_MAX)
+      throw new SvcError(
+        "validation_failed",
+        `The project has ${WEBHOOKS_MAX} webhooks, which is the limit. Remove one with: svc webhooks rm`,
+      );
+    const [row] = await tx
+      .insert(webhooks)
+      .values({
+        webhookId,
+        projectId,
+        url: deps.keys.seal(projectId, urlPurpose(webhookId), url),
+        secret: deps.keys.seal(projectId, secretPurpose(webhookId), secret),
+        events,
+        format: body.format ?? "json",
+        createdBy: caller.userId,
+        createdAt: now,
+        updatedAt: now,
+      })
+      .returning();
+    if (!row) throw new Error("the insert of a webhook returned no row");
+    return { ...(await toWire(deps, tx, row)), secret };
+  });
+}
+
+/** @returns the URL in canonical form @throws validation_failed, url_not_allowed */
+export function checkUrl({ config }: Pick<Deps, "config">, text: string): string {
+  try {
+    return readOutboundUrl(storable("url", text, 4 * text.length), config.allowPrivateAddresses).href;
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error;
+    const code = error.reason === "not_allowed" ? "url_not_allowed" : "validation_failed";
+    throw new SvcError(code, error.message, { details: [{ path: "url", message: error.message }] });
+  }
+}
+
+/** @returns the events, in the order of the contract, with `cr.*` and the like replaced @throws validation_failed */
+export function readEvents(names: readonly string[]): string[] {
+  const wanted = new Set<string>();
+  for (const name of names) {
+    const group = name === "*" ? "" : name.endsWith(".*") ? name.slice(0, -1) : null;
+    const found = WEBHOOK_EVENTS.filter((event) =>
+      group === null ? event === name : event.startsWith(group),
+    );
+    if (found.length === 0) throw unknownEvent(name);
+    for (const event of found) wanted.add(event);
+  }
+  return WEBHOOK_EVENTS.filter((event) => wanted.has(event));
+}
+
+function unknownEvent(name: string): SvcError {
+  const message = `must be of ${WEBHOOK_EVENTS.join(", ")}, cr.*, session.*, deployment.* and *`;
+  return new SvcError("validation_failed", `There is no event "${shorten(name)}". Each event ${message}.`, {
+    details: [{ path: "events", message }],
+  });
+}

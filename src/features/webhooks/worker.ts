@@ -1,0 +1,129 @@
+import { and, eq, sql } from "drizzle-orm";
+import { webhookDeliveries, webhooks } from "../../../db/schema/index.ts";
+import type { Deps } from "../../deps.ts";
+import { attempt } from "./attempt.ts";
+import { abandon, type Claimed, claim, settle } from "./deliver.ts";
+import { WEBHOOK_WAKER } from "./record.ts";
+import { trimDeliveries } from "./trim.ts";
+
+/** Attempts of this server at a time: each waits for a receiver, up to 15 seconds. */
+const ATTEMPTS_AT_A_TIME = 64;
+/** Of them, those to receivers that failed last time, and those of one project. */
+const FAILING_AT_A_TIME = 32;
+const PROJECT_AT_A_TIME = 8;
+/** The longest time between two rounds: the delay if a notification is lost. */
+const ROUND_MS = 30_000;
+/** The shortest wait for something that is due but cannot be claimed yet. */
+const SOON_MS = 1_000;
+/** After a database error. */
+const BACKOFF_MS = 3_000;
+const TRIM_MS = 10 * 60_000;
+/** How long a shutdown waits for attempts in progress before it cuts them off. */
+const END_MS = 5_000;
+
+/**
+ * Delivers events to webhooks, together with all other servers of the database.
+ *
+ * 1. `record.ts` queues an event in the transaction of what it reports, and wakes the servers.
+ * 2. `deliver.ts` claims the oldest due delivery of a webhook that has no attempt in progress. So a webhook gets its
+ *    events one at a time, in order but for retries, and a slow one takes one slot.
+ * 3. `attempt.ts` sends it. A failure is retried with backoff; a crash repeats the attempt, with the same id.
+ *
+ * @returns stops the worker
+ */
+export function startWebhookWorker(deps: Deps): () => Promise<void> {
+  const stopping = new AbortController();
+  const cutting = new AbortController();
+  const active = new Map<Promise<void>, Claimed>();
+  const rounds = loop();
+  return async () => {
+    stopping.abort();
+    await rounds;
+    const ended = Promise.all(active.keys());
+    await Promise.race([ended, Bun.sleep(END_MS)]);
+    cutting.abort();
+    await ended;
+  };
+
+  async function loop(): Promise<void> {
+    let trimAt = performance.now() + TRIM_MS;
+    while (!stopping.signal.aborted) {
+      // subscribe before the round, so that nothing is missed
+      const over = new AbortController();
+      const until = AbortSignal.any([stopping.signal, over.signal]);
+      const woken = deps.changes.wait(WEBHOOK_WAKER, ROUND_MS, until);
+      let wait = BACKOFF_MS;
+      try {
+        wait = await untilNext(deps);
+        if (wait === 0 && (await fill()) > 0) wait = await untilNext(deps);
+        if (performance.now() > trimAt) {
+          await trimDeliveries(deps);
+          trimAt = performance.now() + TRIM_MS;
+        }
+        wait = Math.max(wait, SOON_MS);
+      } catch (error) {
+        if (!stopping.signal.aborted) deps.log.warn({ err: error }, "a round of the webhooks failed");
+      }
+      await Promise.race([woken, deps.changes.wait([], wait, until)]);
+      over.abort();
+    }
+  }
+
+  /** Starts attempts until nothing more is due, or may begin. @returns their number */
+  async function fill(): Promise<number> {
+    let count = 0;
+    for (; !stopping.signal.aborted && active.size < ATTEMPTS_AT_A_TIME; count++) {
+      const now = await deps.databaseTime(deps.db);
+      const claimed = await claim(deps, { now, ...limits() });
+      if (!claimed) break;
+      const work = run(claimed, now).finally(() => {
+        active.delete(work);
+        deps.changes.notify(WEBHOOK_WAKER);
+      });
+      active.set(work, claimed);
+    }
+    return count;
+  }
+
+  function limits(): { without: string[]; isFailingIncluded: boolean } {
+    const perProject = new Map<string, number>();
+    let failing = 0;
+    for (const { webhook } of active.values()) {
+      perProject.set(webhook.projectId, (perProject.get(webhook.projectId) ?? 0) + 1);
+      if (webhook.failingSince !== null) failing++;
+    }
+    const full = [...perProject].filter(([, count]) => count >= PROJECT_AT_A_TIME);
+    return { without: full.map(([projectId]) => projectId), isFailingIncluded: failing < FAILING_AT_A_TIME };
+  }
+
+  async function run(claimed: Claimed, now: Date): Promise<void> {
+    try {
+      await deps.checkpoint("delivery-claimed");
+      const outcome = await attempt(deps, { ...claimed, now }, cutting.signal);
+      await deps.checkpoint("delivery-sent");
+      await settle(deps, claimed, outcome, await deps.databaseTime(deps.db));
+    } catch (error) {
+      const { webhookId } = claimed.webhook;
+      if (!cutting.signal.aborted)
+        deps.log.warn({ webhook: webhookId, err: error }, "cannot deliver an event");
+      // otherwise the claim ends by itself
+      await abandon(deps.db, claimed).catch(() => {});
+    }
+  }
+}
+
+/** Milliseconds until a delivery is due. */
+async function untilNext(deps: Deps): Promise<number> {
+  const now = await deps.databaseTime(deps.db);
+  const [row] = await deps.db
+    .select({
+      // one that was never attempted is due at once
+      next: sql`min(coalesce(greatest(${webhooks.notBefore}, ${webhookDeliveries.nextAttemptAt}), 'epoch'))`.mapWith(
+        webhookDeliveries.createdAt,
+      ),
+    })
+    .from(webhookDeliveries)
+    .innerJoin(webhooks, eq(webhooks.webhookId, webhookDeliveries.webhookId))
+    .where(and(eq(webhookDeliveries.status, "pending"), webhooks.isEnabled));
+  return row?.next ? Math.min(Math.max(row.next.getTime() - now.getTime(), 0), ROUND_MS) : ROUND_MS;
+}
