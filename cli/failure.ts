@@ -27,6 +27,7 @@ export type LocalCode =
   | "session_stopped"
   | "session_deleted"
   | "deployment_failed"
+  | "webhook_failed"
   | "run_failed"
   | "run_aborted"
   | "run_rejected"
