@@ -10,7 +10,6 @@ const DELAYS_S = [
   20 * 3_600,
   24 * 3_600,
 ] as const;
-export const ATTEMPTS_MAX = DELAYS_S.length + 1;
 /** Plus or minus: deliveries that failed together are not retried together. */
 const JITTER = 0.2;
 /** The longest `Retry-After` that is respected. */
