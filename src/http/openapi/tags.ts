@@ -11,4 +11,5 @@ export const TAGS = [
   { name: "change requests", description: "Proposing, reviewing and merging changes" },
   { name: "apps", description: "Apps that are deployed from the default branch" },
   { name: "triggers", description: "Schedules and webhooks that start sessions" },
+  { name: "webhooks", description: "URLs that the events of a project are sent to" },
 ];
