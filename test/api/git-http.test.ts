@@ -2,16 +2,10 @@ import { afterAll, beforeAll, expect } from "bun:test";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import {
-  type GatewayBench,
-  type Ran,
-  runClient,
-  runClientWith,
-  scratch,
-  startGateway,
-} from "../helpers/gateway.ts";
+import { type GatewayBench, runClient, runClientWith, scratch, startGateway } from "../helpers/gateway.ts";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
+import type { Ran } from "../helpers/run-command.ts";
 
 const test = needs("a real Postgres", POSTGRES);
 const withCurl = needs("a real Postgres and curl", POSTGRES && Bun.which("curl") !== null);

@@ -7,6 +7,7 @@ import { cliEnv, spawnOnTerminal } from "../helpers/cli-run.ts";
 import { installSvc } from "../helpers/installed.ts";
 import { needs } from "../helpers/needs.ts";
 import { makeRelease, makeReleaseKey, serveReleases } from "../helpers/release.ts";
+import { runCommand } from "../helpers/run-command.ts";
 import { until } from "../helpers/until.ts";
 
 const test = needs("xz", Bun.which("xz") !== null);
@@ -25,20 +26,7 @@ afterAll(async () => {
 test("the compiled svc replaces itself while it runs, and removes itself", async () => {
   const svc = installSvc(server.url, key);
   copyFileSync(resolve("dist/svc"), svc.program);
-  const run = async (args: string[]) => {
-    const child = Bun.spawn(args, {
-      env: cliEnv(svc.home.home),
-      cwd: "/",
-      stdin: "ignore",
-      stdout: "pipe",
-      stderr: "pipe",
-    });
-    const [out, err] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-    ]);
-    return { code: await child.exited, out, err };
-  };
+  const run = (command: string[]) => runCommand(command, { cwd: "/", env: cliEnv(svc.home.home) });
   makeRelease(releases, { version: VERSION, key });
   expect((await run([svc.link, "update", "--json=action"])).out).toBe('{"action":"current"}\n');
   makeRelease(releases, { version: "99.0.0", key });

@@ -1,12 +1,13 @@
 import { afterAll, afterEach, beforeAll, expect, spyOn } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { type GatewayBench, type Ran, refsOf, runClient, scratch, startGateway } from "../helpers/gateway.ts";
+import { type GatewayBench, refsOf, runClient, scratch, startGateway } from "../helpers/gateway.ts";
 import { backend, type GitHttpServer, serveGit } from "../helpers/git-http.ts";
 import { createRepository, type TestRepository } from "../helpers/git-repo.ts";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
 import { Remote } from "../helpers/remote.ts";
+import type { Ran } from "../helpers/run-command.ts";
 import { until } from "../helpers/until.ts";
 
 const test = needs("a real Postgres", POSTGRES);

@@ -3,7 +3,7 @@ import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { TEST_LIMIT_MS } from "../../scripts/test/limit.ts";
 import { PUSH_STEPS } from "../../src/git/run/options.ts";
-import { type Ran, refsOf, runClient, setRefs } from "../helpers/gateway.ts";
+import { refsOf, runClient, setRefs } from "../helpers/gateway.ts";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
 import { descendantsOf, killIfThere } from "../helpers/processes.ts";
@@ -18,6 +18,7 @@ import {
   startPushBench,
 } from "../helpers/push-bench.ts";
 import { sample, share } from "../helpers/random.ts";
+import type { Ran } from "../helpers/run-command.ts";
 import { until } from "../helpers/until.ts";
 
 const test = needs("a real Postgres", POSTGRES && process.platform === "linux");

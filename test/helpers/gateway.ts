@@ -11,18 +11,13 @@ import { createKeys, loadMasterKey } from "../../src/keys.ts";
 import { type Api, startApi } from "./api.ts";
 import { createDatabase } from "./postgres.ts";
 import { Remote } from "./remote.ts";
+import { type Ran, runCommand } from "./run-command.ts";
 import { changeRun, insertSession } from "./session-row.ts";
 
 /** A project and where its repository lies on this disk: the git host's folder, or svc's own. */
 export interface Place {
   project: { project_id: string; account_id: string };
   directory: string;
-}
-
-export interface Ran {
-  code: number;
-  out: string;
-  err: string;
 }
 
 /** A server on a real Postgres, with a project that svc hosts and one on a git host (a folder of the test's). */
@@ -145,18 +140,8 @@ export async function runClientWith(
   directory: string,
   ...args: string[]
 ): Promise<Ran> {
-  const child = Bun.spawn(["git", ...args], {
-    cwd: directory,
-    env: { ...GIT_ENVIRONMENT, GIT_TERMINAL_PROMPT: "0", ...environment },
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [out, err] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  return { code: await child.exited, out, err };
+  const env = { ...GIT_ENVIRONMENT, GIT_TERMINAL_PROMPT: "0", ...environment };
+  return await runCommand(["git", ...args], { cwd: directory, env });
 }
 
 /** All refs of a repository on this disk → what they name. */

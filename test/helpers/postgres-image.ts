@@ -47,6 +47,7 @@ export function buildPostgresImage(host: string): void {
 COPY programs /opt/postgres
 COPY tools /usr/local/bin
 ENV PATH=/opt/postgres/bin:/usr/local/bin:/usr/bin:/bin
+STOPSIGNAL SIGINT
 ENTRYPOINT ["entrypoint"]
 `,
     );

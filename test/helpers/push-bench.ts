@@ -4,13 +4,14 @@ import { basename, join } from "node:path";
 import { GIT_ENVIRONMENT } from "../../scripts/git-environment.ts";
 import { sendAdminCommand } from "../../src/edge/admin/socket.ts";
 import { caller, makeFolder } from "./api.ts";
-import { type Ran, scratch } from "./gateway.ts";
+import { scratch } from "./gateway.ts";
 import { serveGit } from "./git-http.ts";
 import { createRepository, runGit, type TestRepository } from "./git-repo.ts";
 import { type HaltingServer, startHaltingServer } from "./halting.ts";
 import { createDatabase } from "./postgres.ts";
 import { allProcesses, descendantsOf, killIfThere } from "./processes.ts";
 import { Remote } from "./remote.ts";
+import type { Ran } from "./run-command.ts";
 import { untilSteady } from "./until.ts";
 
 export const KINDS = ["hosted", "file", "http"] as const;

@@ -17,6 +17,7 @@ type Shell = Pick<System, "env" | "stderr">;
 /** A server with many large repositories. */
 const ARCHIVE_MS = 12 * 3_600_000;
 const MASTER_KEY = "SVC_MASTER_KEY";
+const OWN_PREFIX = "svc-api: ";
 
 /** The settings of a backup are beside its archive. */
 export const settingsFileOf = (archive: string): string => `${archive.replace(/\.tar$/, "")}.env`;
@@ -60,6 +61,11 @@ async function backUpContainer(system: Shell, stack: Stack, archive: string, fla
   try {
     const command = ["exec", "-T", API_SERVICE, "svc-api", "backup", "--out", "-", ...flags];
     const ended = await compose(system, stack, command, { ms: ARCHIVE_MS, stdout: file.fd });
+    if (/no space left|ENOSPC/i.test(ended.err)) {
+      throw new CliError("self_host", `The backup failed: the disk of ${dirname(archive)} is full.`, {
+        hint: "Free some space, or write it to another disk: svc self-host backup <file>",
+      });
+    }
     if (ended.code !== 0) throw failure("The backup failed", ended.err);
     await file.sync();
     await rename(unfinished, archive);
@@ -99,9 +105,10 @@ export async function readBackup(system: Shell, stack: Stack, state: State, arch
   }
 }
 
-/** The last line of svc-api is its error. */
+/** The last line of svc-api is its error; Compose may write others after it. */
 function failure(what: string, output: string): CliError {
-  const line = lastLine(output).replace(/^svc-api: /, "");
+  const lines = output.split("\n").filter((each) => each.startsWith(OWN_PREFIX));
+  const line = lines.at(-1)?.slice(OWN_PREFIX.length) ?? lastLine(output);
   return new CliError("self_host", `${what}: ${line || "svc-api ended without a reason."}`, {
     hint: "docs/backup.md lists the causes.",
   });

@@ -12,6 +12,12 @@ const NAME = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](
 /** Whether Caddy is to run in front of the server. */
 export const hasCaddy = (env: Env): boolean => env.get(TLS_SETTING) === "caddy";
 
+/** The ports on which Caddy listens: that of the public URL, and the one that redirects to it. */
+export const caddyPorts = (env: Env): number[] => [
+  80,
+  Number(URL.parse(env.get("SVC_PUBLIC_URL") ?? "")?.port || 443),
+];
+
 /**
  * The Caddyfile: TLS for the public name, and certificates on demand for previews, only for names that svc confirms.
  * Caddy redirects HTTP to HTTPS and passes WebSockets by itself.

@@ -1,11 +1,13 @@
 import { access, constants, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { compareVersions, isVersion } from "../../../src/contract/release.ts";
 import { VERSION } from "../../../src/contract/version.ts";
-import { systemCode } from "../../failure.ts";
+import { type CliError, systemCode } from "../../failure.ts";
 import type { System } from "../../system.ts";
 import { ago } from "../../table-print.ts";
 import { runApi } from "./api-program.ts";
 import { type Env, hashOf } from "./env-file.ts";
+import { logsOf } from "./logs-of.ts";
 import { askVersion, isRunning, type ServiceStatus } from "./look.ts";
 import { judge, type Probes } from "./preflight.ts";
 import { PROGRAMS } from "./programs.ts";
@@ -31,6 +33,8 @@ export interface Machine {
   state: State;
   env: Env | null;
   services: readonly ServiceStatus[];
+  /** Why nothing is known about the services: their engine does not answer. Otherwise null. */
+  silent: CliError | null;
   probes: Probes;
 }
 
@@ -42,6 +46,8 @@ interface Check {
 
 const HEALTH_MS = 10_000;
 const RUNTIME_MS = 30_000;
+/** Of a line of a log. */
+const REASON_MAX = 300;
 const DAY_MS = 86_400_000;
 /** A backup of last week loses a week of work. */
 const BACKUP_OLD_MS = 7 * DAY_MS;
@@ -111,13 +117,16 @@ async function checkMachine({ probes, services }: Machine): Promise<Outcome> {
   return worst.level === "error" ? failed(message, worst.hint) : warning(message, worst.hint);
 }
 
-async function checkServices({ services }: Machine): Promise<Outcome> {
+async function checkServices(machine: Machine): Promise<Outcome> {
+  const { services, silent } = machine;
+  if (silent) return failed(silent.message, silent.extra.hint ?? "Run: svc self-host status");
   const down = services.filter(({ state }) => state !== "running");
   if (down.length > 0) {
-    const hint = isRunning(services)
-      ? `Run: svc self-host logs ${down[0]?.name}`
-      : "Run: svc self-host start";
-    return failed(down.map(({ name, state }) => `${name} is ${state}`).join(", "), hint);
+    const hint = down.some(({ state }) => state === "stopped")
+      ? "Run: svc self-host start"
+      : `Run: svc self-host logs ${down[0]?.name}`;
+    const sentences = await Promise.all(down.map((service) => describe(machine, service)));
+    return failed(sentences.join(", "), hint);
   }
   const restarted = services.find(({ restarts }) => restarts > 0);
   if (restarted) {
@@ -125,6 +134,13 @@ async function checkServices({ services }: Machine): Promise<Outcome> {
     return warning(message, `Run: svc self-host logs ${restarted.name}`);
   }
   return ok(services.map(({ name }) => name).join(", "));
+}
+
+/** With the last line of its container's log, in which the reason is. A service that was stopped has none. */
+async function describe({ system, stack, state }: Machine, service: ServiceStatus): Promise<string> {
+  const lines = state.mode === "compose" ? await logsOf(system, stack, state, service.name, 1) : [];
+  const reason = lines.at(-1)?.slice(0, REASON_MAX) ?? "";
+  return `${service.name} is ${service.state}${reason === "" ? "" : ` (${reason})`}`;
 }
 
 async function checkAnswer({ system, env }: Machine): Promise<Outcome> {
@@ -139,9 +155,10 @@ async function checkAnswer({ system, env }: Machine): Promise<Outcome> {
 async function checkVersion({ system, env, state }: Machine): Promise<Outcome> {
   const running = (env === null ? null : await askVersion(system, env)) ?? state.version;
   if (running === VERSION) return ok(`the server and svc are ${VERSION}`);
+  const isNewer = isVersion(running) && compareVersions(running, VERSION) > 0;
   return warning(
     `The server is ${running || "unknown"}, this svc is ${VERSION}.`,
-    "Run: svc self-host update",
+    isNewer ? "Run: svc update" : "Run: svc self-host update",
   );
 }
 

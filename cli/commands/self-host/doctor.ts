@@ -16,9 +16,14 @@ export const doctor: Handler<typeof table.doctor> = async (context) => {
   const stack = stackOf(system);
   const state = await requireState(stack);
   const env = await readEnv(stack);
-  const services = await look(system, stack, state);
+  const looked = await look(system, stack, state).catch((error: unknown) => {
+    if (error instanceof CliError) return error;
+    throw error;
+  });
   const probes = await probe(system, stack, state.mode, env ?? new Map());
-  const machine: Machine = { system, stack, state, env, services, probes };
+  const services = looked instanceof CliError ? [] : looked;
+  const silent = looked instanceof CliError ? looked : null;
+  const machine: Machine = { system, stack, state, env, services, silent, probes };
   const findings: Finding[] = [];
   for (const { check, doc, run } of CHECKS) {
     const found = await run(machine);

@@ -1,4 +1,5 @@
 import { count } from "../../text.ts";
+import { TLS_SETTING } from "./caddy-file.ts";
 import { COMPOSE_MISSING } from "./compose.ts";
 import { type Engine, socketOf } from "./engine.ts";
 import type { State } from "./state.ts";
@@ -7,6 +8,8 @@ import type { State } from "./state.ts";
 export interface Probes {
   mode: State["mode"];
   platform: NodeJS.Platform;
+  /** Whether there is no server yet, so that the mode is still open. */
+  isNew: boolean;
   /** Only for Compose. */
   engine: Engine;
   /** The command of Compose; null if there is none. Only for Compose. */
@@ -41,13 +44,13 @@ const DISK_GOOD = 10 * GB;
 const MEMORY_MIN = 0.5 * GB;
 /** docs/operate.md: 2 GB for each sandbox. */
 const MEMORY_GOOD = 3 * GB;
-const NATIVE = "Or run `svc self-host start --native`, which needs no Docker.";
+const NATIVE = " Or run `svc self-host start --native`, which needs no Docker.";
 
 /** Judges the probes; empty if nothing was found. */
 export function judge(probes: Probes): Finding[] {
   return [
     ...(probes.mode === "compose"
-      ? [...judgeEngine(probes.engine), ...judgeCompose(probes)]
+      ? [...judgeEngine(probes), ...judgeCompose(probes)]
       : [...judgeGit(probes), ...judgeSandboxes(probes)]),
     ...judgePorts(probes),
     ...judgeDisk(probes),
@@ -55,19 +58,20 @@ export function judge(probes: Probes): Finding[] {
   ];
 }
 
-function judgeEngine(engine: Engine): Finding[] {
+function judgeEngine({ engine, isNew }: Probes): Finding[] {
+  const native = isNew ? NATIVE : "";
   const error = (message: string, hint: string): Finding[] => [
     { check: "engine", level: "error", message, hint },
   ];
   if (engine.state === "missing") {
-    return error("Docker is not installed.", `Install it: https://docs.docker.com/engine/install. ${NATIVE}`);
+    return error("Docker is not installed.", `Install it: https://docs.docker.com/engine/install.${native}`);
   }
   if (engine.state === "silent") {
     const reason = engine.reason === "" ? "" : `: ${engine.reason}`;
     const hint = /permission denied/i.test(engine.reason)
       ? "Use a user with access to the engine, such as a member of the group docker."
       : "Start it (on Linux: sudo systemctl start docker).";
-    return error(`The Docker engine does not answer${reason}`, `${hint} ${NATIVE}`);
+    return error(`The Docker engine does not answer${reason}`, `${hint}${native}`);
   }
   if (socketOf(engine.endpoint) === null) {
     return error(
@@ -78,7 +82,7 @@ function judgeEngine(engine: Engine): Finding[] {
   if (engine.isRootless) {
     return error(
       "The Docker engine is rootless: a server in a container cannot reach the sandboxes of its sessions.",
-      `Use an engine that runs as root. ${NATIVE}`,
+      `Use an engine that runs as root.${native}`,
     );
   }
   if (!engine.isDesktop) return [];
@@ -122,10 +126,14 @@ function judgePorts({ mode, engine, ports }: Probes): Finding[] {
   // without its engine, a server that runs already is not recognized
   if (mode === "compose" && engine.state !== "ready") return [];
   return ports.flatMap(({ setting, address, port, problem }): Finding[] => {
-    if (problem === null) return [];
+    // the engine may use any port of an address of this machine
+    if (problem === null || (setting === TLS_SETTING && problem !== "in use")) return [];
     const at = `${address.includes(":") ? `[${address}]` : address}:${port}`;
     const message = `svc cannot listen on ${at} (${setting}): ${problem}.`;
-    const hint = `${PORT_HINT[problem]}: svc self-host start --listen <address:port>`;
+    const hint =
+      setting === TLS_SETTING
+        ? "Stop the program that uses it (`ss -ltnp` shows it): Caddy needs the port."
+        : `${PORT_HINT[problem]}: svc self-host start --listen <address:port>`;
     return [{ check: "port", level: "error", message, hint }];
   });
 }

@@ -126,8 +126,8 @@ async function completeEnv(
 
 const LIST = new Intl.ListFormat("en-GB", { type: "disjunction" });
 
-/** Where data is; null if there is none. */
-async function dataOf(
+/** Where data of an earlier server is; null if there is none. */
+export async function dataOf(
   system: Pick<System, "env" | "stderr">,
   { data, project }: Stack,
   mode: State["mode"],

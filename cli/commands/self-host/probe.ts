@@ -5,6 +5,7 @@ import { totalmem } from "node:os";
 import { dirname } from "node:path";
 import { systemCode } from "../../failure.ts";
 import type { System } from "../../system.ts";
+import { caddyPorts, hasCaddy, TLS_SETTING } from "./caddy-file.ts";
 import { findCompose } from "./compose.ts";
 import { findEngine, socketOf } from "./engine.ts";
 import type { Env } from "./env-file.ts";
@@ -28,20 +29,15 @@ export async function probe(
   const address = env.get("SVC_HOST") || DEFAULT_HOST;
   const wanted = [
     { setting: "SVC_PORT", address, port: Number(env.get("SVC_PORT") || DEFAULT_PORT) },
-    ...(isCompose
-      ? [
-          {
-            setting: "SVC_SELF_HOST_DB_PORT",
-            address: DEFAULT_HOST,
-            port: Number(env.get("SVC_SELF_HOST_DB_PORT")),
-          },
-        ]
+    ...(isCompose && hasCaddy(env)
+      ? caddyPorts(env).map((port) => ({ setting: TLS_SETTING, address: "0.0.0.0", port }))
       : []),
   ];
   const folder = engine.state === "ready" && existsSync(engine.folder) ? engine.folder : stack.dir;
   return {
     mode,
     platform: process.platform,
+    isNew: !existsSync(stack.composeFile),
     engine,
     compose: isCompose ? await findCompose(system) : null,
     hasSandboxes: hasProgram(system, "bwrap") || existsSync(dockerSocket(system)),
@@ -71,6 +67,10 @@ export async function freePort(): Promise<number> {
   });
   return promise;
 }
+
+/** Whether another program listens on the port. */
+export const isPortTaken = async (address: string, port: number): Promise<boolean> =>
+  (await settledPort(address, port)) === "in use";
 
 /** The port of a server that has just ended may take a moment to be free. */
 async function settledPort(address: string, port: number): Promise<PortProblem | null> {

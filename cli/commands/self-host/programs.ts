@@ -1,4 +1,5 @@
-import { access, constants, copyFile, link, mkdir, rename, rm, stat } from "node:fs/promises";
+import type { Stats } from "node:fs";
+import { access, constants, copyFile, link, mkdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { CliError, systemCode } from "../../failure.ts";
 import type { System } from "../../system.ts";
@@ -7,6 +8,7 @@ import type { Stack } from "./stack.ts";
 
 /** The programs of a server: itself, and those that it copies into sandboxes. */
 export const PROGRAMS = ["svc-api", "svc-agent", "svc-entrypoint", "svc"] as const;
+const DISK_FULL = "The disk is full: free some space, or set SVC_SELF_HOST_DIR to a folder on another disk.";
 const VERSION_MS = 20_000;
 
 /** The path of each program that was found. */
@@ -41,9 +43,9 @@ export async function installPrograms(stack: Stack, programs: Programs): Promise
   for (const [name, source] of programs) await install(source, join(stack.bin, name));
 }
 
-/** The version that `svc-api` in `bin` prints. @throws CliError `self_host` if it does not run here */
-export async function versionOf(system: Pick<System, "env" | "stderr">, { bin }: Stack): Promise<string> {
-  const { code, out, err } = await runProgram(system, [join(bin, "svc-api"), "version"], { ms: VERSION_MS });
+/** The version that an `svc-api` prints. @throws CliError `self_host` if it does not run here */
+export async function versionOf(system: Pick<System, "env" | "stderr">, program: string): Promise<string> {
+  const { code, out, err } = await runProgram(system, [program, "version"], { ms: VERSION_MS });
   const version = /^svc-api (\S+)/.exec(out)?.[1];
   if (code === 0 && version !== undefined) return version;
   throw new CliError(
@@ -85,15 +87,29 @@ async function isProgram(path: string): Promise<boolean> {
 
 async function install(source: string, target: string): Promise<void> {
   const [from, to] = await Promise.all([stat(source), stat(target).catch(() => null)]);
-  if (to !== null && from.ino === to.ino && from.dev === to.dev) return;
+  if (to !== null && isSame(from, to)) return;
   const temporary = `${target}.${process.pid}.new`;
   try {
     await rm(temporary, { force: true });
     // a link, where the file system has them: the programs are large
-    await link(source, temporary).catch(() => copyFile(source, temporary, constants.COPYFILE_FICLONE));
+    await link(source, temporary).catch(() => copy(source, temporary, from));
     await rename(temporary, target);
   } catch (error) {
     await rm(temporary, { force: true });
-    throw new CliError("file", `Cannot write ${target} (${systemCode(error) ?? "unknown error"}).`);
+    const code = systemCode(error) ?? "unknown error";
+    throw new CliError("file", `Cannot write ${target} (${code}).`, {
+      hint: code === "ENOSPC" ? DISK_FULL : undefined,
+    });
   }
+}
+
+/** The same file, or a copy of it: a new one would change the image of svc-api, which is built from the programs. */
+const isSame = (from: Stats, to: Stats): boolean =>
+  (from.ino === to.ino && from.dev === to.dev) ||
+  (from.size === to.size && Math.trunc(from.mtimeMs) === Math.trunc(to.mtimeMs));
+
+async function copy(source: string, target: string, { mtimeMs }: Stats): Promise<void> {
+  await copyFile(source, target, constants.COPYFILE_FICLONE);
+  const time = new Date(Math.trunc(mtimeMs));
+  await utimes(target, time, time);
 }

@@ -4,7 +4,7 @@ import type { Program } from "../../../src/contract/release.ts";
 import type { Context } from "../../context.ts";
 import { CliError } from "../../failure.ts";
 import { downloadPrograms, hasRelease } from "./download-programs.ts";
-import { findPrograms, installPrograms, PROGRAMS, versionOf } from "./programs.ts";
+import { findPrograms, installPrograms, PROGRAMS, type Programs, versionOf } from "./programs.ts";
 import type { Stack } from "./stack.ts";
 import type { State } from "./state.ts";
 
@@ -24,13 +24,29 @@ export async function providePrograms(
   const isForeign = mode === "compose" && process.platform !== "linux";
   // the programs of another system are of no use in a container
   const found = isForeign && apiBinary === undefined ? null : await findPrograms(system, apiBinary);
-  if (found !== null) await installPrograms(stack, found);
-  else if (!existsSync(join(stack.bin, "svc-api"))) await fetchPrograms(context, stack, isForeign);
+  const api = join(stack.bin, "svc-api");
+  const kept = apiBinary === undefined && existsSync(api) ? api : null;
+  if (kept === null && found === null) await fetchPrograms(context, stack, isForeign);
+  else if (found !== null && (kept === null || (await isRefresh(context, kept, found)))) {
+    await installPrograms(stack, found);
+  }
   const missing = PROGRAMS.filter((name) => !existsSync(join(stack.bin, name)));
   if (missing.length > 0) {
     await out.warn(`Sessions cannot start: ${missing.join(" and ")} not found beside svc-api.`);
   }
-  return isForeign ? "" : versionOf(system, stack);
+  return isForeign ? "" : versionOf(system, api);
+}
+
+/**
+ * Whether the programs of this machine have the version of those that the server has. Only an update, which makes a backup
+ * before, changes the version.
+ */
+async function isRefresh({ system, out }: Context, kept: string, found: Programs): Promise<boolean> {
+  const own = await versionOf(system, kept).catch(() => null);
+  const version = await versionOf(system, found.get("svc-api") ?? kept);
+  if (own === null || own === version) return true;
+  await out.note(`The server keeps its version ${own}; svc-api of ${version} is on this machine.`);
+  return false;
 }
 
 async function fetchPrograms({ system, out }: Context, stack: Stack, isForeign: boolean): Promise<void> {

@@ -69,5 +69,8 @@ export function stackOf({ env }: Pick<System, "env">): Stack {
   };
 }
 
+/** The programs of before the last update, while it runs and after it. */
+export const previousOf = ({ bin }: Stack): string => `${bin}.prev`;
+
 const hashOf = (text: string): string =>
   createHash("sha256").update(text).digest("hex").slice(0, HASH_LENGTH);

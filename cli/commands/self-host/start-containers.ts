@@ -17,6 +17,8 @@ type Shell = Pick<System, "env" | "stderr">;
 const BUILD_MS = 20 * 60_000;
 /** Compose waits for the database, which is created on the first start. */
 const UP_MS = 5 * 60_000;
+/** Root in Caddy's container may read only what everybody may. The folder is its owner's, and no secret is in the file. */
+const CADDYFILE_MODE = 0o644;
 const REASON_MAX = 1500;
 const BASE_VARIABLE = "SVC_SELF_HOST_BASE_IMAGE";
 const CADDY_VARIABLE = "SVC_SELF_HOST_CADDY_IMAGE";
@@ -40,7 +42,7 @@ export async function prepareContainers(
   const caddy = system.env[CADDY_VARIABLE] || CADDY_IMAGE;
   if (hasCaddy(env)) {
     await requireImage(system, caddy, CADDY_VARIABLE);
-    await replace(stack.caddyfile, renderCaddyfile(env));
+    await replace(stack.caddyfile, renderCaddyfile(env), CADDYFILE_MODE);
   }
   await replace(stack.composeFile, renderCompose(env, { api, postgres, caddy }, socket, stack));
 }
@@ -64,6 +66,15 @@ export async function startContainers(
   throw new CliError("self_host", `Docker Compose cannot start the server: ${end(up.err)}`, {
     hint: "Correct the cause, then run `svc self-host start` again.",
   });
+}
+
+/** Removes the images of earlier programs, which nothing uses any more: each has half a gigabyte. */
+export async function removeOldImages(system: Shell, { project }: Stack): Promise<void> {
+  const repository = `${project}-api`;
+  const listed = await docker(system, ["images", "--format", "{{.Repository}}:{{.Tag}}", repository]);
+  const images = listed.out.split("\n").filter((image) => image.startsWith(`${repository}:`));
+  // an image that a container uses is not removed without --force
+  for (const image of images) await docker(system, ["rmi", image]);
 }
 
 /** Builds the image unless the engine has it: its tag is a hash of the programs. @returns its name */

@@ -1,9 +1,12 @@
+import { existsSync } from "node:fs";
+import { rename } from "node:fs/promises";
 import type { Context } from "../../context.ts";
 import { CliError } from "../../failure.ts";
 import type { Handler, Input } from "../../spec.ts";
 import type * as table from "../../table/self-host.ts";
 import { count } from "../../text.ts";
-import { type Env, hashOf } from "./env-file.ts";
+import { settleDatabasePort } from "./database-port.ts";
+import { hashOf } from "./env-file.ts";
 import { askVersion, isRunning, localUrl, look, type ServiceStatus } from "./look.ts";
 import { notInSandbox } from "./not-in-sandbox.ts";
 import { judge, type Probes, summaryOf } from "./preflight.ts";
@@ -13,7 +16,7 @@ import { providePrograms } from "./provide-programs.ts";
 import { HOST, register } from "./register.ts";
 import { prepareRuntime } from "./runtime.ts";
 import { chooseService, startService } from "./service.ts";
-import { type Stack, stackOf } from "./stack.ts";
+import { previousOf, type Stack, stackOf } from "./stack.ts";
 import { startContainers } from "./start-containers.ts";
 import { type State, writeState } from "./state.ts";
 import { stopStack } from "./stop-stack.ts";
@@ -29,7 +32,8 @@ export const start: Handler<typeof table.start> = async (context, { flags }) => 
   const { state, env } = await prepare(system, stack, wishes);
   // the preflight explains an engine that does not answer
   const services = await look(system, stack, state).catch(() => []);
-  const alreadyRunning = isRunning(services) && (await askVersion(system, env)) !== null;
+  const isWhole = isRunning(services) && services.every((service) => service.state !== "stopped");
+  const alreadyRunning = isWhole && (await askVersion(system, env)) !== null;
   if (alreadyRunning) await out.note(`The server runs already: ${localUrl(env)}`);
   const started = alreadyRunning ? state : await startServer(context, stack, state, env, flags);
   const runtimeInstalled = await prepareRuntime(context, stack, started, env, flags.runtime);
@@ -72,13 +76,16 @@ export async function startServer(
   context: Context,
   stack: Stack,
   state: State,
-  env: Env,
+  env: Map<string, string>,
   flags: Pick<Flags, "api-binary" | "no-service">,
 ): Promise<State> {
   const { system, out } = context;
   // what is left of a server that does not answer must not hold its ports
   await stopLeftovers(context, stack, state);
   const probes = await requireFit(context, await probe(system, stack, state.mode, env));
+  // the engine answers, so that no service of this server has the port
+  if (state.mode === "compose") await settleDatabasePort(stack, env);
+  await recoverPrograms(stack);
   const version = await providePrograms(context, stack, flags["api-binary"], state.mode);
   const service =
     state.mode === "compose" ? "compose" : flags["no-service"] ? "process" : await chooseService(system);
@@ -111,11 +118,19 @@ export async function startServer(
 }
 
 async function stopLeftovers({ system }: Context, stack: Stack, state: State): Promise<void> {
-  if (state.service === null) return;
+  // a start or restore that was killed has not recorded what it started
+  const isKnown = state.service !== null;
+  if (!isKnown && !isRunning(await look(system, stack, state).catch(() => []))) return;
   await stopStack(system, stack, state).catch((error: unknown) => {
     // the preflight explains an engine that does not answer
     if (state.mode === "native") throw error;
   });
+}
+
+/** An update that was killed between its two renames has left the old programs under their other name. */
+async function recoverPrograms(stack: Stack): Promise<void> {
+  const previous = previousOf(stack);
+  if (!existsSync(stack.bin) && existsSync(previous)) await rename(previous, stack.bin);
 }
 
 /** @throws CliError `self_host` with every error that was found */

@@ -40,7 +40,12 @@ export async function stopStack(
   return wasRunning;
 }
 
-async function stopContainers(system: Host, stack: Stack, verb: "stop" | "down"): Promise<void> {
+/** Stops the containers of the stack, also those in which a restore ran. @throws CliError `self_host` */
+export async function stopContainers(
+  system: Pick<Host, "env" | "stderr">,
+  stack: Stack,
+  verb: "stop" | "down",
+): Promise<void> {
   // `down` without --volumes: these hold the data
   const { code, err } = await compose(system, stack, [verb], { ms: COMPOSE_MS });
   if (code === 0) return;

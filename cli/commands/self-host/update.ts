@@ -11,8 +11,9 @@ import { type Env, requireEnv } from "./env-file.ts";
 import { isRunning, look } from "./look.ts";
 import { notInSandbox } from "./not-in-sandbox.ts";
 import { providePrograms } from "./provide-programs.ts";
-import { type Stack, stackOf } from "./stack.ts";
+import { previousOf, type Stack, stackOf } from "./stack.ts";
 import { startServer } from "./start.ts";
+import { removeOldImages } from "./start-containers.ts";
 import { requireState, type State } from "./state.ts";
 import { stopStack } from "./stop-stack.ts";
 
@@ -40,6 +41,7 @@ export const update: Handler<typeof table.update> = async (context, { flags }) =
     await out.note(`Backing up to ${archive} …`);
     await writeBackup(system, stack, state, env, { archive, withKey: true });
     await replaceAndStart(context, { stack, next, state, env, archive });
+    if (state.mode === "compose") await removeOldImages(system, stack);
     const answer = { from: state.version, to, backup: archive, updated: true };
     await out.result(
       answer,
@@ -55,7 +57,7 @@ interface Update {
   /** The same stack, with the folder of the new programs. */
   next: Stack;
   state: State;
-  env: Env;
+  env: Map<string, string>;
   archive: string;
 }
 
@@ -72,7 +74,7 @@ function refuseOlder(from: string, to: string): "same" | "newer" {
 /** @throws CliError `self_host` when the new version does not start; then the old one runs again, if that is possible */
 async function replaceAndStart(context: Context, update: Update): Promise<void> {
   const { stack, next, state, env } = update;
-  const old = `${stack.bin}.prev`;
+  const old = previousOf(stack);
   await stopStack(context.system, stack, state);
   await rm(old, { recursive: true, force: true });
   await rename(stack.bin, old);

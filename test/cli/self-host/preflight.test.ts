@@ -14,14 +14,12 @@ const READY = {
 const GOOD: Probes = {
   mode: "compose",
   platform: "linux",
+  isNew: true,
   engine: READY,
   compose: ["docker", "compose"],
   hasGit: false,
   hasSandboxes: false,
-  ports: [
-    { setting: "SVC_PORT", address: "127.0.0.1", port: 13738, problem: null },
-    { setting: "SVC_SELF_HOST_DB_PORT", address: "127.0.0.1", port: 40001, problem: null },
-  ],
+  ports: [{ setting: "SVC_PORT", address: "127.0.0.1", port: 13738, problem: null }],
   disk: 40 * GB,
   memory: 16 * GB,
 };
@@ -108,6 +106,21 @@ test.each(TABLE)("%s", (_, probes, expected) => {
   const findings = judge(probes);
   expect(findings.map(({ level, message }) => `${level} ${message}`)).toEqual(expected);
   for (const { hint } of findings) expect(hint).toMatch(/^[A-Z].{10}/);
+});
+
+test("a server that is in Docker already is not sent elsewhere", () => {
+  for (const engine of [{ state: "missing" }, { state: "silent", reason: "" }] as const) {
+    const hintOf = (isNew: boolean) => judge({ ...GOOD, engine, isNew })[0]?.hint;
+    expect([hintOf(true)?.includes("--native"), hintOf(false)?.includes("--native")]).toEqual([true, false]);
+  }
+});
+
+test("a port that Caddy needs cannot be exchanged for another", () => {
+  const caddy = (problem: Probes["ports"][number]["problem"]) =>
+    judge({ ...GOOD, ports: [{ setting: "SVC_SELF_HOST_TLS", address: "0.0.0.0", port: 80, problem }] });
+  expect(caddy("in use")).toMatchObject([{ level: "error", hint: expect.stringContaining("Caddy needs") }]);
+  // this user may not listen on it, but the engine may
+  expect(caddy("not allowed")).toEqual([]);
 });
 
 test("a refused permission has another hint than a stopped engine", () => {
