@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
 import type { SvcError } from "../../src/contract/errors.ts";
-import type { Git, Repository } from "../../src/git/git.ts";
+import type { DiffRequest, Git, Repository } from "../../src/git/git.ts";
 import { bomb } from "../helpers/bomb.ts";
 import { backend, serveGit } from "../helpers/git-http.ts";
 import {
@@ -75,12 +75,16 @@ test("a diff whose reader waits does not delay another repository", async () => 
   ]);
   await place.git.ensureCommits(place.repo, [one, two]);
   let answered = false;
+  const { repo, base, head } = place.neighbour;
+  const diff = (of: Repository, what: Pick<DiffRequest, "from" | "to" | "onPatch">) =>
+    place.git.diff(of, { ...what, attributes: what.from, maxFiles: 1000 });
   const onPatch = async () => {
     await askNeighbour(place);
+    await diff(repo, { from: base, to: head, onPatch: () => true });
     answered = true;
     return true;
   };
-  await place.git.diff(place.repo, { from: one, to: two, attributes: one, maxFiles: 1000, onPatch });
+  await diff(place.repo, { from: one, to: two, onPatch });
   expect(answered).toBe(true);
 });
 
