@@ -163,12 +163,13 @@ export class Conversation {
     const isSubagent = part.sessionId !== this.id;
     if (part.kind === "tool") return this.#tool(part.id, part.use, message, isSubagent);
     if (part.kind === "hidden") {
-      const known = { text: "", isComplete: true, hasGap: true, repeats: null };
+      const { messageId } = part;
+      const known = { messageId, text: "", isComplete: true, hasGap: true, repeats: null };
       if (!this.#texts.has(part.id)) remember(this.#texts, part.id, known);
       return [];
     }
     if (isSubagent) return [];
-    const shown = this.#textOf(part.id, isSnapshot);
+    const shown = this.#textOf(part, isSnapshot);
     if (message.role === "user") {
       if (shown.isComplete || part.text === "") return [];
       shown.isComplete = true;
@@ -194,12 +195,15 @@ export class Conversation {
     return more === null ? [] : [this.#textEvent(message, event.partId, more)];
   }
 
-  #textOf(partId: string, isSnapshot: boolean): ShownText {
-    const known = this.#texts.get(partId);
+  #textOf({ id, messageId }: Part, isSnapshot: boolean): ShownText {
+    const known = this.#texts.get(id);
     if (known) return known;
-    const shown = { text: "", isComplete: false, hasGap: isSnapshot, repeats: this.#abandoned };
+    // texts of an answer come one after the other: this one replaces it, and the retry was missed
+    const isReplaced = (each: ShownText) => each.messageId === messageId && each.hasGap && each.text !== "";
+    this.#abandon(isReplaced);
+    const shown = { messageId, text: "", isComplete: false, hasGap: isSnapshot, repeats: this.#abandoned };
     this.#abandoned = null;
-    remember(this.#texts, partId, shown);
+    remember(this.#texts, id, shown);
     return shown;
   }
 
@@ -228,9 +232,9 @@ export class Conversation {
   }
 
   /** The request to the model is retried: the same text may come again from its start, or another one. */
-  #abandon(): void {
+  #abandon(isAbandoned: (shown: ShownText) => boolean = () => true): void {
     for (const [id, shown] of this.#texts) {
-      if (shown.isComplete) continue;
+      if (shown.isComplete || !isAbandoned(shown)) continue;
       if (shown.text !== "") this.#abandoned = shown.repeats ?? shown.text;
       this.#texts.set(id, { ...shown, isComplete: true });
     }

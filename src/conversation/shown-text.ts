@@ -1,5 +1,6 @@
 /** A text that is shown while it is written. */
 export interface ShownText {
+  messageId: string;
   text: string;
   isComplete: boolean;
   /** Whether a piece was missed: deltas cannot be appended, only the whole text can. */

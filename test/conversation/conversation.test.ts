@@ -334,6 +334,49 @@ describe("a retry of the model request", () => {
   ])("%s", (_, first, pieces, shown) => {
     expect(retried(first, ...pieces)).toBe(shown);
   });
+
+  const delta = (partId: string, words: string): RuntimeEvent => ({
+    type: "delta",
+    sessionId: ID,
+    messageId: "m",
+    partId,
+    text: words,
+  });
+  const begun = (): Conversation => {
+    const conversation = new Conversation(ID);
+    conversation.apply({ type: "message", message: message("m") });
+    conversation.apply({ type: "part", part: text("a", "m", "", false) });
+    conversation.apply(delta("a", "It is "));
+    conversation.disconnect();
+    return conversation;
+  };
+  const textsOf = (events: ConversationEvent[]) =>
+    events.flatMap((each) => (each.type === "text" ? [each.text] : []));
+  const snapshotOf = (...parts: Part[]): Snapshot => ({
+    messages: [{ message: message("m"), parts }],
+    status: { type: "busy" },
+    asks: [],
+    sessions: [],
+  });
+  const empty = text("a", "m", "", false);
+
+  test("that a lost connection has missed does not repeat the text: it has the new one already", () => {
+    const events = begun().applySnapshot(snapshotOf(empty, text("b", "m", "It is done.", true)));
+    expect(textsOf(events)).toEqual(["done."]);
+  });
+
+  test("that a lost connection has missed does not repeat the text: the new one begins later", () => {
+    const conversation = begun();
+    expect(textsOf(conversation.applySnapshot(snapshotOf(empty)))).toEqual([]);
+    const pieces = ["It", " is ", "done."].map((piece) => delta("b", piece));
+    const events = [{ type: "part" as const, part: text("b", "m", "", false) }, ...pieces];
+    expect(textsOf(events.flatMap((event) => conversation.apply(event)))).toEqual(["done."]);
+  });
+
+  test("a text after one that the lost connection completed is no repetition of it", () => {
+    const parts = [text("a", "m", "It is so.", true), text("b", "m", "It is done.", true)];
+    expect(textsOf(begun().applySnapshot(snapshotOf(...parts)))).toEqual(["so.", "It is done."]);
+  });
 });
 
 describe("the outcome of a prompt", () => {
