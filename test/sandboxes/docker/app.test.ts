@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect } from "bun:test";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createKeys, loadMasterKey } from "../../../src/keys.ts";
 import { type Api, startApi } from "../../helpers/api.ts";
 import { type AppBench, benchApps, entryOf, isLive } from "../../helpers/apps.ts";
 import { DOCKER, docker } from "../../helpers/docker-engine.ts";
@@ -65,6 +66,12 @@ test("an app in Docker listens on its own port, as an unprivileged user, also wh
     (await bench.visit("/", signedIn)).text.endsWith("two at 3000 for 1000"),
   );
   await bench.call("POST", "/web/stop");
-  const containers = async () => await docker("GET", "/containers/json?all=1");
-  await until("no container is left", async () => (await containers()).length === 0);
+  const installation = createKeys(loadMasterKey(api.dataDir)).fingerprint;
+  // its own: other tests may have containers in the same engine
+  const isOwn = ({ Labels }: { Labels: Record<string, string> }) =>
+    Labels["svc.installation"] === installation;
+  await until(
+    "no container is left",
+    async () => !(await docker("GET", "/containers/json?all=1")).some(isOwn),
+  );
 });
