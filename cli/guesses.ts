@@ -13,6 +13,7 @@ export function hintFor(table: Table, word: string, rest: readonly string[]): st
   if (Object.hasOwn(GUESSES, wanted)) return suggest(table, GUESSES[wanted] ?? "", rest);
   const inGroups = groupCommands(table, wanted);
   if (inGroups.length > 0) return `Did you mean ${inGroups.slice(0, SHOWN).map(quoted).join(" or ")}?`;
+  if (PROJECT_NAMES.has(wanted)) return undefined;
   const near = nearest(wanted, namesIn(table)) ?? [...PLANNED].find((name) => isTypo(wanted, name));
   return near === undefined ? undefined : suggest(table, `svc ${near}`, rest);
 }
@@ -21,6 +22,9 @@ export function hintFor(table: Table, word: string, rest: readonly string[]): st
 const SHOWN = 4;
 /** A short word is near too many others. */
 const isTypo = (word: string, name: string): boolean => name.length > 4 && editDistance(word, name) <= 2;
+
+/** Usual names of projects, although commands begin with them. */
+const PROJECT_NAMES: ReadonlySet<string> = new Set(["web"]);
 
 /** Commands of the specification and of other versions, which this version may not have. */
 export const PLANNED: ReadonlySet<string> = new Set([

@@ -7,6 +7,7 @@ import { failure, fakeApi, PATCH, TOKEN } from "../helpers/cli-api.ts";
 import { expectDocumentedFields } from "../helpers/cli-fields.ts";
 import { cliEnv, makeHome, SVC, spawnSvc, svc } from "../helpers/cli-run.ts";
 import { SESSION_ID } from "../helpers/cli-sessions.ts";
+import { DELIVERY_ID, WEBHOOK_ID } from "../helpers/cli-webhooks.ts";
 import { git } from "../helpers/remote.ts";
 import { until } from "../helpers/until.ts";
 
@@ -57,6 +58,12 @@ const DATA_LINES: Record<string, string[]> = {
   "sessions prompt": [SESSION_ID, "Go on"],
   "sessions prompts": [SESSION_ID],
   "sessions abort": [SESSION_ID],
+  "webhooks add": ["https://example.com/svc"],
+  "webhooks edit": [WEBHOOK_ID, "--rotate-secret"],
+  "webhooks rm": [WEBHOOK_ID],
+  "webhooks test": [WEBHOOK_ID],
+  "webhooks deliveries": [WEBHOOK_ID],
+  "webhooks redeliver": [WEBHOOK_ID, DELIVERY_ID],
   "apps info": ["web"],
   "apps deploy": ["web"],
   "apps stop": ["web"],

@@ -8,6 +8,7 @@ import { APP_ROUTES } from "./cli-apps.ts";
 import { REPOSITORY_ROUTES } from "./cli-repository.ts";
 import { SESSION_ROUTES } from "./cli-sessions.ts";
 import { TRIGGER_ROUTES } from "./cli-triggers.ts";
+import { WEBHOOK_ROUTES } from "./cli-webhooks.ts";
 
 export const TOKEN = "svc_pat_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGH";
 export const PROJECT_ID = "11111111-1111-4111-8111-111111111111";
@@ -202,7 +203,7 @@ export function failure(
 function generalize(path: string): string {
   return path
     .replace(/^\/projects\/[^/]+/, "/projects/:p")
-    .replace(/^(\/projects\/:p\/(?:change-requests|secrets|sessions|triggers))\/[^/]+/, "$1/:n");
+    .replace(/^(\/projects\/:p\/(?:change-requests|secrets|sessions|triggers|webhooks))\/[^/]+/, "$1/:n");
 }
 
 function safeParse(text: string): unknown {
@@ -246,6 +247,7 @@ const DEFAULTS: Record<string, Route> = {
   ...SESSION_ROUTES,
   ...APP_ROUTES,
   ...TRIGGER_ROUTES,
+  ...WEBHOOK_ROUTES,
   "GET /health": () => ({ status: "ok", service: "svc-api", version: "0.1.0", database: "embedded" }),
   "GET /auth/whoami": () => IDENTITY,
   "GET /accounts/me": () => ME,
