@@ -11,4 +11,5 @@ export const TAGS = [
   { name: "change requests", description: "Proposing, reviewing and merging changes" },
   { name: "apps", description: "Apps that are deployed from the default branch" },
   { name: "triggers", description: "Schedules and webhooks that start sessions" },
+  { name: "mcp", description: "Tools for agents, by the Model Context Protocol" },
 ];
