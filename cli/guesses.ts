@@ -24,7 +24,7 @@ const isTypo = (word: string, name: string): boolean => name.length > 4 && editD
 
 /** Commands of the specification and of other versions, which this version may not have. */
 export const PLANNED: ReadonlySet<string> = new Set([
-  ...["self-host", "selfhost", "update", "uninstall", "channels", "connectors", "usage", "mcp", "webhooks"],
+  ...["self-host", "selfhost", "update", "uninstall", "channels", "connectors", "usage", "webhooks"],
   ...["network", "demo", "doctor", "checks", "models", "budgets", "audit", "members", "tokens", "rules"],
 ]);
 
