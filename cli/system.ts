@@ -24,6 +24,8 @@ export interface System {
     readonly fd: number;
     /** Reads to the end, or until `enough` returns true for the bytes so far. */
     bytes(limit: number, enough?: (soFar: Uint8Array) => boolean): Promise<Uint8Array>;
+    /** Its bytes as they arrive. */
+    stream(): AsyncIterable<Uint8Array>;
   };
   readonly stdout: Sink;
   readonly stderr: Sink;
@@ -49,6 +51,7 @@ export function thisSystem(): System {
       },
       fd: 0,
       bytes: readStdin,
+      stream: () => Bun.stdin.stream(),
     },
     stdout: sink(1, () => Bun.stdout),
     stderr: sink(2, () => Bun.stderr),

@@ -6,6 +6,7 @@ import { acceptsPage } from "./contract/page.ts";
 import { VERSION } from "./contract/version.ts";
 import type { Deps } from "./deps.ts";
 import { dashboardRoutes } from "./edge/dashboard/routes.ts";
+import { executorRoutes } from "./edge/executor/routes.ts";
 import { gatewayRoutes } from "./edge/gateway/routes.ts";
 import { metricsRoutes } from "./edge/metrics-page.ts";
 import { certificateRoutes } from "./edge/proxy/certificate-routes.ts";
@@ -107,7 +108,8 @@ export function createApp(deps: Deps) {
         .use(approvalRoutes(deps))
         .use(commentRoutes(deps))
         .use(triggerRoutes(deps))
-        .use(webhookRoutes(deps)),
+        .use(webhookRoutes(deps))
+        .use(executorRoutes(deps)),
     )
     .use(releaseRoutes(deps))
     .use(dashboardRoutes());

@@ -113,6 +113,20 @@ export const gitCredential = spec({
   ],
 });
 
+export const mcp = spec({
+  path: ["mcp"],
+  summary: "Serve svc's tools to a coding agent on this machine (Model Context Protocol on stdio)",
+  about: [
+    "Your agent starts it, and gets tools to list and read change requests, to comment on them, to start sessions and to prompt them, as you. It cannot approve or merge. docs/mcp.md has the configuration of Claude Code, Codex, Cursor and opencode.",
+  ],
+  args: [],
+  flags: {},
+  examples: [
+    ["svc mcp", "As an agent starts it. Register it with: claude mcp add svc -- svc mcp"],
+    ["svc mcp --host cloud", "For another host than the active one"],
+  ],
+});
+
 /** Called by the completion scripts. It has no side effects and never fails. */
 export const complete = spec({
   path: ["__complete"],
@@ -128,6 +142,7 @@ export const tools: Command[] = [
   bind(completion, () => import("../commands/completion.ts").then((module) => module.completion)),
   bind(version, () => import("../commands/version.ts").then((module) => module.version)),
   bind(gitCredential, () => import("../commands/git-credential.ts").then((module) => module.gitCredential)),
+  bind(mcp, () => import("../commands/mcp.ts").then((module) => module.mcp)),
   bind(help, () => import("../commands/help.ts").then((module) => module.help)),
   bind(complete, () => import("../commands/complete.ts").then((module) => module.complete)),
 ];

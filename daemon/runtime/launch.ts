@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { DaemonEnv } from "../../src/contract/daemon.ts";
+import { EXECUTOR_PATH } from "../../src/contract/executor.ts";
 import { asAgent, type Command } from "../process/children.ts";
 import type { Settings } from "../settings.ts";
 import { instructionsFile } from "./home-files.ts";
@@ -10,6 +11,10 @@ import { AgentConfigWriteError, agentConfigFolder } from "./write-agent-config.t
 const RUNTIME_USER_NAME = "opencode";
 /** The provider of the managed model gateway in the runtime's configuration. */
 const GATEWAY = "svc";
+/** svc's tools in the runtime's configuration: a prefix of their names. */
+const TOOLS = "svc";
+/** The runtime's time limit of a tool; of the list of tools, too, which it reads before the first prompt. */
+const TOOL_MS = 30_000;
 
 /** The runtime's program was not found. The message says what to install. */
 export class NotInstalledError extends Error {
@@ -101,7 +106,7 @@ function runtimeEnvironment(
   };
 }
 
-/** Overrides the repository's own configuration. It names the variable of the key, not the key. */
+/** Overrides the repository's own configuration. It names the variables of keys, not the keys. */
 function platformConfig(settings: Settings, hasGateway: boolean): Record<string, unknown> {
   const { model } = settings;
   // with the managed gateway, a model without a provider belongs to the gateway
@@ -116,6 +121,7 @@ function platformConfig(settings: Settings, hasGateway: boolean): Record<string,
     autoupdate: false,
     permission: { "*": "allow" },
     instructions: [instructionsFile(settings)],
+    ...(settings.inherited["SVC_EXECUTOR_TOKEN"] && { mcp: { [TOOLS]: executor() } }),
     ...(model !== null && { model: id === null ? model : `${GATEWAY}/${id}` }),
     ...(id !== null && { small_model: `${GATEWAY}/${id}` }),
     ...(hasGateway && {
@@ -128,6 +134,18 @@ function platformConfig(settings: Settings, hasGateway: boolean): Record<string,
         },
       },
     }),
+  };
+}
+
+/** svc's own MCP endpoint, with the token of the session. */
+function executor(): Record<string, unknown> {
+  return {
+    type: "remote",
+    url: `{env:SVC_API_URL}${EXECUTOR_PATH}`,
+    headers: { Authorization: "Bearer {env:SVC_EXECUTOR_TOKEN}" },
+    oauth: false,
+    enabled: true,
+    timeout: TOOL_MS,
   };
 }
 

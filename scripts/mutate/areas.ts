@@ -13,6 +13,10 @@ export const AREAS: readonly Area[] = [
   { sources: ["src/identity/auth/attempts.ts"], tests: ["auth/attempts"] },
   { sources: ["src/identity/auth/browser.ts"], tests: ["auth/browser-session", "auth/caller"] },
   { sources: ["src/identity/auth/cookie.ts"], tests: ["auth/cookie"] },
+  {
+    sources: ["origin", "tool", "call-tool", "arguments"].map((name) => `src/edge/executor/${name}.ts`),
+    tests: ["executor/tools"],
+  },
   { sources: ["src/edge/gateway/names.ts"], tests: ["api/git-names", "api/git-rules"] },
   { sources: ["src/edge/gateway/rules.ts"], tests: ["gateway/rules"] },
   { sources: ["src/edge/gateway/pusher.ts"], tests: ["gateway/pusher"] },

@@ -104,12 +104,14 @@ export type Session = Static<typeof session>;
 
 const name = Type.String({ minLength: 1, maxLength: NAME_MAX, pattern: "\\S" });
 
+export const initialPrompt = Type.String({ minLength: 1, maxLength: PROMPT_MAX_BYTES });
+
 /** Body of `POST /v1/projects/:id/sessions`. */
 export const createSessionBody = Type.Object({
   session_id: Type.Optional(uuid),
   base_ref: Type.Optional(Type.String({ minLength: 1, maxLength: REF_MAX_BYTES + 11 })),
   agent_name: Type.Optional(name),
-  initial_prompt: Type.Optional(Type.String({ minLength: 1, maxLength: PROMPT_MAX_BYTES })),
+  initial_prompt: Type.Optional(initialPrompt),
   name: Type.Optional(name),
   model: Type.Optional(name),
   provider: Type.Optional(oneOf(PROVIDERS)),

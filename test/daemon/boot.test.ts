@@ -23,6 +23,7 @@ test("a sandbox boots: clone, runtime, requests; and leaves no secret of svc any
       SVC_OPENCODE_MODEL: "large",
       SVC_LLM_API_KEY: "k",
       SVC_LLM_BASE_URL: "http://127.0.0.1:1/v1",
+      SVC_EXECUTOR_TOKEN: CLI_TOKEN,
     },
   });
   const { sessionId, workspace, home, git, url } = sandbox;
@@ -78,6 +79,14 @@ test("a sandbox boots: clone, runtime, requests; and leaves no secret of svc any
     share: "disabled",
     autoupdate: false,
     provider: { svc: { options: { apiKey: "{env:SVC_LLM_API_KEY}" }, models: { large: {} } } },
+    mcp: {
+      svc: {
+        type: "remote",
+        url: "{env:SVC_API_URL}/executor/mcp",
+        headers: { Authorization: "Bearer {env:SVC_EXECUTOR_TOKEN}" },
+        oauth: false,
+      },
+    },
   });
   expect(JSON.stringify(runtime.env)).not.toContain(SERVICE_KEY);
   for (const folder of [workspace, home]) {

@@ -48,6 +48,19 @@ test("svc in a sandbox needs no file and no login: it has user, project and sess
   expect(await types("env | grep -c ^SVC_TOKEN=")).toMatchObject({ said: "0\n" });
 });
 
+test("the agent has svc's tools, with the token of its session, for its own project", async () => {
+  const parts = [
+    { type: "text", text: "!tool svc_list_sessions {}\n!tool svc_list_triggers {}\n!say Done." },
+  ];
+  await agent.runtime("POST", `/session/${conversation}/message`, { parts });
+  const messages = await agent.runtime("GET", `/session/${conversation}/message`);
+  const [sessions, triggers] = messages
+    .flatMap(({ parts }: { parts: { type: string }[] }) => parts)
+    .filter(({ type, tool }: { type: string; tool?: string }) => type === "tool" && tool?.startsWith("svc_"));
+  expect(JSON.parse(sessions.state.output).sessions).toMatchObject([{ session_id: sessionId }]);
+  expect(JSON.parse(triggers.state.output)).toMatchObject({ triggers: [], failure: null });
+});
+
 test("opening a change request needs only a title; reports uncommitted and unpushed work with the next commands", async () => {
   const early = await types("svc cr open --title Early");
   expect(early.said).toContain("Opened #1, but:\n  It has no changes yet: commit, then git push origin HEAD");

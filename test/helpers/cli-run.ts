@@ -77,7 +77,12 @@ export async function svc(args: readonly string[], options: RunOptions = {}): Pr
       env: cliEnv(home.home, options.env),
       cwd: realpathSync(options.cwd ?? home.cwd),
       self: SVC,
-      stdin: { isTTY: false, fd: nothing, bytes: stdinOf(options.stdin) },
+      stdin: {
+        isTTY: false,
+        fd: nothing,
+        bytes: stdinOf(options.stdin),
+        stream: () => streamOf(options.stdin),
+      },
       stdout: out.sink,
       stderr: err.sink,
       now: Date.now,
@@ -128,6 +133,10 @@ function quickWaits(): Pick<System, "sleep"> & { requireNone(): Promise<void> } 
       if (count > 0) throw new Error(`svc has come to its end, and still waits (${count})`);
     },
   };
+}
+
+async function* streamOf(given: RunOptions["stdin"] = ""): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(given as string);
 }
 
 function stdinOf(given: RunOptions["stdin"] = ""): System["stdin"]["bytes"] {
@@ -260,6 +269,7 @@ export function fakeSystem(
       fd: 0,
       isTTY: options.tty?.stdin ?? false,
       bytes: async () => Buffer.from(options.stdin ?? ""),
+      stream: () => streamOf(options.stdin),
     },
     stdout: sink(written.out, options.tty?.stdout ?? false),
     stderr: sink(written.err, options.tty?.stderr ?? false),

@@ -20,7 +20,7 @@ export async function diffChangeRequest(
   name: string,
   ignoreWhitespace: boolean,
 ): Promise<string> {
-  const { row, tips, mergeBase, repo, request } = await prepare(deps, project, name, ignoreWhitespace);
+  const { row, tips, mergeBase, repo, request } = await prepareDiff(deps, project, name, ignoreWhitespace);
   const { files, truncated, patchJson } = await collectDiff(deps, repo, request);
   const diff: Omit<ChangeRequestDiff, "patch" | "patch_base64"> = {
     cr_id: row.crId,
@@ -45,11 +45,11 @@ export async function streamDiff(
   name: string,
   ignoreWhitespace: boolean,
 ): Promise<ReadableStream<Uint8Array>> {
-  const { repo, request } = await prepare(deps, project, name, ignoreWhitespace);
+  const { repo, request } = await prepareDiff(deps, project, name, ignoreWhitespace);
   return streamOf((onPatch, signal) => deps.git.diff(repo, { ...request, onPatch, signal }));
 }
 
-async function prepare(deps: Deps, project: ProjectRow, name: string, ignoreWhitespace: boolean) {
+export async function prepareDiff(deps: Deps, project: ProjectRow, name: string, ignoreWhitespace: boolean) {
   const [row, listing] = await findWithBranches(deps, project, name);
   const tips = await resolveTips(row, listing);
   const repo = repositoryOf(deps, project);

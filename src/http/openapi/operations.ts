@@ -193,5 +193,6 @@ export const OPERATIONS: Readonly<Record<string, readonly [id: string, summary: 
   "GET /v1/projects/:projectId/triggers/:slug": ["getTrigger", "Get a trigger"],
   "PATCH /v1/projects/:projectId/triggers/:slug": ["switchTrigger", "Enable or disable a trigger"],
   "POST /v1/projects/:projectId/triggers/:slug/fire": ["fireTrigger", "Fire a trigger"],
+  "POST /v1/executor/mcp": ["callMcp", "Send a message of the Model Context Protocol"],
   "POST /v1/webhooks/projects/:project/:slug": ["receiveWebhook", "Fire a webhook trigger"],
 };
