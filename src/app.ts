@@ -15,6 +15,7 @@ import { appRoutes } from "./features/apps/routes.ts";
 import { commentRoutes } from "./features/change-requests/comments/routes.ts";
 import { approvalRoutes, changeRequestRoutes, mergeRoutes } from "./features/change-requests/routes.ts";
 import { manifestRoutes } from "./features/manifest/routes.ts";
+import { usageRoutes } from "./features/models/routes.ts";
 import { projectRoutes, projectTokenRoutes } from "./features/projects/routes.ts";
 import { repositoryRoutes } from "./features/repository/routes.ts";
 import { secretRoutes } from "./features/secrets/routes.ts";
@@ -88,6 +89,7 @@ export function createApp(deps: Deps) {
         .use(deviceRoutes(deps))
         .use(accountRoutes(deps))
         .use(oneAccountRoutes(deps))
+        .use(usageRoutes(deps))
         .use(projectRoutes(deps))
         .use(projectTokenRoutes(deps))
         .use(gatewayRoutes(deps))

@@ -9,6 +9,7 @@ import type { Keys } from "./keys.ts";
 import type { Changes } from "./lib/changes.ts";
 import type { KeyedMutex } from "./lib/keyed-mutex.ts";
 import type { Metrics } from "./metrics.ts";
+import type { Models } from "./models/models.ts";
 import type { Sandboxes } from "./sandboxes/sandboxes.ts";
 
 /** The dependencies of every feature; created once in `serve.ts` and passed as the first argument. */
@@ -18,6 +19,8 @@ export interface Deps {
   git: Git;
   jobs: Jobs;
   sandboxes: Sandboxes;
+  /** The upstreams of the model gateway. */
+  models: Models;
   /** Notifies waiters in this process, by the id of a run or a session, or by the type of an event. */
   changes: Changes;
   /** Subscriptions to the events of projects. */

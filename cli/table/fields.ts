@@ -33,6 +33,8 @@ export const PROJECT_FIELDS = fieldsOf<Project>()([
   "protected_branches",
   "managed",
   "manifest_path",
+  "model_budget",
+  "model_session_budget",
   "created_at",
   "updated_at",
 ]);
@@ -55,6 +57,8 @@ export const SESSION_FIELDS = fieldsOf<Session>()([
   "sandbox_status",
   "walls",
   "saved",
+  "cost",
+  "tokens",
   "created_by",
   "author",
   "created_at",

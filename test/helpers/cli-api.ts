@@ -90,6 +90,8 @@ export function project(change: Partial<Project> = {}): Project {
     default_branch: "main",
     managed: false,
     manifest_path: "svc.toml",
+    model_budget: null,
+    model_session_budget: null,
     created_at: TIME,
     updated_at: TIME,
     ...change,
