@@ -14,6 +14,7 @@ import { sessions } from "./table/sessions.ts";
 import { shipping } from "./table/ship.ts";
 import { tools } from "./table/tools.ts";
 import { triggers } from "./table/triggers.ts";
+import { usage } from "./table/usage.ts";
 
 /** Every command of `svc`, for the parser, help, completion and docs/cli.md. */
 export const TABLE: readonly (Group | Command)[] = [
@@ -24,6 +25,7 @@ export const TABLE: readonly (Group | Command)[] = [
   secrets,
   env,
   triggers,
+  usage,
   projects,
   hosts,
   selfHost,

@@ -125,6 +125,8 @@ export const CR_FIELDS = fieldsOf<ChangeRequest>()([
   "status",
   "head_commit_sha",
   "base_commit_sha",
+  "cost",
+  "tokens",
   "origin_session_id",
   "created_by",
   "author",

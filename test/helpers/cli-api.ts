@@ -32,6 +32,8 @@ export function changeRequest(change: Partial<ChangeRequest> = {}): ChangeReques
     status: "open",
     head_commit_sha: "a".repeat(40),
     base_commit_sha: "b".repeat(40),
+    cost: null,
+    tokens: { input: 0, output: 0, cached: 0 },
     origin_session_id: null,
     created_by: USER_ID,
     author: ADA,

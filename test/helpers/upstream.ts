@@ -80,7 +80,7 @@ export async function startUpstream(key: string): Promise<ScriptedUpstream> {
     if (asked.stream !== true) {
       if (ask.holdAfter !== undefined) await wait(response);
       if (response.destroyed) return;
-      count(usage);
+      count(script.ends === "/embeddings" ? { input: usage.input } : usage);
       return json(response, script.whole(asked.model, usage, ask.pieces ?? 1));
     }
     response.writeHead(200, { "Content-Type": "text/event-stream", "X-Upstream": "yes" });

@@ -4,6 +4,7 @@ import type { Deps } from "../../deps.ts";
 import type { Branches } from "../../git/git.ts";
 import { authorOf, namesOf, recordedActor } from "../../identity/auth/actor.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
+import { spentBySessions, usageOf } from "../models/spent.ts";
 import { knownProtection, type Protection } from "../projects/protection.ts";
 import { type ApprovalRow, approvalsOf, counts } from "./approved.ts";
 import type { CrRow } from "./row.ts";
@@ -37,15 +38,20 @@ export async function presentAll(
   found = approvalsOf(deps.db, idsOf(rows)),
 ): Promise<ChangeRequest[]> {
   const users = rows.flatMap(({ createdBy, mergedBy, closedBy }) => [createdBy, mergedBy, closedBy]);
-  const [approvals, rule, names] = await Promise.all([
+  const [approvals, rule, names, spent] = await Promise.all([
     found,
     knownProtection(deps, project, listing),
     namesOf(deps.db, users),
+    spentBySessions(
+      deps.db,
+      rows.map(({ originSessionId }) => originSessionId),
+    ),
   ]);
   return rows.map((row) => {
     const own = approvals.filter(({ crId }) => crId === row.crId);
     return {
       ...toWire(row, names),
+      ...usageOf(spent.get(row.originSessionId ?? "") ?? null),
       approvals: own.map((approval) => approvalToWire(row, approval, rule)),
       required_approvals: rule.requiredApprovals,
     };
@@ -59,7 +65,7 @@ function idsOf(rows: readonly Row[]): string[] {
 function toWire(
   row: Row,
   names: ReadonlyMap<string, string>,
-): Omit<ChangeRequest, "approvals" | "required_approvals"> {
+): Omit<ChangeRequest, "approvals" | "required_approvals" | "cost" | "tokens"> {
   const by = (userId: string | null, actor: Row["mergedActor"]) =>
     userId === null ? null : authorOf(names, userId, actor);
   return {

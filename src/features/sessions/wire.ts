@@ -1,7 +1,7 @@
 import { isAlive, type Session } from "../../contract/session.ts";
 import type { Deps } from "../../deps.ts";
 import { authorOf, namesOf } from "../../identity/auth/actor.ts";
-import { type Spent, tokensOf } from "../models/spent.ts";
+import { type Spent, usageOf } from "../models/spent.ts";
 import type { SandboxRow } from "../runs/row.ts";
 import type { SessionRow } from "./row.ts";
 
@@ -56,8 +56,7 @@ export function wireOf(
     sandbox_status: sandbox?.state ?? null,
     walls: wallsOf(sandboxes, row),
     saved: savedOf(row),
-    cost: spent?.cost ?? null,
-    tokens: tokensOf(spent),
+    ...usageOf(spent),
     created_by: row.createdBy,
     author: authorOf(names, row.createdBy, row.createdActor),
     created_at: row.createdAt.toISOString(),
