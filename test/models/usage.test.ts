@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { UsageRow } from "../../src/contract/usage.ts";
+import { svc } from "../helpers/cli-run.ts";
+import { openBrowser } from "../helpers/cookie-browser.ts";
 import { type ModelBench, PRICES, startModels } from "../helpers/model-bench.ts";
 import { generator, SEED, share } from "../helpers/random.ts";
 import { until } from "../helpers/until.ts";
@@ -75,6 +77,28 @@ describe("the usage of an account", () => {
     expect(await api.call("GET", `${path}?group_by=prompt`)).toMatchObject({ status: 400 });
     const stranger = await api.mint("stranger@example.com");
     expect(await api.call("GET", path, { token: stranger })).toMatchObject({ status: 403 });
+  });
+
+  test("is printed by svc usage", async () => {
+    const { api } = bench.sessions;
+    const env = { SVC_API_URL: `${api.url}/v1`, SVC_CLI_TOKEN: api.token };
+    const run = (...args: string[]) => svc(["usage", ...args], { env });
+    const { usage, total } = await bench.usage("?group_by=model");
+    const { stdout, code } = await run("--by", "model");
+    expect([code, stdout]).toEqual([
+      0,
+      usage
+        .map(({ key, calls, tokens: { input, cached, output }, cost }) =>
+          [`${key}\t${calls}\t${input}\t${cached}\t${output}\t${cost ?? ""}\n`].join(),
+        )
+        .join(""),
+    ]);
+    expect(JSON.parse((await run("--json")).stdout)).toMatchObject({ group_by: "day", total });
+    const early = await run("--until", "2020-01-01");
+    expect([early.code, early.stdout, early.stderr]).toEqual([0, "", expect.stringContaining("No calls")]);
+    expect(await run("--since", "yesterday")).toMatchObject({ code: 2 });
+    expect(await run("--by", "prompt")).toMatchObject({ code: 2 });
+    expect(await run("--account", "nobody")).toMatchObject({ code: 1 });
   });
 
   test("of calls that end early is what the upstream had reported, and an estimated cost", async () => {
@@ -212,14 +236,16 @@ describe("a budget", () => {
 
   test("is set by owners and admins only", async () => {
     const { api, projectId } = bench.sessions;
-    const invitation = await api.call("POST", `/v1/accounts/${bench.accountId}/invitations`, {
-      body: { email: "member@example.com", role: "member" },
-    });
-    expect(invitation.status).toBe(201);
-    const member = await api.mint("member@example.com");
-    const stranger = { token: member, body: { model_budget: 1 } };
-    for (const path of [`/v1/accounts/${bench.accountId}`, `/v1/projects/${projectId}`])
-      expect((await api.call("PATCH", path, stranger)).status).toBe(403);
+    const invited = { email: "member@example.com", role: "member" };
+    const made = await api.call("POST", `/v1/accounts/${bench.accountId}/invitations`, { body: invited });
+    const token = new URL(made.body.url).searchParams.get("token") ?? "";
+    const member = openBrowser(api);
+    const link = { token, name: "Member", password: "a long enough password" };
+    expect(await member.call("POST", "/v1/auth/link", { body: link })).toMatchObject({ status: 200 });
+    for (const path of [`/v1/accounts/${bench.accountId}`, `/v1/projects/${projectId}`]) {
+      for (const body of [{ model_budget: 1 }, { model_session_budget: null }])
+        expect((await member.call("PATCH", path, { body })).status).toBe(403);
+    }
     for (const model_budget of [-1, "1", Number.MAX_VALUE])
       expect((await api.call("PATCH", `/v1/projects/${projectId}`, { body: { model_budget } })).status).toBe(
         400,
