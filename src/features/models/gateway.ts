@@ -28,7 +28,7 @@ export interface ModelGateway {
  * The model gateway (contract: Models): `/v1/llm`. It passes requests and responses through as they are, and measures
  * them. It bypasses the framework, which would parse and buffer them.
  *
- * 1. The key names the session; rate and budget are checked before the body is read.
+ * 1. The key names the session; the rate is checked before the body is read, and the budgets before the call is recorded.
  * 2. The body names the model. Only its upstreams' name for it, and the option by which OpenAI's format reports the usage
  *    of a stream, are edited into the bytes (`request-body.ts`).
  * 3. The call is recorded, then sent (`send.ts`): another upstream is tried only before the first byte.
