@@ -14,6 +14,7 @@ import { sessions } from "./table/sessions.ts";
 import { shipping } from "./table/ship.ts";
 import { tools } from "./table/tools.ts";
 import { triggers } from "./table/triggers.ts";
+import { usage } from "./table/usage.ts";
 import { webhooks } from "./table/webhooks.ts";
 
 /** Every command of `svc`, for the parser, help, completion and docs/cli.md. */
@@ -26,6 +27,7 @@ export const TABLE: readonly (Group | Command)[] = [
   env,
   triggers,
   webhooks,
+  usage,
   projects,
   hosts,
   selfHost,

@@ -20,7 +20,7 @@ const ORDER: readonly (readonly string[])[] = [
     "src/config.ts",
     "src/signals.ts",
   ],
-  ["src/git/", "src/jobs/", "src/events/", "src/sandboxes/", "src/http/"],
+  ["src/git/", "src/jobs/", "src/events/", "src/models/", "src/sandboxes/", "src/http/"],
   ["src/deps.ts", "src/open.ts"],
   ["src/backup/"],
   ["src/identity/auth/"],
@@ -28,7 +28,7 @@ const ORDER: readonly (readonly string[])[] = [
   ["src/identity/accounts/", "src/features/projects/"],
   ["src/identity/sign-in/"],
   // webhooks record the events of every feature above them
-  ["src/features/secrets/", "src/features/manifest/", "src/features/webhooks/"],
+  ["src/features/secrets/", "src/features/manifest/", "src/features/webhooks/", "src/features/models/"],
   ["src/features/runs/", "src/features/saved-work/"],
   ["src/features/sessions/", "src/edge/gateway/", "src/features/repository/"],
   ["src/features/change-requests/"],

@@ -16,6 +16,7 @@ import { appRoutes } from "./features/apps/routes.ts";
 import { commentRoutes } from "./features/change-requests/comments/routes.ts";
 import { approvalRoutes, changeRequestRoutes, mergeRoutes } from "./features/change-requests/routes.ts";
 import { manifestRoutes } from "./features/manifest/routes.ts";
+import { usageRoutes } from "./features/models/routes.ts";
 import { projectRoutes, projectTokenRoutes } from "./features/projects/routes.ts";
 import { repositoryRoutes } from "./features/repository/routes.ts";
 import { secretRoutes } from "./features/secrets/routes.ts";
@@ -61,12 +62,7 @@ export function createApp(deps: Deps) {
     .onError(({ error, code, request, path, set }) => {
       const { id } = seen(request);
       const failure = code === "NOT_FOUND" ? unanswered(methods(path)) : toSvcError(error, code, id);
-      if (failure.status >= 500 && !(error instanceof SvcError)) {
-        deps.log.error(
-          { request: id, err: failure.code === "internal" ? error : undefined },
-          failure.message,
-        );
-      }
+      if (failure.status >= 500 && !(error instanceof SvcError)) logFailure(deps, id, failure, error);
       if (acceptsPage(request.headers.get("accept"))) return errorPage(failure, { "x-request-id": id });
       set.status = failure.status;
       Object.assign(set.headers, failure.headers, { "x-request-id": id });
@@ -90,6 +86,7 @@ export function createApp(deps: Deps) {
         .use(deviceRoutes(deps))
         .use(accountRoutes(deps))
         .use(oneAccountRoutes(deps))
+        .use(usageRoutes(deps))
         .use(projectRoutes(deps))
         .use(projectTokenRoutes(deps))
         .use(gatewayRoutes(deps))
@@ -122,6 +119,11 @@ export function createApp(deps: Deps) {
   }
 
   return app;
+}
+
+/** Logs a failure of the server, with its cause if it is unexpected. */
+function logFailure({ log }: Deps, request: string, { code, message }: SvcError, error: unknown): void {
+  log.error({ request, err: code === "internal" ? error : undefined }, message);
 }
 
 /** Records a finished request in the metrics and the log. @param request `ms` is its duration */

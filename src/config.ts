@@ -4,16 +4,17 @@ import { requireOwnPreviewDomain } from "./config/preview-domain.ts";
 import {
   type AddressRange,
   databaseUrl,
+  defaultModel,
   type GitHost,
   type GithubApp,
   gitHosts,
   githubApp,
   type Isolation,
   isolation,
-  type ModelGateway,
+  type ModelUpstream,
   masterKey,
   metricsListen,
-  modelGateway,
+  modelUpstream,
   previewHost,
   releasesDir,
   type SocketAddress,
@@ -34,7 +35,7 @@ import {
 import type { ProviderName } from "./contract/session.ts";
 import { SIGN_UP } from "./contract/sign-in.ts";
 
-export type { AddressRange, GithubApp, ModelGateway } from "./config/settings.ts";
+export type { AddressRange, GithubApp } from "./config/settings.ts";
 export { ConfigError } from "./config/values.ts";
 
 /** The server's configuration (contract: Server configuration), read once from the environment. */
@@ -82,8 +83,14 @@ export interface Config {
   sessionCaps: ReadonlyMap<string, number>;
   /** Apps that an account may run at once. */
   appCap: number;
-  /** Set by the operator; a project may use its own keys as secrets instead. */
-  modelGateway: ModelGateway | null;
+  /** The file with the upstreams of the model gateway. */
+  modelsFile: string | null;
+  /** The upstream of SVC_LLM_BASE_URL; it never leaves the server. */
+  modelUpstream: ModelUpstream | null;
+  /** The gateway's model for sessions when neither the session nor its repository sets one. */
+  defaultModel: string | null;
+  /** Requests a minute to the model gateway. */
+  modelRates: { session: number; project: number };
   /** Who may sign up. */
   signUp: (typeof SIGN_UP)[number];
   /** The OAuth app for sign-in with GitHub. */
@@ -101,6 +108,9 @@ export interface Config {
 const PROGRAM_MAX_BYTES = 4096;
 /** The same as the default for sessions: each app has a sandbox too. */
 const APP_CAP = 20;
+
+/** An agent with several subagents makes fewer than a hundred calls a minute. */
+const MODEL_RATES = { session: 300, project: 1_500 };
 
 /** `[registry/]path[:tag][@digest]` (OCI distribution: Pulling manifests). */
 const IMAGE = /^[a-z0-9][\w.:/@-]{0,511}$/;
@@ -148,7 +158,13 @@ export function readConfig(env: Environment, isRoot = process.getuid?.() === 0):
     previewHost: previews,
     sessionCaps: sessionCaps(env),
     appCap: integer(env, "SVC_APP_CAP", APP_CAP, 0, 100_000),
-    modelGateway: modelGateway(env),
+    modelsFile: env["SVC_MODELS_FILE"] ? folder(env, "SVC_MODELS_FILE", "", PROGRAM_MAX_BYTES) : null,
+    modelUpstream: modelUpstream(env),
+    defaultModel: defaultModel(env),
+    modelRates: {
+      session: integer(env, "SVC_LLM_SESSION_RATE", MODEL_RATES.session, 1, 1_000_000),
+      project: integer(env, "SVC_LLM_PROJECT_RATE", MODEL_RATES.project, 1, 1_000_000),
+    },
     signUp: oneOf(env, "SVC_SIGN_UP", SIGN_UP, "invited"),
     github: githubApp(env),
     noReplyHost: hostName(env, "SVC_NO_REPLY_HOST", "svc.invalid"),

@@ -10,6 +10,7 @@ import type { Changes } from "./lib/changes.ts";
 import type { KeyedMutex } from "./lib/keyed-mutex.ts";
 import type { Outbound } from "./lib/outbound.ts";
 import type { Metrics } from "./metrics.ts";
+import type { Models } from "./models/models.ts";
 import type { Sandboxes } from "./sandboxes/sandboxes.ts";
 
 /** The dependencies of every feature; created once in `serve.ts` and passed as the first argument. */
@@ -19,6 +20,8 @@ export interface Deps {
   git: Git;
   jobs: Jobs;
   sandboxes: Sandboxes;
+  /** The upstreams of the model gateway. */
+  models: Models;
   /** Notifies waiters in this process, by the id of a run or a session, or by the type of an event. */
   changes: Changes;
   /** Subscriptions to the events of projects. */

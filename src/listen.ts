@@ -8,7 +8,9 @@ import { listenForMetrics } from "./edge/metrics-page.ts";
 import { SITE_HEADER } from "./edge/proxy/apps.ts";
 import { createFront } from "./edge/proxy/front.ts";
 import { createSiteServer } from "./features/apps/static/serve.ts";
-import { methodTable } from "./http/methods.ts";
+import { createModelGateway, type ModelGateway } from "./features/models/gateway.ts";
+import { isModelPath, modelMethods } from "./features/models/paths.ts";
+import { type MethodsOf, methodTable } from "./http/methods.ts";
 import { type Listener, listen as listenSplicing } from "./splice/listen.ts";
 
 /** How long a shutdown waits for requests in progress; the push of a merge can need most of it. */
@@ -42,16 +44,19 @@ export class AddressInUseError extends Error {
 export async function listen(deps: Deps): Promise<Listening> {
   const path = join(deps.config.dataDir, "api.sock");
   const app = createApp(deps);
-  const inner = listenPrivately(path, () => serveInside(deps, app, path));
+  const models = createModelGateway(deps);
+  const inner = listenPrivately(path, () => serveInside(deps, app, models, path));
   let endMetrics = async () => {};
   const end = async () => {
     await endMetrics();
     await inner.stop(true);
+    await models.close();
     rmSync(path, { force: true });
   };
   const { host, port } = deps.config;
   const methods = methodTable(app.routes);
-  const front = createFront(deps, { unix: path }, (target) => gitMethods(target) ?? methods(target));
+  const methodsOf: MethodsOf = (target) => gitMethods(target) ?? modelMethods(target) ?? methods(target);
+  const front = createFront(deps, { unix: path }, methodsOf);
   let listener: Listener;
   try {
     endMetrics = listenForMetrics(deps);
@@ -75,7 +80,12 @@ export async function listen(deps: Deps): Promise<Listening> {
   };
 }
 
-function serveInside(deps: Deps, app: ReturnType<typeof createApp>, path: string): Bun.Server<undefined> {
+function serveInside(
+  deps: Deps,
+  app: ReturnType<typeof createApp>,
+  models: ModelGateway,
+  path: string,
+): Bun.Server<undefined> {
   const gateway = createGateway(deps);
   const serveSite = createSiteServer(deps);
   // Bun supports `idleTimeout` for unix sockets, but its types do not allow it
@@ -90,7 +100,13 @@ function serveInside(deps: Deps, app: ReturnType<typeof createApp>, path: string
       // only the front sets this header: it removes a client's
       const site = request.headers.get(SITE_HEADER);
       if (site !== null) return serveSite(request, site);
-      if (!isGitPath(new URL(request.url).pathname)) return app.fetch(request);
+      const { pathname } = new URL(request.url);
+      if (isModelPath(pathname)) {
+        // a model that thinks sends nothing; the gateway has its own limits
+        server.timeout(request, 0);
+        return models.handle(request);
+      }
+      if (!isGitPath(pathname)) return app.fetch(request);
       // a transfer has its own limits, and sends nothing while git runs
       server.timeout(request, 0);
       return gateway(request);

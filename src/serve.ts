@@ -14,6 +14,7 @@ import { startAppWorker } from "./features/apps/worker.ts";
 import { settleAll } from "./features/change-requests/settle.ts";
 import type { ManifestFeature } from "./features/manifest/feature.ts";
 import { followDefaultBranches } from "./features/manifest/follow.ts";
+import { settleCalls } from "./features/models/record.ts";
 import type { RunKind } from "./features/runs/kind.ts";
 import { stopWithServer } from "./features/runs/stop-with-server.ts";
 import { startRunWorker } from "./features/runs/worker.ts";
@@ -34,6 +35,7 @@ import { KeyedMutex } from "./lib/keyed-mutex.ts";
 import { createOutbound } from "./lib/outbound.ts";
 import { listen } from "./listen.ts";
 import { createMetrics } from "./metrics.ts";
+import { openModels } from "./models/models.ts";
 import { open } from "./open.ts";
 import { createSandboxes } from "./sandboxes/create.ts";
 import { logIsolation } from "./sandboxes/log-isolation.ts";
@@ -75,6 +77,7 @@ export async function serve(
     const parts = await openParts(config, opening, changes, opened);
     const { deps, address, endHeartbeat, isolationLogged } = parts;
     const { keys, log } = deps;
+    await settleCalls(deps);
     const http = await listen(deps);
     address.port = http.port;
     opened.push(() => http.stop());
@@ -137,6 +140,7 @@ async function openParts(
   const checkpoint = changes.checkpoint ?? (() => {});
   const log = createLog(config);
   const metrics = createMetrics();
+  const models = openModels(config, process.env, log);
   const git = await createGit({
     dataDir: config.dataDir,
     allowPrivate: config.allowPrivateRepos,
@@ -172,6 +176,7 @@ async function openParts(
     git,
     jobs,
     sandboxes,
+    models,
     changes: waiting,
     events,
     activity: new Map(),

@@ -12,10 +12,9 @@ import type { SavedWork } from "../../src/contract/saved-work.ts";
 import type { Secret } from "../../src/contract/secret.ts";
 import type { Session } from "../../src/contract/session.ts";
 import type { Fired, Switched, Trigger, TriggerDetail } from "../../src/contract/trigger.ts";
-import type { Delivery, Webhook } from "../../src/contract/webhook.ts";
 
 /** All fields of `T`, for `--json`: a list with an unknown field, or without one of them, does not compile. */
-const fieldsOf =
+export const fieldsOf =
   <T>() =>
   <const F extends readonly (keyof T)[]>(
     fields: F,
@@ -34,6 +33,8 @@ export const PROJECT_FIELDS = fieldsOf<Project>()([
   "protected_branches",
   "managed",
   "manifest_path",
+  "model_budget",
+  "model_session_budget",
   "created_at",
   "updated_at",
 ]);
@@ -56,6 +57,8 @@ export const SESSION_FIELDS = fieldsOf<Session>()([
   "sandbox_status",
   "walls",
   "saved",
+  "cost",
+  "tokens",
   "created_by",
   "author",
   "created_at",
@@ -122,6 +125,8 @@ export const CR_FIELDS = fieldsOf<ChangeRequest>()([
   "status",
   "head_commit_sha",
   "base_commit_sha",
+  "cost",
+  "tokens",
   "origin_session_id",
   "created_by",
   "author",
@@ -261,37 +266,3 @@ export const SWITCHED_FIELDS = fieldsOf<Switched>()([
 ]);
 
 export const SECRET_FIELDS = fieldsOf<Secret>()(["name", "for", "set_by", "created_at", "updated_at"]);
-
-export const WEBHOOK_FIELDS = fieldsOf<Webhook>()([
-  "webhook_id",
-  "project_id",
-  "url",
-  "events",
-  "format",
-  "enabled",
-  "disabled_reason",
-  "failing_since",
-  "author",
-  "created_at",
-  "updated_at",
-]);
-
-/** With a secret that was made. */
-export const NEW_WEBHOOK_FIELDS = [...WEBHOOK_FIELDS, "secret"] as const;
-
-export const DELIVERY_FIELDS = fieldsOf<Delivery>()([
-  "delivery_id",
-  "webhook_id",
-  "event_id",
-  "type",
-  "status",
-  "redelivery",
-  "attempts",
-  "status_code",
-  "duration_ms",
-  "response",
-  "error",
-  "created_at",
-  "attempted_at",
-  "next_attempt_at",
-]);

@@ -1,6 +1,6 @@
 import { WEBHOOK_FORMATS } from "../../src/contract/webhook.ts";
 import { bind, type Group, spec } from "../spec.ts";
-import { DELIVERY_FIELDS, NEW_WEBHOOK_FIELDS, WEBHOOK_FIELDS } from "./fields.ts";
+import { DELIVERY_FIELDS, NEW_WEBHOOK_FIELDS, WEBHOOK_FIELDS } from "./webhook-fields.ts";
 
 const WEBHOOK = {
   name: "webhook",

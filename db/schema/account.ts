@@ -2,6 +2,7 @@ import { sql } from "drizzle-orm";
 import {
   boolean,
   check,
+  doublePrecision,
   index,
   pgEnum,
   pgTable,
@@ -41,6 +42,9 @@ export const accounts = pgTable("accounts", {
   name: text("name").notNull(),
   slug: text("slug").notNull().unique("accounts_slug_unique"),
   tier: text("tier").notNull().default("selfhost"),
+  /** US dollars that models may cost: a month, and each session in all. Null: no limit. */
+  modelBudget: doublePrecision("model_budget"),
+  modelSessionBudget: doublePrecision("model_session_budget"),
   createdAt: time("created_at").notNull().defaultNow(),
 });
 

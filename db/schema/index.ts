@@ -5,6 +5,7 @@ export * from "./change-request.ts";
 export * from "./comment.ts";
 export * from "./event.ts";
 export * from "./manifest.ts";
+export * from "./model.ts";
 export * from "./preview.ts";
 export * from "./project.ts";
 export * from "./prompt.ts";

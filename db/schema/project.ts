@@ -1,4 +1,13 @@
-import { boolean, index, integer, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import {
+  boolean,
+  doublePrecision,
+  index,
+  integer,
+  pgTable,
+  text,
+  uniqueIndex,
+  uuid,
+} from "drizzle-orm/pg-core";
 import { accounts } from "./account.ts";
 import { time } from "./time.ts";
 
@@ -30,6 +39,9 @@ export const projects = pgTable(
     protectedBranches: text("protected_branches").array().notNull().default([]),
     protectedTags: text("protected_tags").array().notNull().default([]),
     policyCommit: text("policy_commit"),
+    /** US dollars that models may cost: a month, and each session in all. Null: only the account's limits apply. */
+    modelBudget: doublePrecision("model_budget"),
+    modelSessionBudget: doublePrecision("model_session_budget"),
     createdAt: time("created_at").notNull().defaultNow(),
     updatedAt: time("updated_at").notNull().defaultNow(),
   },

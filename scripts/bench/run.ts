@@ -8,6 +8,7 @@ import { gitGateway } from "./git-gateway.ts";
 import { idle } from "./idle.ts";
 import { listing } from "./listing.ts";
 import { merge } from "./merge.ts";
+import { models } from "./models.ts";
 import { preview } from "./preview.ts";
 import { proxy } from "./proxy.ts";
 import { readers } from "./readers.ts";
@@ -30,6 +31,7 @@ export const BENCHES: Record<string, (bench: Workbench) => Promise<void>> = {
   chat,
   cli,
   webhooks,
+  models,
   idle,
 };
 

@@ -5,12 +5,10 @@ import ipaddr from "ipaddr.js";
 import { PROVIDERS, type ProviderName } from "../contract/session.ts";
 import { baseUrl, ConfigError, type Environment, folder, list, oneOf } from "./values.ts";
 
-/** The model gateway of every sandbox. It uses the OpenAI protocol. */
-export interface ModelGateway {
+/** The upstream of the model gateway that SVC_LLM_BASE_URL names. It speaks OpenAI's protocol. */
+export interface ModelUpstream {
   url: string;
   key: string;
-  /** The default for sessions when neither the session nor its repository sets a model. */
-  model: string | null;
 }
 
 /** An OAuth app on github.com or a GitHub Enterprise Server. */
@@ -163,21 +161,31 @@ export function sessionCaps(env: Environment): ReadonlyMap<string, number> {
   return caps;
 }
 
-export function modelGateway(env: Environment): ModelGateway | null {
+export function modelUpstream(env: Environment): ModelUpstream | null {
   const [url, key] = [env["SVC_LLM_BASE_URL"], env["SVC_LLM_API_KEY"]];
-  const model = env["SVC_LLM_MODEL"] || null;
-  if (!url && !key && model !== null)
-    throw new ConfigError(
-      "SVC_LLM_MODEL names a model of the gateway. Set SVC_LLM_BASE_URL and SVC_LLM_API_KEY too.",
-    );
   if (!url && !key) return null;
   if (!url || !key)
     throw new ConfigError("SVC_LLM_BASE_URL and SVC_LLM_API_KEY must be set together. Set both.");
-  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ""))
-    throw new ConfigError("SVC_LLM_BASE_URL must be an http or https URL.");
-  if (model !== null && !/^[\x21-\x7e]{1,256}$/.test(model))
+  if (!/^[\x21-\x7e]{1,4096}$/.test(key))
+    throw new ConfigError("SVC_LLM_API_KEY must be printable ASCII without blanks.");
+  const parsed = URL.parse(url);
+  if (!parsed || !/^https?:$/.test(parsed.protocol) || parsed.username || parsed.password || parsed.search) {
+    throw new ConfigError("SVC_LLM_BASE_URL must be an http or https URL without credentials or query.");
+  }
+  return { url: parsed.href.replace(/\/+$/, ""), key };
+}
+
+/** The model of sessions that do not choose one. */
+export function defaultModel(env: Environment): string | null {
+  const model = env["SVC_LLM_MODEL"] || null;
+  if (model === null) return null;
+  if (!env["SVC_LLM_BASE_URL"] && !env["SVC_MODELS_FILE"])
+    throw new ConfigError(
+      "SVC_LLM_MODEL names a model of the gateway. Set SVC_LLM_BASE_URL and SVC_LLM_API_KEY, or SVC_MODELS_FILE, too.",
+    );
+  if (!/^[\x21-\x7e]{1,256}$/.test(model))
     throw new ConfigError("SVC_LLM_MODEL must be the name of a model.");
-  return { url, key, model };
+  return model;
 }
 
 export function githubApp(env: Environment): GithubApp | null {

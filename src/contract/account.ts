@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { NAME_MAX } from "./limits.ts";
+import { budget, sessionBudget } from "./usage.ts";
 
 const uuid = Type.String({ format: "uuid" });
 const time = Type.String({ format: "date-time" });
@@ -32,12 +33,22 @@ export const account = Type.Object({
   slug: Type.String(),
   tier: Type.String(),
   role: Type.Union([role], { description: "The role of the caller." }),
+  model_budget: budget,
+  model_session_budget: sessionBudget,
   created_at: time,
 });
 export type Account = Static<typeof account>;
 
 /** Body of `PATCH /v1/accounts/:accountId`. */
-export const editAccountBody = Type.Object({ name: accountName });
+export const editAccountBody = Type.Object(
+  {
+    name: Type.Optional(accountName),
+    model_budget: Type.Optional(budget),
+    model_session_budget: Type.Optional(sessionBudget),
+  },
+  { minProperties: 1 },
+);
+export type EditAccountBody = Static<typeof editAccountBody>;
 
 /** A member of an account. */
 export const member = Type.Object({

@@ -1,6 +1,7 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { author } from "./author.ts";
 import { NAME_MAX, TITLE_MAX } from "./limits.ts";
+import { costUsed, tokensUsed } from "./usage.ts";
 
 /** Spec 2.1: the states of a change request. */
 export const CR_STATUSES = ["open", "merged", "closed"] as const;
@@ -36,6 +37,8 @@ export const changeRequest = Type.Object({
   status: Type.Union([Type.Literal("open"), Type.Literal("merged"), Type.Literal("closed")]),
   head_commit_sha: nullable(sha),
   base_commit_sha: nullable(sha),
+  cost: costUsed,
+  tokens: tokensUsed,
   origin_session_id: nullable(text),
   created_by: uuid,
   author,

@@ -20,11 +20,13 @@ export const ERROR_STATUS = {
   // authentication and authorization
   unauthorized: 401,
   bad_credentials: 401,
+  budget_exceeded: 402,
   forbidden: 403,
   agent_merge_forbidden: 403,
   sign_up_closed: 403,
   // the requested resource
   not_found: 404,
+  model_not_found: 404,
   method_not_allowed: 405,
   // the state of the resource does not allow the request
   not_open: 409,
@@ -71,8 +73,10 @@ export const ERROR_STATUS = {
   merge_engine_failed: 502,
   sandbox_unreachable: 502,
   nothing_listening: 502,
+  model_unreachable: 502,
   not_running: 503,
   unavailable: 503,
+  model_timeout: 504,
   disk_full: 507,
 } as const satisfies Record<string, number>;
 

@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { NAME_MAX, REPO_URL_MAX } from "./limits.ts";
+import { budget, sessionBudget } from "./usage.ts";
 
 const uuid = Type.String({ format: "uuid" });
 const time = Type.String({ format: "date-time" });
@@ -24,6 +25,8 @@ export const project = Type.Object({
   }),
   managed: Type.Boolean({ description: "Whether svc itself hosts the repository" }),
   manifest_path: Type.String(),
+  model_budget: budget,
+  model_session_budget: sessionBudget,
   created_at: time,
   updated_at: time,
 });
@@ -59,7 +62,13 @@ export type CreateProjectBody = Static<typeof createProjectBody>;
 
 /** Body of `PATCH /v1/projects/:id`. */
 export const editProjectBody = Type.Object(
-  { name: Type.Optional(name), repo_url: Type.Optional(repoUrl), default_branch: Type.Optional(ref) },
+  {
+    name: Type.Optional(name),
+    repo_url: Type.Optional(repoUrl),
+    default_branch: Type.Optional(ref),
+    model_budget: Type.Optional(budget),
+    model_session_budget: Type.Optional(sessionBudget),
+  },
   { minProperties: 1 },
 );
 export type EditProjectBody = Static<typeof editProjectBody>;

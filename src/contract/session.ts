@@ -2,6 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { author } from "./author.ts";
 import { NAME_MAX, PROMPT_MAX_BYTES, REF_MAX_BYTES } from "./limits.ts";
 import { promptChange } from "./prompt.ts";
+import { costUsed, tokensUsed } from "./usage.ts";
 
 /** Spec 3.2. `queued`, `branching` and `completed` are defined and never written. */
 export const SESSION_STATUSES = [
@@ -94,6 +95,8 @@ export const session = Type.Object({
       }),
     }),
   ),
+  cost: costUsed,
+  tokens: tokensUsed,
   created_by: uuid,
   author,
   created_at: time,

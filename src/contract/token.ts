@@ -12,3 +12,5 @@ export const TOKEN_USER = "x-access-token";
 export const BROWSER_SESSION_PREFIX = "svc_bs_";
 /** The prefix of tokens in links for one use: to set a password, or accept an invitation. */
 export const LINK_PREFIX = "svc_ln_";
+/** The prefix of keys for the model gateway. */
+export const MODEL_KEY_PREFIX = "svc_llm_";

@@ -33,7 +33,7 @@ function printable(_: string, value: unknown): unknown {
 }
 
 /** Reads a request's body as bytes. @throws payload_too_large past `max` bytes, however the length is declared */
-export async function readBounded(request: Request, max: number): Promise<Uint8Array> {
+export async function readBounded(request: Request, max: number): Promise<Uint8Array<ArrayBuffer>> {
   refuseLarger(request, max);
   if (!request.body) return new Uint8Array();
   const parts: Uint8Array[] = [];

@@ -32,9 +32,9 @@ async function defaultName(): Promise<ProviderName> {
 /** Providers are loaded on demand, with their client libraries. */
 const OPEN: Record<ProviderName, (options: ProviderOptions, config: Config) => Promise<Provider>> = {
   docker: async (options) => (await import("./docker/docker.ts")).createDockerProvider(options),
-  async local(options, { sandboxIsolation: isolation, orphanS, modelGateway }) {
+  async local(options, { sandboxIsolation: isolation, orphanS }) {
     const { createLocalProvider } = await import("./local/local.ts");
-    return createLocalProvider({ ...options, isolation, orphanS, modelUrl: modelGateway?.url ?? null });
+    return createLocalProvider({ ...options, isolation, orphanS });
   },
   async kubernetes(options, config) {
     const { createKubernetesProvider } = await import("./kubernetes/kubernetes.ts");

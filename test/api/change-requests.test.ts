@@ -48,6 +48,8 @@ describe("open", () => {
       status: "open",
       head_commit_sha: remote.sha("work"),
       base_commit_sha: remote.sha("main"),
+      cost: null,
+      tokens: { input: 0, output: 0, cached: 0 },
       origin_session_id: null,
       created_by: me.user_id,
       author: { user_id: me.user_id, name: me.name, kind: "user", session_id: null },

@@ -66,6 +66,8 @@ test("takes the default branch from the repository, whatever its name", async ()
     protected_branches: ["trunk/v2"],
     managed: false,
     manifest_path: "svc.toml",
+    model_budget: null,
+    model_session_budget: null,
     created_at: expect.any(String),
     updated_at: expect.any(String),
   });

@@ -27,6 +27,8 @@ export function session(change: Partial<Session> = {}): Session {
     sandbox_status: "active",
     walls: null,
     saved: null,
+    cost: null,
+    tokens: { input: 0, output: 0, cached: 0 },
     created_by: ADA.user_id,
     author: ADA,
     created_at: TIME,

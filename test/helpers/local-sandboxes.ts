@@ -15,7 +15,7 @@ export interface LocalSandboxes {
 export function localSandboxes(
   api: ApiStandIn,
   binaries: string,
-  usual: Pick<LocalOptions, "isolation" | "orphanS" | "modelUrl">,
+  usual: Pick<LocalOptions, "isolation" | "orphanS">,
 ): LocalSandboxes {
   const made: { provider: Provider; options: LocalOptions }[] = [];
   return {

@@ -44,7 +44,6 @@ function providerWith(script: string | null) {
     ...optionsOf(api, binaries.folder),
     isolation: "required",
     orphanS: 900,
-    modelUrl: null,
     findTools: () => (existsSync(bwrap) ? { bwrap, setpriv: null, prlimit: null } : { missing: "bwrap" }),
   };
   mkdirSync(join(options.dataDir, "sandboxes"));
@@ -113,7 +112,7 @@ onLinux("the trial of a killed server is soon cleaned up", async () => {
 });
 
 needs(...BUBBLEWRAP)("each sandbox reports its isolation, also to the next server", async () => {
-  const options = { ...optionsOf(api, binaries.folder), orphanS: 900, modelUrl: null };
+  const options = { ...optionsOf(api, binaries.folder), orphanS: 900 };
   folders.push(options.dataDir);
   for (const isolation of ["required", "none"] as const) {
     const provider = createLocalProvider({ ...options, isolation, findCgroups: async () => null });

@@ -39,7 +39,7 @@ let sandboxes: LocalSandboxes;
 beforeAll(async () => {
   binaries = await buildStandIns();
   api = startApiStandIn();
-  sandboxes = localSandboxes(api, binaries.folder, { isolation: "required", orphanS: 900, modelUrl: null });
+  sandboxes = localSandboxes(api, binaries.folder, { isolation: "required", orphanS: 900 });
 });
 afterAll(async () => {
   expect(await sandboxes.close()).toEqual([]);

@@ -32,7 +32,7 @@ import { conformance } from "./conformance.ts";
 
 const LINUX = ["Linux", process.platform === "linux"] as const;
 /** What a server says besides. */
-const REST = { orphanS: 900, modelUrl: null };
+const REST = { orphanS: 900 };
 const SERVICE_KEY = "svc_sb_of_the_walls";
 /** Moments at which a server is killed while it starts a sandbox, in milliseconds. */
 const KILL_AFTER_MS = [60, 90, 120, 160, 200, 300];

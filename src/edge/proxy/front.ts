@@ -3,6 +3,7 @@ import { SvcError } from "../../contract/errors.ts";
 import { BODY_MAX_BYTES } from "../../contract/limits.ts";
 import type { Deps } from "../../deps.ts";
 import { previewSite } from "../../features/apps/site.ts";
+import { isModelPath } from "../../features/models/paths.ts";
 import { isKnownMethod, type MethodsOf, unanswered } from "../../http/methods.ts";
 import type { Credentials } from "../../identity/auth/caller.ts";
 import { cookieSecret } from "../../identity/auth/cookie.ts";
@@ -69,8 +70,8 @@ export function createFront(deps: Deps, api: Address, methods: MethodsOf): Front
         const [path = ""] = head.target.split("?", 1);
         return { answer: refuse(deps, unanswered(methods(path)), head) };
       }
-      // a push has its own limits, and is streamed
-      const maxBytes = isGitPath(head.target) ? {} : { maxBytes: BODY_MAX_BYTES };
+      // a push has its own limits, and is streamed; so has a request with images for a model
+      const maxBytes = isGitPath(head.target) || isModelPath(head.target) ? {} : { maxBytes: BODY_MAX_BYTES };
       return { to: api, head: forApi(head, client), ...maxBytes };
     },
     explain(status, message, head) {

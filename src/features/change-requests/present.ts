@@ -5,6 +5,7 @@ import type { Deps } from "../../deps.ts";
 import type { Branches } from "../../git/git.ts";
 import { authorOf, namesOf, recordedActor } from "../../identity/auth/actor.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
+import { type Spent, spentBySessions, usageOf } from "../models/spent.ts";
 import { knownProtection, type Protection, storedProtection } from "../projects/protection.ts";
 import { type ApprovalRow, approvalsOf, counts } from "./approved.ts";
 import type { CrRow } from "./row.ts";
@@ -38,19 +39,24 @@ export async function presentAll(
   found = approvalsOf(deps.db, idsOf(rows)),
 ): Promise<ChangeRequest[]> {
   const users = rows.flatMap(({ createdBy, mergedBy, closedBy }) => [createdBy, mergedBy, closedBy]);
-  const [approvals, rule, names] = await Promise.all([
+  const [approvals, rule, names, spent] = await Promise.all([
     found,
     knownProtection(deps, project, listing),
     namesOf(deps.db, users),
+    spentBySessions(
+      deps.db,
+      rows.map(({ originSessionId }) => originSessionId),
+    ),
   ]);
-  return rows.map((row) => shown(row, approvals, rule, names));
+  return rows.map((row) => shown(row, approvals, rule, names, spent));
 }
 
 /** The same within a transaction, with the rules as they are stored. */
 export async function presentStored(tx: Db, project: ProjectRow, row: Row): Promise<ChangeRequest> {
   const approvals = await approvalsOf(tx, [row.crId]);
   const rule = await storedProtection(tx, project);
-  return shown(row, approvals, rule, await namesOf(tx, [row.createdBy, row.mergedBy, row.closedBy]));
+  const names = await namesOf(tx, [row.createdBy, row.mergedBy, row.closedBy]);
+  return shown(row, approvals, rule, names, await spentBySessions(tx, [row.originSessionId]));
 }
 
 function shown(
@@ -58,10 +64,12 @@ function shown(
   approvals: readonly ApprovalRow[],
   rule: Protection,
   names: ReadonlyMap<string, string>,
+  spent: ReadonlyMap<string, Spent>,
 ): ChangeRequest {
   const own = approvals.filter(({ crId }) => crId === row.crId);
   return {
     ...toWire(row, names),
+    ...usageOf(spent.get(row.originSessionId ?? "") ?? null),
     approvals: own.map((approval) => approvalToWire(row, approval, rule)),
     required_approvals: rule.requiredApprovals,
   };
@@ -74,7 +82,7 @@ function idsOf(rows: readonly Row[]): string[] {
 function toWire(
   row: Row,
   names: ReadonlyMap<string, string>,
-): Omit<ChangeRequest, "approvals" | "required_approvals"> {
+): Omit<ChangeRequest, "approvals" | "required_approvals" | "cost" | "tokens"> {
   const by = (userId: string | null, actor: Row["mergedActor"]) =>
     userId === null ? null : authorOf(names, userId, actor);
   return {

@@ -18,8 +18,8 @@ import { schedulePoll } from "./schedule-poll.ts";
 import { toWire } from "./wire.ts";
 
 /**
- * Changes a project's name, repository or default branch; the last two require an owner or admin, because they decide
- * what is protected. A new repository gets a new mirror and drops the stored credential. The former default branch stays
+ * Changes a project's name, repository, default branch or budgets for models; all but the name require an owner or admin,
+ * because they decide what is protected and what may be spent. A new repository gets a new mirror and drops the stored credential. The former default branch stays
  * protected.
  * @throws forbidden; validation_failed for a `repo_url` when svc hosts the repository, and what `checkRepository` throws.
  *   Then nothing is changed.
@@ -31,7 +31,11 @@ export async function editProject(
   body: EditProjectBody,
 ): Promise<EditedProject> {
   if (body.repo_url !== undefined || body.default_branch !== undefined) requireManager(role, ONLY_MANAGERS);
+  const { model_budget: budget, model_session_budget: sessionBudget } = body;
+  if (budget !== undefined || sessionBudget !== undefined) requireManager(role, ONLY_MANAGERS_BUDGET);
   const changes: Changes = {};
+  if (budget !== undefined) changes.modelBudget = budget;
+  if (sessionBudget !== undefined) changes.modelSessionBudget = sessionBudget;
   if (body.name !== undefined) changes.name = storable("name", body.name.trim(), NAME_MAX * 4);
   let repo = repositoryOf(deps, project);
   if (body.repo_url !== undefined) {
@@ -85,6 +89,9 @@ function decoded(text: string): string {
 
 const ONLY_MANAGERS =
   "Only an owner or admin of the account can change a project's repository or default branch.";
+
+const ONLY_MANAGERS_BUDGET =
+  "Only an owner or admin of the account can change a project's budget for models.";
 
 /** Stores the credential for the git host, encrypted, in place of any earlier one. */
 export async function storeGitCredential(

@@ -19,6 +19,8 @@ export function toWire({ config }: Pick<Deps, "config">, row: ProjectRow): Proje
     protected_branches: [row.defaultBranch, ...row.formerDefaultBranches],
     managed: row.repoUrl === null,
     manifest_path: row.manifestPath,
+    model_budget: row.modelBudget,
+    model_session_budget: row.modelSessionBudget,
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),
   };

@@ -43,11 +43,11 @@ export async function issueKeys(deps: Deps, kind: RunKind, run: RunRow): Promise
   return await deps.db.transaction(async (tx) => {
     const [row] = await tx.select().from(runs).where(thisStart(run)).for("update");
     if (!row) throw new Error(SUPERSEDED);
-    const token = (await kind.grant?.(deps, tx, run)) ?? null;
+    const granted = (await kind.grant?.(deps, tx, run)) ?? { token: null, modelKey: null };
     await tx
       .insert(sessionSandboxes)
       .values({ runId, createdAt: now, ...sandbox })
       .onConflictDoUpdate({ target: sessionSandboxes.runId, set: sandbox });
-    return { serviceKey, token };
+    return { serviceKey, ...granted };
   });
 }

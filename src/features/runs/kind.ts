@@ -21,6 +21,8 @@ export interface SandboxKeys {
   serviceKey: string;
   /** A token that the kind grants its sandboxes besides; null: none. */
   token: string | null;
+  /** A key for the model gateway; null: none. */
+  modelKey: string | null;
 }
 
 /** The sandbox of one start, and the callbacks for when it is ready. */
@@ -69,8 +71,8 @@ export interface RunKind {
   prepare?(deps: Deps, start: Start, enter: EnterStep): Promise<void>;
   /** Called when no sandbox of an earlier start exists any more, and its work is saved. */
   plan(deps: Deps, start: Start): Promise<StartPlan>;
-  /** Grants the sandbox of a start a token, and revokes those of earlier ones, in the transaction that makes its keys. */
-  grant?(deps: Deps, tx: Db, run: RunRow): Promise<string>;
+  /** Grants the sandbox of a start its keys, and revokes those of earlier ones, in the transaction that makes its keys. */
+  grant?(deps: Deps, tx: Db, run: RunRow): Promise<Omit<SandboxKeys, "serviceKey">>;
   /** The sandbox of a run has ended: in the transaction that records it. */
   onEnded?(tx: Db, runId: string, state: "stopped" | "error", now: Date): Promise<void>;
   /** Saves the work in a sandbox that exited while it could not reach its server. */

@@ -46,7 +46,7 @@ export async function createSession(
       await publish(tx, project.projectId, sessionCreated(added));
       return added;
     });
-    return await toWire(deps, row, null);
+    return await toWire(deps, { session: row, sandbox: null, spent: null });
   } catch (error) {
     if (isForeignKeyViolation(error))
       throw new SvcError(

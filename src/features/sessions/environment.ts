@@ -1,6 +1,8 @@
 import { DAEMON_PORT } from "../../contract/daemon.ts";
 import type { Deps } from "../../deps.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
+import { firstModel } from "../../models/catalog.ts";
+import { MODEL_PATHS } from "../models/paths.ts";
 import { gitUrlOf } from "../projects/wire.ts";
 import type { SandboxKeys } from "../runs/kind.ts";
 import type { OpenSecrets } from "../secrets/open.ts";
@@ -13,7 +15,7 @@ import type { SessionRow } from "./row.ts";
  * @param restore the commit of saved work that the daemon restores
  */
 export function environmentOf(
-  { config }: Pick<Deps, "config">,
+  deps: Pick<Deps, "config" | "models">,
   { session, project }: { session: SessionRow; project: ProjectRow },
   keys: SandboxKeys,
   secrets: OpenSecrets,
@@ -46,12 +48,23 @@ export function environmentOf(
         SVC_BOOTSTRAP_OPENCODE_SESSION: "1",
         SVC_PROMPT_QUEUE: "1",
       }),
-    ...(config.modelGateway && {
-      SVC_LLM_API_KEY: config.modelGateway.key,
-      SVC_LLM_BASE_URL: config.modelGateway.url,
-      SVC_YOLO_API_KEY: config.modelGateway.key,
-      SVC_YOLO_URL: config.modelGateway.url,
-      ...(config.modelGateway.model !== null && { SVC_LLM_MODEL: config.modelGateway.model }),
-    }),
+    ...(keys.modelKey !== null && modelEnvironment(deps, keys.modelKey, apiUrl)),
+  };
+}
+
+/** The model gateway: its address at svc, and the key of this start. */
+function modelEnvironment(
+  { config, models }: Pick<Deps, "config" | "models">,
+  key: string,
+  apiUrl: string,
+): Record<string, string> {
+  const url = `${apiUrl}${MODEL_PATHS.openai}`;
+  const model = config.defaultModel ?? firstModel(models.upstreams(), "openai");
+  return {
+    SVC_LLM_API_KEY: key,
+    SVC_LLM_BASE_URL: url,
+    SVC_YOLO_API_KEY: key,
+    SVC_YOLO_URL: url,
+    ...(model !== null && { SVC_LLM_MODEL: model }),
   };
 }

@@ -52,7 +52,7 @@ export async function streamEvents(
       const [row] = await sessionsWithSandbox(deps).where(eq(projectSessions.sessionId, sessionId));
       const event: SessionEvent | undefined = row && {
         type: "session",
-        session: wireOf(deps, names, row.session, row.sandbox),
+        session: wireOf(deps, names, row),
       };
       const isFirst = shown === "";
       if (event && isFirst) await send(event);

@@ -6,6 +6,7 @@ import type { Deps } from "../../deps.ts";
 import { publish } from "../../events/publish.ts";
 import { mintToken } from "../../identity/auth/token.ts";
 import { queueOf } from "../../jobs/places.ts";
+import { mintModelKey, revokeModelKey } from "../models/key.ts";
 import type { RunKind, Start, StartPlan } from "../runs/kind.ts";
 import type { RunRow } from "../runs/row.ts";
 import { openSecrets } from "../secrets/open.ts";
@@ -43,7 +44,7 @@ export const sessionRuns: RunKind = {
     await deps.checkpoint("branch-created");
   },
   plan,
-  async grant(deps, tx, { runId: sessionId, projectId }) {
+  async grant(deps, tx, { runId: sessionId, projectId, accountId }) {
     const [session] = await tx
       .select({ userId: projectSessions.createdBy })
       .from(projectSessions)
@@ -51,10 +52,13 @@ export const sessionRuns: RunKind = {
     if (!session) throw new Error("a run has no session");
     await tx.delete(tokens).where(eq(tokens.sessionId, sessionId));
     const name = `session ${sessionId}`;
-    return (await mintToken(tx, deps.keys, { ...session, projectId, sessionId, name })).secret;
+    const { secret: token } = await mintToken(tx, deps.keys, { ...session, projectId, sessionId, name });
+    const modelKey = await mintModelKey(deps, tx, { ...session, accountId, projectId, sessionId });
+    return { token, modelKey };
   },
   async onEnded(tx, sessionId, state, now) {
     await tx.delete(tokens).where(eq(tokens.sessionId, sessionId));
+    await revokeModelKey(tx, sessionId);
     const how = state === "stopped" ? "session was stopped" : "sandbox ended";
     await interruptPrompt(tx, sessionId, `The ${how} in the middle of the answer.`, now);
   },

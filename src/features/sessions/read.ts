@@ -1,22 +1,22 @@
 import { and, desc, eq, lt, or } from "drizzle-orm";
-import { projectSessions, runs, sessionSandboxes } from "../../../db/schema/index.ts";
+import { modelSpend, projectSessions, runs, sessionSandboxes } from "../../../db/schema/index.ts";
 import { SvcError } from "../../contract/errors.ts";
 import { UUID } from "../../contract/id.ts";
 import type { Session, SessionStatus } from "../../contract/session.ts";
 import type { Deps } from "../../deps.ts";
 import { type Page, page, readCursor } from "../../http/page.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
-import type { SandboxRow } from "../runs/row.ts";
-import { type SessionRow, sessionColumns } from "./row.ts";
-import { allToWire, toWire } from "./wire.ts";
+import { sessionColumns } from "./row.ts";
+import { allToWire, type FoundSession, toWire } from "./wire.ts";
 
-/** Sessions, each with the row of its sandbox. */
+/** Sessions, each with the row of its sandbox and what its models have cost. */
 export function sessionsWithSandbox({ db }: Pick<Deps, "db">) {
   return db
-    .select({ session: sessionColumns, sandbox: sessionSandboxes })
+    .select({ session: sessionColumns, sandbox: sessionSandboxes, spent: modelSpend })
     .from(projectSessions)
     .innerJoin(runs, eq(runs.runId, projectSessions.sessionId))
-    .leftJoin(sessionSandboxes, eq(sessionSandboxes.runId, runs.runId));
+    .leftJoin(sessionSandboxes, eq(sessionSandboxes.runId, runs.runId))
+    .leftJoin(modelSpend, and(eq(modelSpend.scope, projectSessions.sessionId), eq(modelSpend.period, "")));
 }
 
 /** The project's sessions, newest update first. */
@@ -58,8 +58,7 @@ const CURSOR = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z [0-9a-f-]{36}$/;
 
 /** One session of the project. @throws not_found, validation_failed for an id that is not a UUID */
 export async function getSession(deps: Deps, project: ProjectRow, sessionId: string): Promise<Session> {
-  const { session, sandbox } = await findSession(deps, project, sessionId);
-  return await toWire(deps, session, sandbox);
+  return await toWire(deps, await findSession(deps, project, sessionId));
 }
 
 /** The rows of one session of the project. @throws not_found, validation_failed */
@@ -67,7 +66,7 @@ export async function findSession(
   deps: Pick<Deps, "db">,
   project: Pick<ProjectRow, "projectId">,
   sessionId: string,
-): Promise<{ session: SessionRow; sandbox: SandboxRow | null }> {
+): Promise<FoundSession> {
   const id = readSessionId(sessionId);
   const [row] = await sessionsWithSandbox(deps).where(
     and(eq(projectSessions.sessionId, id), eq(projectSessions.projectId, project.projectId)),

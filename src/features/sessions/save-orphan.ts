@@ -19,7 +19,7 @@ export async function saveOrphan(deps: Deps, session: SessionRow): Promise<void>
   const { secretAudience, secretNames } = session;
   const secrets = await openSecrets(deps, project.projectId, secretAudience, secretNames);
   const { limits } = await readSandboxConfig(deps, project);
-  const keys = { serviceKey: daemon.serviceKey, token: null };
+  const keys = { serviceKey: daemon.serviceKey, token: null, modelKey: null };
   const spec = {
     sessionId: session.sessionId,
     limits,

@@ -4,6 +4,7 @@ import { sessionSandboxes } from "../../../db/schema/index.ts";
 import type { SessionStatus } from "../../contract/session.ts";
 import type { WebhookEvent } from "../../contract/webhook.ts";
 import type { Deps } from "../../deps.ts";
+import { spentBySessions } from "../models/spent.ts";
 import type { RunRow } from "../runs/row.ts";
 import { recordWebhookEvent } from "../webhooks/record.ts";
 import { countOpen } from "./prompts/open.ts";
@@ -45,5 +46,6 @@ async function sessionIn(deps: Shown, tx: Db, sessionId: string): Promise<Record
   const session = await sessionRow(tx, sessionId);
   if (!session) throw new Error("a run has no session");
   const [sandbox] = await tx.select().from(sessionSandboxes).where(eq(sessionSandboxes.runId, sessionId));
-  return { session: await toWire({ ...deps, db: tx }, session, sandbox ?? null) };
+  const spent = (await spentBySessions(tx, [sessionId])).get(sessionId) ?? null;
+  return { session: await toWire({ ...deps, db: tx }, { session, sandbox: sandbox ?? null, spent }) };
 }

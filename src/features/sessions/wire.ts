@@ -1,36 +1,42 @@
 import { isAlive, type Session } from "../../contract/session.ts";
 import type { Deps } from "../../deps.ts";
 import { authorOf, namesOf } from "../../identity/auth/actor.ts";
+import { type Spent, usageOf } from "../models/spent.ts";
 import type { SandboxRow } from "../runs/row.ts";
 import type { SessionRow } from "./row.ts";
+
+/** A session with the row of its sandbox, and what its models have used. */
+export interface FoundSession {
+  session: SessionRow;
+  sandbox: SandboxRow | null;
+  spent: Spent | null;
+}
 
 /** A session as the API returns it, without its keys and its sandbox's address. */
 export async function toWire(
   deps: Pick<Deps, "config" | "db" | "sandboxes">,
-  session: SessionRow,
-  sandbox: SandboxRow | null,
+  found: FoundSession,
 ): Promise<Session> {
-  return wireOf(deps, await namesOf(deps.db, [session.createdBy]), session, sandbox);
+  return wireOf(deps, await namesOf(deps.db, [found.session.createdBy]), found);
 }
 
 /** As `toWire`, for many. */
 export async function allToWire(
   deps: Pick<Deps, "config" | "db" | "sandboxes">,
-  rows: readonly { session: SessionRow; sandbox: SandboxRow | null }[],
+  rows: readonly FoundSession[],
 ): Promise<Session[]> {
   const names = await namesOf(
     deps.db,
     rows.map(({ session }) => session.createdBy),
   );
-  return rows.map(({ session, sandbox }) => wireOf(deps, names, session, sandbox));
+  return rows.map((found) => wireOf(deps, names, found));
 }
 
 /** As `toWire`, with the names of users that `namesOf` has found. */
 export function wireOf(
   { config, sandboxes }: Pick<Deps, "config" | "sandboxes">,
   names: ReadonlyMap<string, string>,
-  row: SessionRow,
-  sandbox: SandboxRow | null,
+  { session: row, sandbox, spent }: FoundSession,
 ): Session {
   return {
     session_id: row.sessionId,
@@ -50,6 +56,7 @@ export function wireOf(
     sandbox_status: sandbox?.state ?? null,
     walls: wallsOf(sandboxes, row),
     saved: savedOf(row),
+    ...usageOf(spent),
     created_by: row.createdBy,
     author: authorOf(names, row.createdBy, row.createdActor),
     created_at: row.createdAt.toISOString(),

@@ -27,6 +27,7 @@ export const OPERATIONS: Readonly<Record<string, readonly [id: string, summary: 
   "DELETE /v1/accounts/tokens/:tokenId": ["revokeToken", "Revoke a user token"],
   "GET /v1/accounts/:accountId": ["getAccount", "Get an account"],
   "PATCH /v1/accounts/:accountId": ["editAccount", "Edit an account"],
+  "GET /v1/accounts/:accountId/usage": ["getUsage", "Get what an account's calls of models have used"],
   "GET /v1/accounts/:accountId/members": ["listMembers", "List the members of an account"],
   "PATCH /v1/accounts/:accountId/members/:userId": ["changeMemberRole", "Change the role of a member"],
   "DELETE /v1/accounts/:accountId/members/:userId": ["removeMember", "Remove a member from an account"],

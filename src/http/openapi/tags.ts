@@ -8,6 +8,7 @@ export const TAGS = [
   { name: "repository", description: "Reading a project's repository" },
   { name: "git", description: "Git's smart HTTP protocol, and what a starting sandbox needs" },
   { name: "sessions", description: "Sessions: conversations with an agent, each in a sandbox" },
+  { name: "models", description: "The model gateway, and what its calls have used" },
   { name: "change requests", description: "Proposing, reviewing and merging changes" },
   { name: "apps", description: "Apps that are deployed from the default branch" },
   { name: "triggers", description: "Schedules and webhooks that start sessions" },

@@ -13,7 +13,7 @@ import type { Deps } from "../../deps.ts";
 import { pageQuery, readPage } from "../../http/page.ts";
 import { answer, listOf, ok, uuidParam } from "../../http/schema.ts";
 import { guard } from "../auth/guard.ts";
-import { readAccount, renameAccount } from "./account.ts";
+import { editAccount, readAccount } from "./account.ts";
 import { invite, listInvitations, withdrawInvitation } from "./invitations.ts";
 import { changeRole, listMembers, removeMember } from "./members.ts";
 
@@ -30,7 +30,7 @@ export const oneAccountRoutes = (deps: Deps) =>
       params: ofAccount,
       ...answer(200, account),
     })
-    .patch("", ({ caller, params, body }) => renameAccount(deps, caller, params.accountId, body.name), {
+    .patch("", ({ caller, params, body }) => editAccount(deps, caller, params.accountId, body), {
       user: true,
       params: ofAccount,
       body: editAccountBody,

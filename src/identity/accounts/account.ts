@@ -1,6 +1,6 @@
 import { eq } from "drizzle-orm";
 import { accounts } from "../../../db/schema/index.ts";
-import type { Account, Role } from "../../contract/account.ts";
+import type { Account, EditAccountBody, Role } from "../../contract/account.ts";
 import { SvcError } from "../../contract/errors.ts";
 import { NAME_MAX } from "../../contract/limits.ts";
 import type { Deps } from "../../deps.ts";
@@ -14,18 +14,23 @@ export async function readAccount(deps: Deps, caller: Caller, accountId: string)
   return toWire(account, role);
 }
 
-/** Renames an account; its slug stays. @throws not_found, forbidden to all but owners and admins */
-export async function renameAccount(
+/** Renames an account, whose slug stays, or sets its budgets for models. @throws not_found, forbidden to all but owners and admins */
+export async function editAccount(
   deps: Deps,
   caller: Caller,
   accountId: string,
-  wanted: string,
+  body: EditAccountBody,
 ): Promise<Account> {
   const { role } = await resolveManaged(deps.db, caller, accountId);
-  const name = storable("name", wanted.trim(), NAME_MAX * 4);
+  const { model_budget: modelBudget, model_session_budget: modelSessionBudget } = body;
+  const changes = {
+    ...(body.name !== undefined && { name: storable("name", body.name.trim(), NAME_MAX * 4) }),
+    ...(modelBudget !== undefined && { modelBudget }),
+    ...(modelSessionBudget !== undefined && { modelSessionBudget }),
+  };
   const [account] = await deps.db
     .update(accounts)
-    .set({ name })
+    .set(changes)
     .where(eq(accounts.accountId, accountId))
     .returning();
   if (!account)
@@ -33,6 +38,12 @@ export async function renameAccount(
   return toWire(account, role);
 }
 
-function toWire({ accountId, name, slug, tier, createdAt }: AccountRow, role: Role): Account {
-  return { account_id: accountId, name, slug, tier, role, created_at: createdAt.toISOString() };
+function toWire(row: AccountRow, role: Role): Account {
+  const { accountId, name, slug, tier, createdAt } = row;
+  return {
+    ...{ account_id: accountId, name, slug, tier, role },
+    model_budget: row.modelBudget,
+    model_session_budget: row.modelSessionBudget,
+    created_at: createdAt.toISOString(),
+  };
 }

@@ -12,8 +12,6 @@ export interface EgressOptions {
   api(): { hostname: string; port: number };
   /** `SVC_SANDBOX_API_URL`. */
   apiUrl: string | null;
-  /** The URL of the operator's model gateway; null without one. */
-  modelUrl: string | null;
 }
 
 /** Connections of all sandboxes; each daemon limits those of its sandbox, so that none can use up the capacity. */
@@ -43,10 +41,8 @@ export function createEgress(options: EgressOptions): Egress {
   async function openAll(): Promise<void> {
     await mkdir(folder, { recursive: true, mode: 0o755 });
     await listenAt("api", (address) => openRelay(address, () => apiOf(options), CONNECTIONS_MAX));
-    const proxy = createProxy({ exceptions: [options.apiUrl, options.modelUrl].flatMap(originOf) });
+    const proxy = createProxy({ exceptions: originOf(options.apiUrl) });
     await listenAt("proxy", (address) => listenRaw(address, proxy, CONNECTIONS_MAX));
-    const models = addressOf(options.modelUrl);
-    if (models) await listenAt("models", (address) => openRelay(address, () => models, CONNECTIONS_MAX));
   }
 
   return {

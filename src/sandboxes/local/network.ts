@@ -13,16 +13,12 @@ export const DAEMON_SOCKET = "s";
 export const EGRESS_SOCKETS = {
   api: { socket: "api", port: 61_008 },
   proxy: { socket: "out", port: 61_028 },
-  models: { socket: "llm", port: 61_010 },
 } as const;
 export type EgressSocket = keyof typeof EGRESS_SOCKETS;
 
-/** svc's own variables that hold the address of the operator's model gateway. */
-const MODEL_URLS = ["SVC_LLM_BASE_URL", "SVC_YOLO_URL"];
-
 /**
- * The environment of a sandbox with its own network namespace. It reaches svc, and a model gateway without TLS, by ports on
- * its loopback, and everything else through a proxy.
+ * The environment of a sandbox with its own network namespace. It reaches svc by a port on its loopback, and
+ * everything else through a proxy.
  * @param apiUrl `SVC_SANDBOX_API_URL`; only a URL with TLS is used, through the proxy
  */
 export function networkEnvironment(
@@ -30,15 +26,10 @@ export function networkEnvironment(
   apiUrl: string | null,
 ): Record<string, string> {
   const given = spec.environment(apiUrl?.startsWith("https:") ? apiUrl : relayUrl("api"));
-  const models = MODEL_URLS.flatMap((name) => {
-    const url = given[name];
-    return url?.startsWith("http:") ? [[name, relayUrl("models") + new URL(url).pathname]] : [];
-  });
   const proxy = relayUrl("proxy");
   const exceptions = "127.0.0.1,localhost,::1";
   return {
     ...given,
-    ...Object.fromEntries(models),
     ...{ HTTP_PROXY: proxy, HTTPS_PROXY: proxy, NO_PROXY: exceptions },
     ...{ http_proxy: proxy, https_proxy: proxy, no_proxy: exceptions },
     // node 24 and later use the proxy variables only with this

@@ -1,0 +1,62 @@
+import type { Me } from "../../src/contract/account.ts";
+import type { Usage, UsageRow } from "../../src/contract/usage.ts";
+import { path } from "../api.ts";
+import { CliError, usage as usageError } from "../failure.ts";
+import type { Handler } from "../spec.ts";
+import type * as table from "../table/usage.ts";
+import { type Column, table as tableOf } from "../table-print.ts";
+
+export const usage: Handler<typeof table.usageSpec> = async (context, { flags }) => {
+  const target = await context.target();
+  const api = context.apiFor(target);
+  const { accounts } = await api.call<Me>({ path: "/accounts/me" });
+  const wanted = flags.account ?? target.accountId;
+  const account =
+    wanted === undefined
+      ? accounts[0]
+      : accounts.find(({ account_id, slug }) => wanted === account_id || wanted === slug);
+  if (!account) throw new CliError("not_found", `Account "${wanted ?? ""}" not found. Yours: svc whoami`);
+  const query = {
+    group_by: flags.by ?? "day",
+    ...(flags.since !== undefined && { since: timeOf("since", flags.since) }),
+    ...(flags.until !== undefined && { until: timeOf("until", flags.until) }),
+  };
+  const answer = await api.call<Usage>({ path: path`/accounts/${account.account_id}/usage`, query });
+  await context.out.result(answer, (view) => {
+    if (answer.usage.length === 0) return "";
+    const total: UsageRow = { key: "total", name: null, ...answer.total };
+    const rows = view.tty ? [...answer.usage, total] : answer.usage;
+    return tableOf(rows, columnsOf(answer.group_by), view);
+  });
+  if (answer.usage.length === 0) await context.out.note("No calls of models in this time.");
+  if (answer.truncated) await context.out.warn(`Only ${answer.usage.length} groups are shown.`);
+};
+
+/** A day, as its first instant in UTC, or a time. */
+function timeOf(flag: string, text: string): string {
+  const time = new Date(text);
+  if (!/^\d{4}-\d\d-\d\d/.test(text) || Number.isNaN(time.getTime()))
+    throw usageError(`--${flag} must be a date such as 2026-11-01, not "${text}".`);
+  return time.toISOString();
+}
+
+function columnsOf(group: Usage["group_by"]): Column<UsageRow>[] {
+  return [
+    {
+      title: group.toUpperCase(),
+      value: ({ key }) => key ?? "",
+      shown: ({ key, name }) => name ?? key ?? "(deleted)",
+      flexible: true,
+    },
+    { title: "CALLS", value: ({ calls }) => String(calls) },
+    { title: "INPUT", value: ({ tokens }) => String(tokens.input) },
+    { title: "CACHED", value: ({ tokens }) => String(tokens.cached) },
+    { title: "OUTPUT", value: ({ tokens }) => String(tokens.output) },
+    { title: "COST", value: ({ cost }) => (cost === null ? "" : String(cost)), shown: shownCost },
+  ];
+}
+
+function shownCost({ cost, incomplete }: UsageRow): string {
+  if (cost === null) return "unknown";
+  return `${incomplete > 0 ? "~" : ""}$${cost.toFixed(cost < 1 ? 4 : 2)}`;
+}

@@ -1,0 +1,22 @@
+/** Limits of the model gateway. */
+
+/** The largest request, in bytes: Anthropic's own limit; a request with images has several megabytes. */
+export const BODY_MAX = 32 * 1024 * 1024;
+/** Milliseconds until an upstream begins to respond: a model that thinks responds late if it does not stream. */
+export const FIRST_BYTE_MS = 10 * 60_000;
+/** The longest pause within a response, in milliseconds; upstreams send comments or pings meanwhile. */
+export const SILENCE_MS = 5 * 60_000;
+/** The longest call, in milliseconds. */
+export const CALL_MS = 60 * 60_000;
+/** The list of models and the count of tokens take seconds at most. */
+export const SHORT_MS = 60_000;
+/** Attempts of one call, over all upstreams of its model. */
+export const ATTEMPTS_MAX = 4;
+/** Milliseconds before an upstream is tried again that is the only one. */
+export const RETRY_MS = 250;
+/** Calls in progress of one session: also the most by which a budget can be exceeded. */
+export const SESSION_CALLS_MAX = 64;
+/** Calls in progress on this server: Bun's client has 256 connections. */
+export const SERVER_CALLS_MAX = 240;
+/** An error's body that is passed on, in bytes. */
+export const ERROR_BODY_MAX = 64 * 1024;

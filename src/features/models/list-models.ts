@@ -1,0 +1,43 @@
+import type { Deps } from "../../deps.ts";
+import type { Format } from "../../models/catalog.ts";
+import { SHORT_MS } from "./limits.ts";
+import { passWhole } from "./pass-whole.ts";
+import { type Outgoing, send } from "./send.ts";
+
+/**
+ * The models of a format, in its own shape. Those of an upstream that accepts any name are the upstream's own list, unless
+ * the configuration names others.
+ */
+export async function listModels(
+  deps: Deps,
+  outgoing: Omit<Outgoing, "bodyFor" | "firstByteMs">,
+): Promise<Response> {
+  const { format } = outgoing.route;
+  const upstreams = deps.models.upstreams().filter((upstream) => upstream.format === format);
+  const ids = [...new Set(upstreams.flatMap(({ models }) => (models ? [...models.keys()] : [])))];
+  const any = upstreams.find(({ models }) => models === null);
+  if (ids.length > 0 || !any) return Response.json(SHAPE[format](ids));
+  const routes = [{ upstream: any, model: { id: "", name: "", prices: null } }];
+  return await passWhole(await send(deps, routes, { ...outgoing, bodyFor: null, firstByteMs: SHORT_MS }));
+}
+
+/** svc does not know when a model was made. */
+const UNKNOWN_TIME = new Date(0);
+
+const SHAPE: Record<Format, (ids: readonly string[]) => Record<string, unknown>> = {
+  openai: (ids) => ({
+    object: "list",
+    data: ids.map((id) => ({ id, object: "model", created: UNKNOWN_TIME.getTime(), owned_by: "svc" })),
+  }),
+  anthropic: (ids) => ({
+    data: ids.map((id) => ({
+      type: "model",
+      id,
+      display_name: id,
+      created_at: UNKNOWN_TIME.toISOString(),
+    })),
+    has_more: false,
+    first_id: ids[0] ?? null,
+    last_id: ids.at(-1) ?? null,
+  }),
+};

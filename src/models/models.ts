@@ -1,0 +1,93 @@
+import { readFileSync, statSync } from "node:fs";
+import type { Logger } from "pino";
+import { parse, TomlError } from "smol-toml";
+import { type Config, ConfigError } from "../config.ts";
+import { CatalogError, readCatalog, type Upstream } from "./catalog.ts";
+
+/** The upstreams of the model gateway. */
+export interface Models {
+  /** The current upstreams. Reads SVC_MODELS_FILE again if it has changed. */
+  upstreams(): readonly Upstream[];
+}
+
+/** More than a thousand models. */
+const FILE_MAX_BYTES = 1024 * 1024;
+
+/** The id of the upstream of SVC_LLM_BASE_URL. */
+const DEFAULT_ID = "default";
+
+type Configured = Pick<Config, "modelsFile" | "modelUpstream">;
+
+/**
+ * Opens the upstreams: those of SVC_MODELS_FILE, then the one of SVC_LLM_BASE_URL. A changed file that is not valid is
+ * logged once, and the upstreams stay as they were.
+ * @throws ConfigError when the file is not valid
+ */
+export function openModels(
+  { modelsFile: path, modelUpstream }: Configured,
+  env: Readonly<Record<string, string | undefined>>,
+  log: Pick<Logger, "info" | "error">,
+): Models {
+  const single: Upstream[] = modelUpstream
+    ? [{ id: DEFAULT_ID, format: "openai", ...modelUpstream, models: null }]
+    : [];
+  if (path === null) return { upstreams: () => single };
+  let version = versionOf(path);
+  let current: readonly Upstream[] = [...read(path, env, single), ...single];
+  return {
+    upstreams() {
+      const now = versionOf(path);
+      if (now === version) return current;
+      version = now;
+      try {
+        current = [...read(path, env, single), ...single];
+        log.info({ upstreams: current.map(({ id }) => id) }, "read SVC_MODELS_FILE again");
+      } catch (error) {
+        if (!(error instanceof ConfigError)) throw error;
+        log.error(`${error.message} The upstreams stay as they were.`);
+      }
+      return current;
+    },
+  };
+}
+
+/** Changes when the file does; null without a file. */
+function versionOf(path: string): string | null {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat ? `${stat.ino} ${stat.size} ${stat.mtimeMs}` : null;
+}
+
+function read(
+  path: string,
+  env: Readonly<Record<string, string | undefined>>,
+  others: readonly Upstream[],
+): Upstream[] {
+  try {
+    const upstreams = readCatalog(parseFile(path), env);
+    const taken = upstreams.find(({ id }) => others.some((other) => other.id === id));
+    if (taken) throw new CatalogError(`the id "${taken.id}" is that of SVC_LLM_BASE_URL`);
+    return upstreams;
+  } catch (error) {
+    throw new ConfigError(`SVC_MODELS_FILE (${path}) is not valid: ${reasonOf(error)}.`);
+  }
+}
+
+function parseFile(path: string): unknown {
+  const bytes = readFileSync(path);
+  if (bytes.byteLength > FILE_MAX_BYTES) throw new CatalogError(`it is larger than ${FILE_MAX_BYTES} bytes`);
+  return parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+}
+
+/** Without the text of the file, which contains keys. */
+function reasonOf(error: unknown): string {
+  if (error instanceof CatalogError) return error.message;
+  if (error instanceof TomlError) {
+    const [summary = ""] = error.message.replace(/^Invalid TOML document: /, "").split("\n");
+    return `line ${error.line}, column ${error.column}: ${summary}`;
+  }
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (code === "ENOENT") return "there is no such file";
+  if (code === "EACCES") return "the server's user cannot read it";
+  if (code === "EISDIR") return "it is a folder";
+  return "it cannot be read as UTF-8";
+}
