@@ -3,6 +3,7 @@ import type { ChangeRequest, ChangeRequestDiff, MergePreview } from "../../src/c
 import type { Comment } from "../../src/contract/comment.ts";
 import type { ErrorBody } from "../../src/contract/errors.ts";
 import type { Project } from "../../src/contract/project.ts";
+import type { Usage } from "../../src/contract/usage.ts";
 import { ADA } from "./authors.ts";
 import { APP_ROUTES } from "./cli-apps.ts";
 import { REPOSITORY_ROUTES } from "./cli-repository.ts";
@@ -255,6 +256,12 @@ const DEFAULTS: Record<string, Route> = {
   "GET /health": () => ({ status: "ok", service: "svc-api", version: "0.1.0", database: "embedded" }),
   "GET /auth/whoami": () => IDENTITY,
   "GET /accounts/me": () => ME,
+  [`GET /accounts/${ACCOUNT_ID}/usage`]: (): Usage => {
+    const tokens = { input: 100, output: 10, cached: 20 };
+    const total = { calls: 2, incomplete: 0, unpriced: 0, tokens, cost: 0.5 };
+    const usage = [{ key: "2026-11-20", name: null, ...total }];
+    return { group_by: "day", since: TIME, until: TIME, usage, total, truncated: false };
+  },
   "GET /projects": () => ({ projects: [project()] }),
   "POST /projects": ({ body }) =>
     Response.json(project({ name: String(Reflect.get(Object(body), "name")) }), { status: 201 }),
