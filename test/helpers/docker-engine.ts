@@ -83,7 +83,10 @@ export async function leftoversOf({ installation }: ProviderOptions, sessionId: 
     ),
     ...networks.map(({ Name, Labels }: { Name: string; Labels: object }) => JSON.stringify([Name, Labels])),
   ];
-  return [...names.filter(isOf), ...(Volumes ?? []).map(({ Name }: { Name: string }) => `volume ${Name}`)];
+  // a session's volumes have no name of their own; those of Compose are of another test
+  const volumes: { Name: string; Labels: object | null }[] = Volumes ?? [];
+  const ofNone = volumes.filter(({ Labels }) => !Object.hasOwn(Labels ?? {}, "com.docker.compose.project"));
+  return [...names.filter(isOf), ...ofNone.map(({ Name }) => `volume ${Name}`)];
 }
 
 /** Runs a function with another DOCKER_HOST. */
