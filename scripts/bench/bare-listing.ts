@@ -66,6 +66,9 @@ const server = Bun.serve({
               counts: approval["head_commit_sha"] === row["head_commit_sha"],
             })),
           required_approvals: caller["required_approvals"],
+          // of sessions, which these change requests do not come from
+          cost: null,
+          tokens: { input: 0, output: 0, cached: 0 },
         };
       }),
     });
