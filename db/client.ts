@@ -8,7 +8,7 @@ import wasmPath from "../node_modules/@electric-sql/pglite/dist/pglite.wasm" wit
 import { type Listener, listenEmbedded, listenPostgres, type Subscription } from "./listen.ts";
 import { migrateEmbedded, migratePostgres } from "./migrate.ts";
 import * as schema from "./schema/index.ts";
-import { embeddedSnapshot } from "./snapshot.ts";
+import { embeddedSnapshot, unpackSnapshot } from "./snapshot.ts";
 
 /** Runs one statement as text. @returns its rows */
 export type Query = (text: string, values?: string[]) => Promise<Record<string, unknown>[]>;
@@ -112,9 +112,10 @@ export async function openEmbedded(
   const { PGlite } = await import("@electric-sql/pglite");
   const fresh = directory === undefined || !(await Bun.file(`${directory}/PG_VERSION`).exists());
   const snapshot = fresh && migrate ? embeddedSnapshot() : null;
+  if (snapshot !== null && directory !== undefined) await unpackSnapshot(snapshot, directory);
   const client = await PGlite.create({
-    ...(directory === undefined ? {} : { dataDir: directory }),
-    ...(snapshot === null ? {} : { loadDataDir: Bun.file(snapshot) }),
+    ...(directory !== undefined && { dataDir: directory }),
+    ...(snapshot !== null && directory === undefined && { loadDataDir: Bun.file(snapshot) }),
     fsBundle: Bun.file(fsBundlePath),
     pgliteWasmModule: await compile(wasmPath),
     initdbWasmModule: await compile(initdbPath),

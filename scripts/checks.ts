@@ -12,7 +12,8 @@ const program = (name: string) => join(ROOT, "node_modules/.bin", name);
 
 export const CHECKS: readonly Check[] = [
   { name: "format and lint (biome)", command: [program("biome"), "check", "--error-on-warnings"] },
-  { name: "types (tsc)", command: [program("tsc"), "--noEmit"] },
+  // by default, four checkers each check what they share: two thirds more CPU time
+  { name: "types (tsc)", command: [program("tsc"), "--noEmit", "--checkers", "1"] },
   { name: "dead code (knip)", command: [process.execPath, "--bun", program("knip"), "--no-progress"] },
   { name: "direction of imports", command: [process.execPath, "scripts/check-imports.ts"] },
   {

@@ -1,12 +1,15 @@
 import { expect } from "bun:test";
+import { mkdirSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
 import { migrateEmbedded } from "../../db/migrate.ts";
-import { embeddedSnapshot } from "../../db/snapshot.ts";
+import { embeddedSnapshot, unpackSnapshot } from "../../db/snapshot.ts";
 import { jobsTables } from "../../src/jobs/queue.ts";
+import { temporary } from "../helpers/git-repo.ts";
 import { needs } from "../helpers/needs.ts";
 
-const SNAPSHOT = embeddedSnapshot();
-const test = needs("a build of this source (npm run build)", SNAPSHOT !== null);
+const SNAPSHOT = embeddedSnapshot() ?? "";
+const test = needs("a build of this source (npm run build)", SNAPSHOT !== "");
 
 /** Columns, indices and constraints, and which migrations have made them. */
 const LOOKS = [
@@ -17,7 +20,7 @@ const LOOKS = [
 ];
 
 test("a first start from the snapshot has the tables of the migrations, and no rows", async () => {
-  await using loaded = await PGlite.create({ loadDataDir: Bun.file(SNAPSHOT ?? "") });
+  await using loaded = await PGlite.create({ loadDataDir: Bun.file(SNAPSHOT) });
   await using made = await PGlite.create();
   await migrateEmbedded(made);
   await made.exec(jobsTables());
@@ -29,4 +32,19 @@ test("a first start from the snapshot has the tables of the migrations, and no r
   const tables = "select tablename as name from pg_tables where schemaname = 'public'";
   for (const { name } of (await loaded.query<{ name: string }>(tables)).rows)
     expect((await loaded.query(`select from "${name}" limit 1`)).rows).toEqual([]);
+});
+
+test("a snapshot is unpacked whole or not at all, also after a start that was killed", async () => {
+  await using folder = await temporary();
+  const cut = join(folder.path, "cut.tar.gz");
+  const directory = join(folder.path, "postgres");
+  await Bun.write(cut, (await Bun.file(SNAPSHOT).bytes()).subarray(0, 1_000_000));
+  await expect(unpackSnapshot(cut, directory)).rejects.toThrow();
+  expect(readdirSync(folder.path)).toEqual(["cut.tar.gz"]);
+  mkdirSync(`${directory}.unpacking/left`, { recursive: true });
+  await unpackSnapshot(SNAPSHOT, directory);
+  expect(readdirSync(folder.path).sort()).toEqual(["cut.tar.gz", "postgres"]);
+  expect(readdirSync(directory)).not.toContain("left");
+  expect(readdirSync(directory)).toContain("PG_VERSION");
+  expect(statSync(directory).mode & 0o777).toBe(0o700);
 });

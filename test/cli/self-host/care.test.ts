@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { CHECKS } from "../../../cli/commands/self-host/doctor-checks.ts";
 import { svc } from "../../helpers/cli-run.ts";
-import { selfHosted } from "../../helpers/self-hosted.ts";
+import { SVC_API, selfHosted } from "../../helpers/self-hosted.ts";
 
 /** One server for the whole file: each test begins with the state that the one before left. */
 const server = selfHosted();
@@ -130,11 +130,11 @@ test("a backup is restored on a machine without a server, and refused where ther
   }
 });
 
-/** An svc-api that claims a version, and does what the server from source does unless `broken` says otherwise. */
+/** An svc-api that claims a version, and does what the real one does unless `broken` says otherwise. */
 function program(name: string, version: string | null, broken = ""): string {
   const path = join(mkdtempSync(join(folder, `${name}-`)), "svc-api");
   const claim = version === null ? "" : `[ "$1" = version ] && echo "svc-api ${version}" && exit`;
-  const main = `exec '${process.execPath}' '${resolve("src/main.ts")}' "$@"`;
+  const main = `exec '${SVC_API}' "$@"`;
   const serve = broken === "" ? "" : `[ $# = 0 ] && { ${broken}; }`;
   writeFileSync(path, `#!/bin/sh\n${claim}\n${serve}\n${main}\n`);
   chmodSync(path, 0o755);
