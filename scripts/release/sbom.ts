@@ -24,7 +24,7 @@ export function sbomOf(root: string): string {
   });
   setLicense(svc, manifest.license);
   bom.metadata.component = svc;
-  const components = new Map(packages.map((each) => [each.key, componentOf(each, root)]));
+  const components = componentsOf(packages, root);
   for (const { key, uses } of packages) {
     const component = components.get(key);
     if (!component) continue;
@@ -44,6 +44,19 @@ export function sbomOf(root: string): string {
 
 function addUse(user: Models.Component, used: Models.Component | undefined): void {
   if (used) user.dependencies.add(used.bomRef);
+}
+
+/** The component of each place of bun.lock: a version that has several places is one component. */
+function componentsOf(packages: readonly LockedPackage[], root: string): Map<string, Models.Component> {
+  const versions = new Map<string, Models.Component>();
+  return new Map(
+    packages.map((each) => {
+      const version = `${each.name}@${each.version}`;
+      const component = versions.get(version) ?? componentOf(each, root);
+      versions.set(version, component);
+      return [each.key, component];
+    }),
+  );
 }
 
 function componentOf(found: LockedPackage, root: string): Models.Component {

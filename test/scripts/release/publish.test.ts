@@ -136,6 +136,7 @@ describe("the bill of materials", () => {
     expect(purls).toContain(`pkg:npm/%40oven/bun-linux-x64-musl@${Bun.version}`);
     expect(purls.some((purl) => purl.startsWith("pkg:npm/elysia@"))).toBe(true);
     expect(purls.some((purl) => purl.startsWith("pkg:npm/knip@"))).toBe(false);
+    expect(new Set(purls).size).toBe(purls.length);
     for (const each of components) expect(each.hashes[0].content).toMatch(/^[0-9a-f]{128}$/);
     const known = new Set([metadata.component["bom-ref"], ...purls]);
     for (const each of dependencies) for (const used of each.dependsOn ?? []) expect(known).toContain(used);
