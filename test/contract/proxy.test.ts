@@ -99,7 +99,8 @@ test("neither Bun nor git reaches a loopback address through a proxy", async () 
     ...urls.slice(0, 2).map((url) => ended(["git", "ls-remote", url], env)),
   ]);
   expect(seen).toEqual([]);
-  expect(answers.map(({ err }) => err.includes("from the proxy") || err.includes("418"))).not.toContain(true);
+  // git has the origin's 404
+  for (const { err } of answers.slice(1)) expect(err).toContain("not found");
   expect(answers[0]?.code).toBe(0);
   // the proxy is used for all other hosts
   await ended([process.execPath, "-e", script, "http://a.test/"], env);
