@@ -35,7 +35,7 @@ describe("names", () => {
     for (const name of [SUMS_FILE, SIGNATURE_FILE, SBOM_FILE, LATEST_FILE, KEY_FILE])
       expect(isReleaseFileName(name)).toBe(true);
     expect(SUMS_BYTES_MAX).toBeLessThan(ARCHIVE_BYTES_MAX.svc);
-    // svc-api's archive has 59 MB, with the embedded database
+    // svc-api's archive has 50 MB, with the embedded database
     expect(ARCHIVE_BYTES_MAX).toEqual({ svc: 45_000_000, "svc-agent": 45_000_000, "svc-api": 65_000_000 });
   });
 
