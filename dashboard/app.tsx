@@ -28,6 +28,7 @@ const NewSession = lazyPage(async () => (await import("./pages/sessions/new.tsx"
 const SessionPage = lazyPage(async () => (await import("./pages/sessions/session.tsx")).SessionPage);
 const Triggers = lazyPage(async () => (await import("./pages/triggers/triggers.tsx")).Triggers);
 const TriggerPage = lazyPage(async () => (await import("./pages/triggers/trigger.tsx")).TriggerPage);
+const WebhookPage = lazyPage(async () => (await import("./pages/webhooks/webhook.tsx")).WebhookPage);
 const ChangeRequests = lazyPage(
   async () => (await import("./pages/change-requests/change-requests.tsx")).ChangeRequests,
 );
@@ -86,6 +87,7 @@ function ProjectPages({ projectId }: { projectId: string }) {
       <Switch>
         <Route path="/projects/:projectId/secrets" component={Secrets} />
         <Route path="/projects/:projectId/settings" component={ProjectSettings} />
+        <Route path="/projects/:projectId/webhooks/:webhookId" component={WebhookPage} />
         <Route path="/projects/:projectId/apps" component={Apps} />
         <Route path="/projects/:projectId/apps/:slug" component={AppPage} />
         <Route path="/projects/:projectId/triggers" component={Triggers} />

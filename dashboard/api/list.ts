@@ -13,8 +13,16 @@ interface Answer<T> {
  * A list of the API, loaded page by page.
  * @param path below `/v1`, without `limit` and `cursor`
  * @param name the key of the rows in the response
+ * @param pollMs after how many milliseconds the list is read again, if it is
  */
-export function useList<T>(queryKey: readonly unknown[], path: string, name: string) {
+export function useList<T>(
+  queryKey: readonly unknown[],
+  path: string,
+  name: string,
+  { pollMs }: { pollMs?: (rows: readonly T[]) => number | false } = {},
+) {
+  const rowsOf = (pages: readonly Answer<T>[] = []) =>
+    pages.flatMap(({ [name]: found }) => (Array.isArray(found) ? found : []));
   const list = useInfiniteQuery({
     queryKey,
     queryFn: ({ pageParam, signal }) => {
@@ -23,7 +31,7 @@ export function useList<T>(queryKey: readonly unknown[], path: string, name: str
     },
     initialPageParam: "",
     getNextPageParam: ({ next_cursor }) => (typeof next_cursor === "string" ? next_cursor : undefined),
+    refetchInterval: ({ state }) => pollMs?.(rowsOf(state.data?.pages)) ?? false,
   });
-  const rows = list.data?.pages.flatMap(({ [name]: found }) => (Array.isArray(found) ? found : [])) ?? [];
-  return { ...list, rows };
+  return { ...list, rows: rowsOf(list.data?.pages) };
 }

@@ -5,12 +5,13 @@ import { Page } from "../../parts/page.tsx";
 import { Section } from "../../parts/section.tsx";
 import { NextSteps } from "../projects/next-steps.tsx";
 import { Tokens } from "../tokens/tokens.tsx";
+import { Webhooks } from "../webhooks/webhooks.tsx";
 import { DeleteProject } from "./delete-project.tsx";
 import { General } from "./general.tsx";
 import { Manifest } from "./manifest.tsx";
 import { RepositoryAddress } from "./repository.tsx";
 
-/** The settings of a project: name, repository, tokens, deletion. */
+/** The settings of a project: name, repository, tokens, webhooks, deletion. */
 export function ProjectSettings() {
   const project = useProject();
   return (
@@ -34,6 +35,7 @@ export function ProjectSettings() {
           queryKey={[project.project_id, "token"]}
           at={path`/projects/${project.project_id}/cli-token`}
         />
+        <Webhooks />
         <DeleteProject project={project} />
       </div>
     </Page>
