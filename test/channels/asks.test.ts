@@ -41,6 +41,29 @@ test("a question has buttons, and the one that a member clicks is the answer", a
   await bench.said(ts, "I did: choose");
 });
 
+test("a question is posted once, although another prompt of the session waits", async () => {
+  bench.isWorking = true;
+  const ts = await bench.mention("first");
+  await bench.said(ts, "Working…");
+  await bench.send({
+    type: "message",
+    channel: GENERAL,
+    user: OWNER,
+    ts: newTs(),
+    thread_ts: ts,
+    text: "second",
+  });
+  await bench.said(ts, "Waiting for the agent…");
+  bench.asks = [question()];
+  await bench.click(await bench.said(ts, "Which &lt;db&gt;?"), "svc_answer_0");
+  await bench.said(ts, "The question was answered.");
+  bench.isWorking = false;
+  await bench.said(ts, "I did: second");
+  expect(
+    bench.slack.thread(ts).filter(({ text, earlier }) => /question|Which/.test(text + earlier)),
+  ).toHaveLength(1);
+});
+
 test("a question that is answered elsewhere cannot be answered again", async () => {
   const { ts, message } = await asked(question(), "Which &lt;db&gt;?");
   const again = { ...message, blocks: structuredClone(message.blocks) };

@@ -14,7 +14,7 @@ import { escapeLine, escapeText, link } from "./slack/mrkdwn.ts";
 import { type TaskResult, updateTask } from "./tasks.ts";
 
 /** How often a prompt in progress is read. */
-const POLL_MS = 1_000;
+const POLL_MS = 2_000;
 /** How often the status of one that works is updated: Slack allows about 50 updates a minute. */
 const PROGRESS_MS = 4_000;
 /** The same while the session does not run. */
@@ -60,7 +60,8 @@ export async function relayPrompt(deps: Deps, task: TaskRow): Promise<TaskResult
   const again = (againMs: number) => ({ againMs, payload: { ...relay } });
   if (prompt.endedAt === null && session.status !== "failed") {
     await showStatus(posting, await progressText(posting, prompt));
-    await showAsk(posting);
+    // of several prompts of a session, the one that runs
+    if (prompt.state === "running") await showAsk(posting);
     const ageMs = (await deps.databaseTime(deps.db)).getTime() - task.createdAt.getTime();
     if (ageMs > FOLLOWED_DAYS * 86_400_000) return "done";
     return again(isAlive(session) ? POLL_MS : STOPPED_MS);
@@ -78,7 +79,7 @@ async function progressText({ reached, relay }: Posting, { state }: PromptRow): 
     if (!isAlive(session)) return "Waiting: the session is stopped.";
     return session.status === "running" ? "Waiting for the agent…" : "Starting a session…";
   }
-  const progress = daemon && (await readProgress(daemon, relay.promptId));
+  const progress = daemon && (await readProgress(daemon, relay.promptId, "step"));
   const tool = progress?.tool ?? null;
   return tool === null ? WORKING : `${WORKING} ${escapeLine(tool, LINE_MAX)}`;
 }
@@ -122,7 +123,7 @@ async function showEnd(posting: Posting, prompt: PromptRow): Promise<boolean> {
   const isAnswered = prompt.state === "answered";
   if (!relay.isAnswered) {
     const progress =
-      isAnswered && reached.daemon ? await readProgress(reached.daemon, prompt.promptId) : null;
+      isAnswered && reached.daemon ? await readProgress(reached.daemon, prompt.promptId, "answer") : null;
     if (isAnswered && !progress?.text && isAlive(reached.session) && relay.tries < TRIES) {
       relay.tries++;
       return false;

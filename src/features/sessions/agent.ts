@@ -11,8 +11,8 @@ import {
 } from "../../conversation/runtime-event.ts";
 import { callRuntime, type Daemon, fetchHealth } from "../../sandboxes/daemon.ts";
 
-/** Messages that are read: an answer with its last steps. With large outputs of tools, fewer fit. */
-const MESSAGES = [40, 6];
+/** Messages that are read: of a step the last ones; of an answer more, unless large outputs of tools do not fit. */
+const MESSAGES = { step: [4], answer: [40, 6] };
 /** Open requests of an agent and its subagents. */
 const ASKS_MAX = 20;
 
@@ -33,12 +33,19 @@ export interface PromptProgress {
   tool: string | null;
 }
 
-/** @returns null if the sandbox does not answer, or has no answer to this prompt */
-export async function readProgress(daemon: Daemon, promptId: string): Promise<PromptProgress | null> {
+/**
+ * @param part what is wanted: the current step, which is cheap, or the answer
+ * @returns null if the sandbox does not answer, or has no answer to this prompt
+ */
+export async function readProgress(
+  daemon: Daemon,
+  promptId: string,
+  part: keyof typeof MESSAGES,
+): Promise<PromptProgress | null> {
   const conversation = (await fetchHealth(daemon))?.conversation ?? "";
   if (!CONVERSATION_ID.test(conversation)) return null;
   const end = messageEndOf(promptId);
-  for (const limit of MESSAGES) {
+  for (const limit of MESSAGES[part]) {
     const found = await callRuntime(daemon, "GET", `/session/${conversation}/message?limit=${limit}`);
     if (!Array.isArray(found)) continue;
     const answers = found.flatMap(readMessage).filter(({ message }) => message.role === "assistant");

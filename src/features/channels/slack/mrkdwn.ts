@@ -23,13 +23,10 @@ export function escapeText(text: string, max: number): string {
   return result;
 }
 
-/** The same in one line, without markup: for titles and labels. */
+/** The same in one line, whose marks of emphasis and code have no meaning: for titles. They count twice. */
 export function escapeLine(text: string, max: number): string {
   const line = text.replace(HIDDEN, " ").replace(/\s+/g, " ").trim();
-  return escapeText(
-    line.replace(/[`*_~]/g, (mark) => `${ZERO_WIDTH_SPACE}${mark}`),
-    max,
-  );
+  return escapeText(line, max).replace(/[`*_~]/g, (mark) => mark + ZERO_WIDTH_SPACE);
 }
 
 /** Plain text of a button, in which Slack reads no markup. */

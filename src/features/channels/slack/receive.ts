@@ -16,6 +16,8 @@ const WRONG: Limit = { name: "slack signature", max: 30, windowS: 60 };
 /** Connections by one app in one workspace, and those that a URL verification, which names no workspace, is tried with. */
 const TRIED_MAX = 200;
 const CHALLENGE_MAX = 1_000;
+/** A URL verification is short, so that trying it with many secrets is cheap. */
+const VERIFICATION_MAX = 4_000;
 
 type ReceiveDeps = Pick<Deps, "db" | "keys" | "clock" | "databaseTime" | "changes" | "log">;
 const ACCEPTED: SlackAccepted = { ok: true };
@@ -29,7 +31,8 @@ export async function receiveEvent(deps: ReceiveDeps, request: Request): Promise
   const signed = await readSlackRequest(deps, request);
   const body = parseJson(signed.body);
   if (textField(body, "type") === "url_verification") {
-    await requireSigner(deps, request, signed, await newest(deps));
+    const tried = signed.body.length > VERIFICATION_MAX ? [] : await newest(deps);
+    await requireSigner(deps, request, signed, tried);
     const challenge = textField(body, "challenge");
     if (challenge.length > CHALLENGE_MAX)
       throw new SvcError("validation_failed", "The challenge is too long.");
@@ -121,9 +124,14 @@ async function requireSigner(
   signed: SlackRequest,
   rows: readonly ChannelRow[],
 ): Promise<ChannelRow[]> {
+  /** Connections of one app have the same secret. */
+  const tried = new Map<string, boolean>();
   const signers = rows.filter((row) => {
-    const secrets = openSecrets(deps, row);
-    return secrets !== null && signed.isSignedWith(secrets.signingSecret);
+    const secret = openSecrets(deps, row)?.signingSecret;
+    if (secret === undefined) return false;
+    const isSigner = tried.get(secret) ?? signed.isSignedWith(secret);
+    tried.set(secret, isSigner);
+    return isSigner;
   });
   if (signers.length > 0) return signers;
   await countAttempt(deps, WRONG, addressOf(request));
