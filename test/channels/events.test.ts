@@ -185,18 +185,36 @@ test("an agent's text mentions nobody, links nowhere else, and is bounded", asyn
   expect(post?.args).toMatchObject({ parse: "none", link_names: "false", unfurl_links: "false" });
 });
 
-test("a wait that Slack asks for is respected, and the message is posted once", async () => {
-  let refusals = 0;
-  bench.slack.onCall = ({ method, args }) =>
-    method === "chat.postMessage" && args["text"]?.includes("I did: later") && refusals++ === 0
-      ? Response.json({ ok: false, error: "ratelimited" }, { status: 429, headers: { "Retry-After": "2" } })
-      : null;
+test("a wait that Slack asks for is respected: it refuses once, and the message is posted once", async () => {
+  let [refusals, until] = [0, 0];
+  bench.slack.onCall = ({ method, args }) => {
+    if (method !== "chat.postMessage" || !args["text"]?.includes("I did: later")) return null;
+    if (until === 0) until = Date.now() + 3_000;
+    else if (Date.now() >= until) return null;
+    refusals++;
+    const headers = { "Retry-After": "3" };
+    return Response.json({ ok: false, error: "ratelimited" }, { status: 429, headers });
+  };
   const ts = await bench.mention("later");
   await bench.said(ts, "I did: later");
   await bench.said(ts, /^Done\./);
-  expect(refusals).toBe(2);
+  expect(refusals).toBe(1);
   expect(bench.slack.thread(ts)).toHaveLength(2);
 });
+
+needs("a real Postgres", POSTGRES)(
+  "a member whose address in svc is not verified can prompt nothing",
+  async () => {
+    const { api } = bench;
+    const database = await openPostgres(api.databaseUrl ?? "");
+    const isOwner = eq(users.email, "first@example.com");
+    await database.db.update(users).set({ emailProven: false }).where(isOwner);
+    const ts = await bench.mention("as nobody");
+    await bench.said(ts, "only work for members");
+    await database.db.update(users).set({ emailProven: true }).where(isOwner);
+    await database.close();
+  },
+);
 
 test("an error of svc is said in the thread", async () => {
   const ts = await bench.mention("first");

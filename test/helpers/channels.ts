@@ -36,6 +36,8 @@ export interface ChannelBench {
   /** The open requests of agents, and the replies to them. */
   asks: Record<string, unknown>[];
   replies: { path: string; body: unknown }[];
+  /** How often svc has read the open questions. */
+  reads: number;
   /** Whether agents are still working. */
   isWorking: boolean;
   stop(how?: { keepData?: boolean }): Promise<void>;
@@ -130,6 +132,7 @@ export async function startChannels(
     answer: (text) => `I did: ${text}`,
     asks: [],
     replies: [],
+    reads: 0,
     isWorking: false,
     async stop(how) {
       await api.stop(how);
@@ -147,6 +150,7 @@ export async function startChannels(
       bench.asks = bench.asks.filter(({ id }) => !pathname.includes(String(id)));
       return Response.json(true);
     }
+    if (pathname === "/question") bench.reads++;
     if (pathname === "/question") return Response.json(bench.asks.filter((ask) => "questions" in ask));
     if (pathname === "/permission") return Response.json(bench.asks.filter((ask) => "permission" in ask));
     if (pathname !== "/session/ses_one/message") return new Response(null, { status: 404 });
