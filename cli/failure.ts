@@ -28,6 +28,7 @@ export type LocalCode =
   | "session_deleted"
   | "deployment_failed"
   | "webhook_failed"
+  | "channel_failed"
   | "run_failed"
   | "run_aborted"
   | "run_rejected"

@@ -56,7 +56,7 @@ Codes of the CLI: usage, cancelled, not_signed_in, no_project, config_invalid,
 config_busy, link_invalid, link_mismatch, host_unknown, network, timeout,
 unexpected_response, login_failed, project_exists, file, git, manifest_invalid,
 not_fast_forward, session_failed, session_stopped, session_deleted,
-webhook_failed, jq,
+webhook_failed, channel_failed, jq,
 install_record_invalid, update_unsupported, update_failed, internal. All others
 come from the API.
 `,

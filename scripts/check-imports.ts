@@ -32,7 +32,7 @@ const ORDER: readonly (readonly string[])[] = [
   ["src/features/runs/", "src/features/saved-work/"],
   ["src/features/sessions/", "src/edge/gateway/", "src/features/repository/"],
   ["src/features/change-requests/"],
-  ["src/features/triggers/", "src/features/apps/"],
+  ["src/features/triggers/", "src/features/apps/", "src/features/channels/"],
   ["src/edge/proxy/", "src/edge/dashboard/", "src/edge/releases/", "src/edge/admin/", "src/edge/executor/"],
   ["src/edge/metrics-page.ts"],
   ["src/app.ts", "src/arguments.ts"],

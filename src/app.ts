@@ -15,6 +15,8 @@ import { releaseRoutes, servedReleaseRoutes } from "./edge/releases/routes.ts";
 import { appRoutes } from "./features/apps/routes.ts";
 import { commentRoutes } from "./features/change-requests/comments/routes.ts";
 import { approvalRoutes, changeRequestRoutes, mergeRoutes } from "./features/change-requests/routes.ts";
+import { channelRoutes } from "./features/channels/routes.ts";
+import { slackRoutes } from "./features/channels/slack-routes.ts";
 import { manifestRoutes } from "./features/manifest/routes.ts";
 import { usageRoutes } from "./features/models/routes.ts";
 import { projectRoutes, projectTokenRoutes } from "./features/projects/routes.ts";
@@ -38,7 +40,8 @@ import { authRoutes } from "./identity/auth/routes.ts";
 import { deviceRoutes } from "./identity/device/routes.ts";
 import { signInRoutes } from "./identity/sign-in/routes.ts";
 
-const WEBHOOKS = "/v1/webhooks/";
+/** Their signatures cover the raw bytes of the body, so their handlers read it. */
+const SIGNED = ["/v1/webhooks/", "/v1/channels/"];
 
 /**
  * The HTTP API. Errors, limits and logging first, since hooks bind only what is registered after them; then the
@@ -68,8 +71,9 @@ export function createApp(deps: Deps) {
       Object.assign(set.headers, failure.headers, { "x-request-id": id });
       return toBody(failure);
     })
-    // the signature of a webhook covers its raw bytes, so its handler reads the body
-    .onParse(({ request, path }) => (path.startsWith(WEBHOOKS) ? null : readJson(request)))
+    .onParse(({ request, path }) =>
+      SIGNED.some((prefix) => path.startsWith(prefix)) ? null : readJson(request),
+    )
     .onAfterResponse(({ request, route, set }) => {
       const { id, started } = seen(request);
       const status = typeof set.status === "number" ? set.status : 200;
@@ -106,6 +110,8 @@ export function createApp(deps: Deps) {
         .use(commentRoutes(deps))
         .use(triggerRoutes(deps))
         .use(webhookRoutes(deps))
+        .use(channelRoutes(deps))
+        .use(slackRoutes(deps))
         .use(executorRoutes(deps)),
     )
     .use(releaseRoutes(deps))

@@ -95,6 +95,8 @@ export interface Config {
   signUp: (typeof SIGN_UP)[number];
   /** The OAuth app for sign-in with GitHub. */
   github: GithubApp | null;
+  /** The base URL of Slack's Web API, without a trailing slash. */
+  slackApiUrl: string;
   /** Host part of the merge commits' no-reply address. */
   noReplyHost: string;
   logLevel: LogLevel;
@@ -167,6 +169,7 @@ export function readConfig(env: Environment, isRoot = process.getuid?.() === 0):
     },
     signUp: oneOf(env, "SVC_SIGN_UP", SIGN_UP, "invited"),
     github: githubApp(env),
+    slackApiUrl: baseUrl(env, "SVC_SLACK_API_URL") ?? "https://slack.com/api",
     noReplyHost: hostName(env, "SVC_NO_REPLY_HOST", "svc.invalid"),
     logLevel: oneOf(env, "SVC_LOG_LEVEL", LOG_LEVELS, "info"),
     trustedProxies: trustedProxies(env),

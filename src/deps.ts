@@ -48,7 +48,15 @@ export interface Deps {
   checkpoint: (step: Step) => void | Promise<void>;
 }
 
-type Step = MergeStep | PushStep | SessionStep | PromptStep | FiringStep | DeployStep | WebhookStep;
+type Step =
+  | MergeStep
+  | PushStep
+  | SessionStep
+  | PromptStep
+  | FiringStep
+  | DeployStep
+  | WebhookStep
+  | ChannelStep;
 
 /** The steps of a session's start, stop and deletion. Each checkpoint is called after its step. */
 export const SESSION_STEPS = [
@@ -77,6 +85,9 @@ export type FiringStep = "firing-recorded";
 
 /** The steps of an attempt to deliver an event to a webhook. */
 export type WebhookStep = "delivery-claimed" | "delivery-sent";
+
+/** The steps of a task of a chat channel: claimed, the session or prompt made, and posted to the chat. */
+export type ChannelStep = "channel-claimed" | "channel-prompted" | "channel-posted";
 
 /** The steps of a merge, in order. */
 export const MERGE_STEPS = ["commit-written", "intent-recorded", "pushed", "kept", "merge-recorded"] as const;

@@ -12,6 +12,7 @@ import { applyApps } from "./features/apps/apply.ts";
 import { deploymentRuns } from "./features/apps/kind.ts";
 import { startAppWorker } from "./features/apps/worker.ts";
 import { settleAll } from "./features/change-requests/settle.ts";
+import { startChannelWorker } from "./features/channels/worker.ts";
 import type { ManifestFeature } from "./features/manifest/feature.ts";
 import { followDefaultBranches } from "./features/manifest/follow.ts";
 import { settleCalls } from "./features/models/record.ts";
@@ -209,10 +210,11 @@ async function startWork(
   ];
   const endTriggers = startTriggerScheduler(deps);
   const endWebhooks = startWebhookWorker(deps);
+  const endChannels = startChannelWorker(deps);
   const endFollowing = await followDefaultBranches(deps, manifestFeatures);
   return async () => {
     await Promise.all(workers.map((end) => end()));
-    await Promise.all([endFollowing(), endTriggers(), endWebhooks()]);
+    await Promise.all([endFollowing(), endTriggers(), endWebhooks(), endChannels()]);
   };
 }
 

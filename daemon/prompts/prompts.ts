@@ -1,9 +1,9 @@
-import { createHash } from "node:crypto";
 import { modelOf } from "../../src/contract/conversation.ts";
 import type { DaemonPrompt } from "../../src/contract/daemon.ts";
 import { SvcError } from "../../src/contract/errors.ts";
 import { field } from "../../src/contract/json.ts";
 import { newMessageId } from "../../src/contract/message-id.ts";
+import { messageEndOf } from "../../src/contract/prompt-message.ts";
 import type { RunActivity } from "../activity.ts";
 import { runningSessions } from "../runtime/abort.ts";
 import type { RuntimeCall } from "../runtime/call.ts";
@@ -190,7 +190,7 @@ class SentPrompt {
   constructor(id: string, text: string) {
     this.id = id;
     this.text = text;
-    this.end = createHash("sha256").update(id).digest("hex").slice(0, END_DIGITS);
+    this.end = messageEndOf(id);
   }
 
   settle(outcome: Outcome): void {
@@ -199,8 +199,6 @@ class SentPrompt {
     this.wake();
   }
 }
-
-const END_DIGITS = 14;
 
 /** @throws SvcError unavailable */
 async function inConversation<T>(call: () => Promise<T>): Promise<T> {

@@ -2,6 +2,7 @@ export * from "./account.ts";
 export * from "./app.ts";
 export * from "./approval.ts";
 export * from "./change-request.ts";
+export * from "./channel.ts";
 export * from "./comment.ts";
 export * from "./event.ts";
 export * from "./manifest.ts";

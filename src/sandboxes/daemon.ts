@@ -25,8 +25,11 @@ const ENV_MS = 30_000;
 const ABORT_MS = 20_000;
 /** A cold runtime is slow to accept a prompt; the daemon waits 15 seconds for the result. */
 const PROMPT_MS = 60_000;
-/** A limit, since sandboxes are not trusted. */
+/** The runtime answers from its memory. */
+const RUNTIME_MS = 10_000;
+/** Limits, since sandboxes are not trusted. */
 const RESPONSE_MAX_BYTES = 64 * 1024;
+const RUNTIME_MAX_BYTES = 4 * 1024 * 1024;
 
 /** The daemon's health; null without a valid response. */
 export async function fetchHealth(daemon: Daemon): Promise<DaemonHealth | null> {
@@ -93,6 +96,36 @@ export async function sendPrompt(
   return { kind: status >= 400 && status < 500 ? "refused" : "silent" };
 }
 
+/**
+ * Sends a request to the agent runtime, with the role `platform`.
+ * @param path with its query
+ * @returns the JSON of the answer; undefined without a 2xx answer of up to 4 MiB
+ */
+export async function callRuntime(
+  daemon: Daemon,
+  method: "GET" | "POST",
+  path: string,
+  body?: unknown,
+): Promise<unknown> {
+  try {
+    const response = await request(daemon, path, {
+      method,
+      headers: {
+        "X-Svc-User-Context": contextOf(daemon, method, path),
+        ...(body !== undefined && { "Content-Type": "application/json" }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(RUNTIME_MS),
+      redirect: "manual",
+      keepalive: false,
+    });
+    const text = await readText(response, RUNTIME_MAX_BYTES);
+    return response.ok ? JSON.parse(text || "null") : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Sends a request with the role `platform`. The status is 0 without a response, or with one that is not JSON. */
 async function post(
   daemon: Daemon,
@@ -140,12 +173,12 @@ function contextOf({ serviceKey, sessionId }: Daemon, method: string, path: stri
   });
 }
 
-async function readText(response: Response): Promise<string> {
+async function readText(response: Response, max = RESPONSE_MAX_BYTES): Promise<string> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
   for await (const part of response.body ?? []) {
     bytes += part.length;
-    if (bytes > RESPONSE_MAX_BYTES) throw new Error("a daemon's response is too long");
+    if (bytes > max) throw new Error("a daemon's response is too long");
     parts.push(part);
   }
   return Buffer.concat(parts).toString();

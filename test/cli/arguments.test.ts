@@ -39,7 +39,7 @@ const LINES: [line: string[], code: 0 | 1 | 2, says: string | RegExp][] = [
   [["pr"], 2, "Did you mean `svc cr`?"],
   [["auth"], 2, "Did you mean `svc login`?"],
   [["shop"], 2, "Unknown command: svc shop"],
-  [["channels", "ls"], 2, "`svc channels` is not part of this version of svc"],
+  [["budgets", "ls"], 2, "`svc budgets` is not part of this version of svc"],
   [["my-new-project"], 2, "Unknown command"],
   [["__complet"], 2, "Unknown command"],
   [["cr", "shw", "3"], 2, "Did you mean `svc cr show`?"],

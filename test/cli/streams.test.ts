@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { isGroup } from "../../cli/spec.ts";
 import { TABLE } from "../../cli/table.ts";
 import { failure, fakeApi, PATCH, TOKEN } from "../helpers/cli-api.ts";
+import { CHANNEL_ID } from "../helpers/cli-channels.ts";
 import { expectDocumentedFields } from "../helpers/cli-fields.ts";
 import { cliEnv, makeHome, SVC, spawnSvc, svc } from "../helpers/cli-run.ts";
 import { SESSION_ID } from "../helpers/cli-sessions.ts";
@@ -64,6 +65,9 @@ const DATA_LINES: Record<string, string[]> = {
   "webhooks test": [WEBHOOK_ID],
   "webhooks deliveries": [WEBHOOK_ID],
   "webhooks redeliver": [WEBHOOK_ID, DELIVERY_ID],
+  "channels connect": ["slack"],
+  "channels disconnect": [CHANNEL_ID],
+  "channels test": [CHANNEL_ID],
   "apps info": ["web"],
   "apps deploy": ["web"],
   "apps stop": ["web"],
@@ -71,7 +75,11 @@ const DATA_LINES: Record<string, string[]> = {
   "apps open": ["web"],
 };
 
-const INPUT: Record<string, string> = { "env push": "KEY=value", validate: "svc_version = 1\n" };
+const INPUT: Record<string, string> = {
+  "env push": "KEY=value",
+  validate: "svc_version = 1\n",
+  "channels connect": `xoxb-0123456789\n${"0".repeat(32)}\n`,
+};
 
 /** Prints an event a line instead, or needs an installation or a server of its own: their own tests check them. */
 const APART = /^(sessions chat|update|uninstall|demo|self-host .*)$/;

@@ -70,6 +70,7 @@ export const SETTINGS: readonly string[] = [
   "SVC_SELF_HOST_TLS",
   "SVC_SESSION_CAP",
   "SVC_SIGN_UP",
+  "SVC_SLACK_API_URL",
   "SVC_SSH_KEYS",
   "SVC_TRUSTED_PROXIES",
 ];

@@ -195,5 +195,11 @@ export const OPERATIONS: Readonly<Record<string, readonly [id: string, summary: 
   "PATCH /v1/projects/:projectId/triggers/:slug": ["switchTrigger", "Enable or disable a trigger"],
   "POST /v1/projects/:projectId/triggers/:slug/fire": ["fireTrigger", "Fire a trigger"],
   "POST /v1/executor/mcp": ["callMcp", "Send a message of the Model Context Protocol"],
+  "GET /v1/projects/:projectId/channels": ["listChannels", "List the chat channels of a project"],
+  "POST /v1/projects/:projectId/channels": ["connectChannel", "Connect a chat channel"],
+  "DELETE /v1/projects/:projectId/channels/:channelId": ["disconnectChannel", "Disconnect a chat channel"],
+  "POST /v1/projects/:projectId/channels/:channelId/test": ["testChannel", "Test a chat channel"],
+  "POST /v1/channels/slack/events": ["receiveSlackEvent", "Receive an event of Slack"],
+  "POST /v1/channels/slack/interactions": ["receiveSlackInteraction", "Receive a click in Slack"],
   "POST /v1/webhooks/projects/:project/:slug": ["receiveWebhook", "Fire a webhook trigger"],
 };

@@ -1,0 +1,73 @@
+import { SvcError } from "../../contract/errors.ts";
+import { numberField, parseJson, textField } from "../../contract/json.ts";
+import type { Deps } from "../../deps.ts";
+import { isWithinReach } from "../../jobs/places.ts";
+import { mergeChangeRequest } from "../change-requests/merge.ts";
+import { answerAsk, readAsks } from "../sessions/agent.ts";
+import { reachSession } from "../sessions/row.ts";
+import { ANSWER_ACTION, readAnswer, replyOf } from "./ask-message.ts";
+import { MERGE_ACTION, showChangeRequests } from "./change-requests.ts";
+import { type ChannelContext, findThread, openChannel } from "./context.ts";
+import { findMember, type Member } from "./member.ts";
+import type { TaskRow, ThreadRow } from "./rows.ts";
+import { escapeLine, escapeText } from "./slack/mrkdwn.ts";
+import type { TaskResult } from "./tasks.ts";
+
+const NAME_MAX = 100;
+const ERROR_MAX = 1_000;
+const COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
+
+/** Does what a button says, as the member who clicked it. */
+export async function handleClick(deps: Deps, task: TaskRow): Promise<TaskResult> {
+  const context = await openChannel(deps, task.channelId);
+  const text = (name: string) => textField(task.payload, name);
+  const [room, at] = [text("room"), text("thread")];
+  const thread = context && (await findThread(deps.db, context.channel, { room, thread: at }));
+  if (!context || !thread) return "done";
+  const say = (words: string) => context.slack.post({ room, thread: at, text: words });
+  const member = await findMember(deps, context.slack, context, text("userId"));
+  if (!member) {
+    await say(`<@${text("userId")}> Only members of this project's account in svc can use these buttons.`);
+    return "done";
+  }
+  try {
+    if (text("actionId") === MERGE_ACTION) await merge(deps, context, thread, member, text("value"));
+    else if (ANSWER_ACTION.test(text("actionId"))) await answer(deps, thread, text("value"));
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    await say(`${escapeLine(member.name, NAME_MAX)}: ${escapeText(error.message, ERROR_MAX)}`);
+  }
+  await showChangeRequests(deps, context, thread);
+  return "done";
+}
+
+/** Merges the commit that the message showed, and no other, of a change request that was posted in this thread. */
+async function merge(
+  deps: Deps,
+  { project }: ChannelContext,
+  thread: ThreadRow,
+  { caller }: Member,
+  value: string,
+): Promise<void> {
+  const shown = parseJson(value);
+  const number = String(numberField(shown, "cr"));
+  const head = textField(shown, "head");
+  if (!Object.hasOwn(thread.posted, number) || !COMMIT.test(head)) return;
+  await mergeChangeRequest(deps, caller, project, number, { head_commit_sha: head });
+}
+
+/** @throws not_running, nothing_to_abort */
+async function answer(deps: Deps, { sessionId }: ThreadRow, value: string): Promise<void> {
+  const chosen = readAnswer(value);
+  const reached = await reachSession(deps, sessionId);
+  if (!chosen || !reached) return;
+  if (!reached.daemon || !isWithinReach(deps, reached.session))
+    throw new SvcError("not_running", "The session does not run, so its question is closed.");
+  const ask = (await readAsks(reached.daemon)).find(({ id }) => id === chosen.ask);
+  const reply = ask && replyOf(ask, chosen.option);
+  if (!ask || !reply || !(await answerAsk(reached.daemon, ask, reply)))
+    throw new SvcError(
+      "not_running",
+      "The question was answered already, or the agent waits for it no more.",
+    );
+}

@@ -1,0 +1,149 @@
+import { and, eq } from "drizzle-orm";
+import { sessionPrompts } from "../../../db/schema/index.ts";
+import { isAlive } from "../../contract/session.ts";
+import type { Deps } from "../../deps.ts";
+import { readAsks, readProgress } from "../sessions/agent.ts";
+import type { PromptRow } from "../sessions/prompts/wire.ts";
+import { type Reached, reachSession } from "../sessions/row.ts";
+import { askMessage } from "./ask-message.ts";
+import { showChangeRequests } from "./change-requests.ts";
+import { type ChannelContext, findThread, openChannel, pageOf } from "./context.ts";
+import { type RelayState, readRelay } from "./relay-state.ts";
+import type { TaskRow } from "./rows.ts";
+import { escapeLine, escapeText, link } from "./slack/mrkdwn.ts";
+import { type TaskResult, updateTask } from "./tasks.ts";
+
+/** How often a prompt in progress is read. */
+const POLL_MS = 2_000;
+/** How often the status of one that works is updated: Slack allows about 50 updates a minute. */
+const PROGRESS_MS = 4_000;
+/** The same while the session does not run. */
+const STOPPED_MS = 30_000;
+/** A prompt that has not ended by then is no longer followed. */
+const FOLLOWED_DAYS = 7;
+/** Reads of an answer before it is left to the page: the runtime may be restarting. */
+const TRIES = 4;
+/** Slack recommends up to 4,000 characters in a message. */
+const ANSWER_MAX = 3_500;
+const LINE_MAX = 200;
+const ERROR_MAX = 1_000;
+
+interface Posting extends ChannelContext {
+  relay: RelayState;
+  reached: Reached;
+  page: string;
+  /** Records what was just posted, so that a crash does not repeat it. */
+  save(changes: Partial<RelayState>): Promise<void>;
+}
+
+/** Reports a prompt to its thread: its status, questions, the answer, and the change requests of the session. */
+export async function relayPrompt(deps: Deps, task: TaskRow): Promise<TaskResult> {
+  const context = await openChannel(deps, task.channelId);
+  const relay = readRelay(task.payload);
+  const sessionId = task.sessionId ?? "";
+  const isIt = and(eq(sessionPrompts.sessionId, sessionId), eq(sessionPrompts.promptId, relay.promptId));
+  const [prompt] = await deps.db.select().from(sessionPrompts).where(isIt);
+  const reached = await reachSession(deps, sessionId);
+  if (!context || !prompt || !reached) return "done";
+  const posting: Posting = {
+    ...context,
+    relay,
+    reached,
+    page: pageOf(deps, context.project, `sessions/${sessionId}`),
+    async save(changes) {
+      Object.assign(relay, changes);
+      await updateTask(deps.db, task, { payload: { ...relay } });
+      await deps.checkpoint("channel-posted");
+    },
+  };
+  const { session } = reached;
+  const again = (againMs: number) => ({ againMs, payload: { ...relay } });
+  if (prompt.endedAt === null && session.status !== "failed") {
+    await showStatus(posting, await progressText(posting, prompt));
+    // of several prompts of a session, the one that runs
+    if (prompt.state === "running") await showAsk(posting);
+    const ageMs = (await deps.databaseTime(deps.db)).getTime() - task.createdAt.getTime();
+    if (ageMs > FOLLOWED_DAYS * 86_400_000) return "done";
+    return again(isAlive(session) ? POLL_MS : STOPPED_MS);
+  }
+  if (!(await showEnd(posting, prompt))) return again(POLL_MS);
+  await closeAsk(posting, "");
+  const thread = await findThread(deps.db, context.channel, relay);
+  if (thread) await showChangeRequests(deps, context, thread);
+  return "done";
+}
+
+async function progressText({ reached, relay }: Posting, { state }: PromptRow): Promise<string> {
+  const { session, daemon } = reached;
+  if (state === "queued") {
+    if (!isAlive(session)) return "Waiting: the session is stopped.";
+    return session.status === "running" ? "Waiting for the agent…" : "Starting a session…";
+  }
+  const progress = daemon && (await readProgress(daemon, relay.promptId, "step"));
+  const tool = progress?.tool ?? null;
+  return tool === null ? WORKING : `${WORKING} ${escapeLine(tool, LINE_MAX)}`;
+}
+
+const WORKING = "Working…";
+
+async function showStatus({ slack, relay, page, save }: Posting, words: string): Promise<void> {
+  const now = Date.now();
+  const isSoon = now - relay.shownAt < PROGRESS_MS && relay.shown.startsWith(WORKING);
+  if (relay.shown === words || (isSoon && words.startsWith(WORKING))) return;
+  const { room, thread, status } = relay;
+  const text = `${words} ${link(page, "Open the session")}`;
+  const shown = { shown: words, shownAt: now };
+  if (status === "") await save({ status: await slack.post({ room, thread, text }), ...shown });
+  else {
+    await slack.update({ room, ts: status, text });
+    await save(shown);
+  }
+}
+
+/** Posts the question that the agent waits on, and closes the one before. */
+async function showAsk(posting: Posting): Promise<void> {
+  const { reached, relay, slack, page, save } = posting;
+  if (!reached.daemon || reached.session.status !== "running") return;
+  const [ask] = await readAsks(reached.daemon);
+  await closeAsk(posting, ask?.id ?? "");
+  if (!ask || relay.ask === ask.id) return;
+  const { room, thread } = relay;
+  await save({ ask: ask.id, askMessage: await slack.post({ room, thread, ...askMessage(ask, page) }) });
+}
+
+async function closeAsk({ relay, slack, save }: Posting, open: string): Promise<void> {
+  if (relay.ask === "" || relay.ask === open) return;
+  await slack.update({ room: relay.room, ts: relay.askMessage, text: "The question was answered." });
+  await save({ ask: "", askMessage: "" });
+}
+
+/** @returns false: the answer cannot be read yet */
+async function showEnd(posting: Posting, prompt: PromptRow): Promise<boolean> {
+  const { relay, slack, save, reached } = posting;
+  const isAnswered = prompt.state === "answered";
+  if (!relay.isAnswered) {
+    const progress =
+      isAnswered && reached.daemon ? await readProgress(reached.daemon, prompt.promptId, "answer") : null;
+    if (isAnswered && !progress?.text && isAlive(reached.session) && relay.tries < TRIES) {
+      relay.tries++;
+      return false;
+    }
+    const { room, thread } = relay;
+    await slack.post({ room, thread, text: endText(posting, prompt, progress?.text.trim() ?? "") });
+    await save({ isAnswered: true });
+  }
+  await showStatus(posting, isAnswered ? "Done." : "Ended without an answer.");
+  return true;
+}
+
+function endText({ reached, page }: Posting, { state, error }: PromptRow, answer: string): string {
+  if (state !== "answered") {
+    const why = error ?? reached.session.error ?? "The session has failed.";
+    return `The prompt was not answered. ${escapeText(why, ERROR_MAX)}`;
+  }
+  if (answer === "") return `The agent has finished. ${link(page, "Read the answer")}`;
+  const text = escapeText(answer, ANSWER_MAX);
+  return text.endsWith("…") && !answer.endsWith("…")
+    ? `${text}\n${link(page, "Read the whole answer")}`
+    : text;
+}
