@@ -15,6 +15,7 @@ import { releaseRoutes, servedReleaseRoutes } from "./edge/releases/routes.ts";
 import { appRoutes } from "./features/apps/routes.ts";
 import { commentRoutes } from "./features/change-requests/comments/routes.ts";
 import { approvalRoutes, changeRequestRoutes, mergeRoutes } from "./features/change-requests/routes.ts";
+import { connectorRoutes } from "./features/connectors/routes.ts";
 import { manifestRoutes } from "./features/manifest/routes.ts";
 import { usageRoutes } from "./features/models/routes.ts";
 import { projectRoutes, projectTokenRoutes } from "./features/projects/routes.ts";
@@ -93,6 +94,7 @@ export function createApp(deps: Deps) {
         .use(manifestRoutes(deps))
         .use(secretRoutes(deps))
         .use(projectWebhookRoutes(deps))
+        .use(connectorRoutes(deps))
         .use(repositoryRoutes(deps))
         .use(sessionRoutes(deps))
         .use(sessionContentRoutes(deps))

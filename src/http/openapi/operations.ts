@@ -194,6 +194,14 @@ export const OPERATIONS: Readonly<Record<string, readonly [id: string, summary: 
   "GET /v1/projects/:projectId/triggers/:slug": ["getTrigger", "Get a trigger"],
   "PATCH /v1/projects/:projectId/triggers/:slug": ["switchTrigger", "Enable or disable a trigger"],
   "POST /v1/projects/:projectId/triggers/:slug/fire": ["fireTrigger", "Fire a trigger"],
+  "GET /v1/projects/:projectId/connectors": ["listConnectors", "List the connectors of the default branch"],
+  "POST /v1/projects/:projectId/connectors/:slug/test": ["testConnector", "List the tools of a connector"],
+  "GET /v1/projects/:projectId/connector-calls": ["listConnectorCalls", "List the calls of connectors"],
+  "GET /v1/projects/:projectId/connector-asks": ["listConnectorAsks", "List the calls that need an approval"],
+  "POST /v1/projects/:projectId/connector-asks/:askId/answer": [
+    "answerConnectorAsk",
+    "Approve or deny a call",
+  ],
   "POST /v1/executor/mcp": ["callMcp", "Send a message of the Model Context Protocol"],
   "POST /v1/webhooks/projects/:project/:slug": ["receiveWebhook", "Fire a webhook trigger"],
 };

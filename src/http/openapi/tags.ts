@@ -13,5 +13,6 @@ export const TAGS = [
   { name: "apps", description: "Apps that are deployed from the default branch" },
   { name: "triggers", description: "Schedules and webhooks that start sessions" },
   { name: "webhooks", description: "URLs that the events of a project are sent to" },
+  { name: "connectors", description: "Services whose tools agents can call, and the calls" },
   { name: "mcp", description: "Tools for agents, by the Model Context Protocol" },
 ];
