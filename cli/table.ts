@@ -1,6 +1,7 @@
 import type { Command, Group } from "./spec.ts";
 import { account } from "./table/account.ts";
 import { apps } from "./table/apps.ts";
+import { connectors } from "./table/connectors.ts";
 import { cr } from "./table/cr.ts";
 import { trying } from "./table/demo.ts";
 import { hosts } from "./table/hosts.ts";
@@ -27,6 +28,7 @@ export const TABLE: readonly (Group | Command)[] = [
   env,
   triggers,
   webhooks,
+  connectors,
   usage,
   projects,
   hosts,

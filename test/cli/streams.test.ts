@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { isGroup } from "../../cli/spec.ts";
 import { TABLE } from "../../cli/table.ts";
 import { failure, fakeApi, PATCH, TOKEN } from "../helpers/cli-api.ts";
+import { ASK_ID } from "../helpers/cli-connectors.ts";
 import { expectDocumentedFields } from "../helpers/cli-fields.ts";
 import { cliEnv, makeHome, SVC, spawnSvc, svc } from "../helpers/cli-run.ts";
 import { SESSION_ID } from "../helpers/cli-sessions.ts";
@@ -64,6 +65,9 @@ const DATA_LINES: Record<string, string[]> = {
   "webhooks test": [WEBHOOK_ID],
   "webhooks deliveries": [WEBHOOK_ID],
   "webhooks redeliver": [WEBHOOK_ID, DELIVERY_ID],
+  "connectors test": ["github"],
+  "connectors approve": [ASK_ID],
+  "connectors deny": [ASK_ID],
   "apps info": ["web"],
   "apps deploy": ["web"],
   "apps stop": ["web"],

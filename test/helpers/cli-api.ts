@@ -6,6 +6,7 @@ import type { Project } from "../../src/contract/project.ts";
 import type { Usage } from "../../src/contract/usage.ts";
 import { ADA } from "./authors.ts";
 import { APP_ROUTES } from "./cli-apps.ts";
+import { CONNECTOR_ROUTES } from "./cli-connectors.ts";
 import { REPOSITORY_ROUTES } from "./cli-repository.ts";
 import { SESSION_ROUTES } from "./cli-sessions.ts";
 import { TRIGGER_ROUTES } from "./cli-triggers.ts";
@@ -208,7 +209,10 @@ export function failure(
 function generalize(path: string): string {
   return path
     .replace(/^\/projects\/[^/]+/, "/projects/:p")
-    .replace(/^(\/projects\/:p\/(?:change-requests|secrets|sessions|triggers|webhooks))\/[^/]+/, "$1/:n");
+    .replace(
+      /^(\/projects\/:p\/(?:change-requests|secrets|sessions|triggers|webhooks|connectors|connector-asks))\/[^/]+/,
+      "$1/:n",
+    );
 }
 
 function safeParse(text: string): unknown {
@@ -253,6 +257,7 @@ const DEFAULTS: Record<string, Route> = {
   ...APP_ROUTES,
   ...TRIGGER_ROUTES,
   ...WEBHOOK_ROUTES,
+  ...CONNECTOR_ROUTES,
   "GET /health": () => ({ status: "ok", service: "svc-api", version: "0.1.0", database: "embedded" }),
   "GET /auth/whoami": () => IDENTITY,
   "GET /accounts/me": () => ME,
