@@ -44,6 +44,8 @@ export interface Connections {
   tools(key: string, find: () => Promise<RemoteTools>): RemoteTools | Promise<RemoteTools>;
   /** Limits the calls that run at a time, by project. */
   gate: Gate;
+  /** How long a call waits for a person before the agent has to repeat it. */
+  askWaitMs: number;
 }
 
 /** Long enough for the start of a session, which lists the tools and then calls them. */
@@ -53,6 +55,10 @@ const KEPT_MAX = 200;
 /** A call waits for another service: few are enough for one project, and a slow one delays its own project only. */
 const CALLS = { total: 64, perKey: 8, queue: 256, queuePerKey: 32, waitMs: 10_000 };
 
-export function openConnections(): Connections {
-  return { tools: createCache({ keepMs: KEPT_MS, max: KEPT_MAX }, () => true), gate: createGate(CALLS) };
+/** With the time of a call (`features/connectors/limits.ts`), less than the minute that runtimes and clients wait. */
+const ASK_WAIT_MS = 20_000;
+
+export function openConnections({ askWaitMs = ASK_WAIT_MS } = {}): Connections {
+  const tools = createCache<RemoteTools>({ keepMs: KEPT_MS, max: KEPT_MAX }, () => true);
+  return { tools, gate: createGate(CALLS), askWaitMs };
 }

@@ -20,7 +20,7 @@ async function complete(words: string[], env: Record<string, string> = {}) {
 }
 
 test.each([
-  [["c"], ["cr", "completion"]],
+  [["c"], ["cr", "connectors", "completion"]],
   [["ver"], ["version"]],
   [["cr", "re"], ["reopen"]],
   [["cr", "ls", "--st"], ["--status"]],

@@ -6,7 +6,7 @@ import type { Deps } from "../../deps.ts";
 import { publish } from "../../events/publish.ts";
 import { actorOf } from "../../identity/auth/actor.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
-import { ASK_ARGUMENTS_MAX, ASK_OPEN_MS, ASK_WAIT_MS, ASKS_KEPT, ASKS_MAX } from "./limits.ts";
+import { ASK_ARGUMENTS_MAX, ASK_OPEN_MS, ASKS_KEPT, ASKS_MAX } from "./limits.ts";
 import type { ConnectorRow } from "./row.ts";
 
 export type AskRow = typeof connectorAsks.$inferSelect;
@@ -40,7 +40,7 @@ export async function requireApproval(deps: Deps, call: AskedCall): Promise<void
       `The call needs a person's approval, and its arguments are over ${ASK_ARGUMENTS_MAX} characters, which nobody can review. Make a smaller call.`,
     );
   const digest = digestOf(deps, call, json);
-  const deadline = performance.now() + ASK_WAIT_MS;
+  const deadline = performance.now() + deps.connections.askWaitMs;
   for (;;) {
     const answered = deps.changes.wait("connector_ask", POLL_MS, call.signal);
     const ask = await readOrCreate(deps, call, { digest, json });

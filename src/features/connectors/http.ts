@@ -4,27 +4,30 @@ import { OutboundError } from "../../lib/outbound.ts";
 import { type Connection, failed, notReached, statusFailure } from "./connection.ts";
 
 export const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
-export type Method = (typeof METHODS)[number];
 
 const PATH_MAX = 1_000;
 const QUERY_MAX = 50;
 
 /** The arguments of a request to an API. */
-export const httpArguments = Type.Object({
-  method: Type.Unsafe<Method>(Type.String({ enum: [...METHODS] })),
-  path: Type.String({
-    pattern: "^/",
-    maxLength: PATH_MAX,
-    description: "The path below the API's address, such as /repos/a b: svc escapes it",
-  }),
-  query: Type.Optional(
-    Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()]), {
-      maxProperties: QUERY_MAX,
-      description: "The parameters of the query",
+export const httpArguments = Type.Object(
+  {
+    // literals, since an enum of strings is not checked
+    method: Type.Union(METHODS.map((method) => Type.Literal(method))),
+    path: Type.String({
+      pattern: "^/",
+      maxLength: PATH_MAX,
+      description: "The path below the API's address, such as /repos/a b: svc escapes it",
     }),
-  ),
-  body: Type.Optional(Type.Unknown({ description: "Sent as JSON" })),
-});
+    query: Type.Optional(
+      Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()]), {
+        maxProperties: QUERY_MAX,
+        description: "The parameters of the query",
+      }),
+    ),
+    body: Type.Optional(Type.Unknown({ description: "Sent as JSON" })),
+  },
+  { additionalProperties: false },
+);
 export type HttpArguments = Static<typeof httpArguments>;
 
 /** A request, in the form that policies match: `GET /repos/a`. The path is as the agent wrote it, in one spelling. */

@@ -2,8 +2,6 @@
 export const LIST_MS = 8_000;
 /** For a call, without the time that a person needs. The runtime ends a call after 60 seconds (`daemon/runtime`). */
 export const CALL_MS = 30_000;
-/** How long a call waits for a person before the agent has to repeat it. With the call, less than those 60 seconds. */
-export const ASK_WAIT_MS = 20_000;
 /** How long a person can answer, and how long an approval can be used. */
 export const ASK_OPEN_MS = 30 * 60_000;
 export const APPROVAL_MS = 10 * 60_000;

@@ -102,8 +102,6 @@ async function explain(connection: Connection, error: unknown): Promise<SvcError
   if (error instanceof OutboundError) return notReached(slug, error);
   if (error instanceof McpError && error.code === ErrorCode.RequestTimeout)
     return failed(slug, "it did not answer in time");
-  if (error instanceof McpError && error.code === ErrorCode.ConnectionClosed)
-    return failed(slug, "it ended the connection");
   if (error instanceof McpError)
     return failed(
       slug,

@@ -69,7 +69,7 @@ function request({ slug, url }: ConnectorRow): RemoteTool {
   return {
     original: "request",
     description: `Sends a request to the API of ${slug}, at ${url}. svc adds the credential. The result is the status and the body of the response.`,
-    inputSchema: { ...Object(toJsonSchema(httpArguments)), additionalProperties: false },
+    inputSchema: { ...Object(toJsonSchema(httpArguments)) },
   };
 }
 
