@@ -177,7 +177,7 @@ test("without the secret a call says which one to set, and other connectors work
   });
 });
 
-test("the record of a project is bounded, newest first, in pages", async () => {
+test("the record of a project is listed in pages, the newest first", async () => {
   await bench.have(entry("many", policy("none", "allow")));
   for (let i = 0; i < 5; i++) await bench.agent.call("many_get_issue");
   const first = (await bench.call("GET", "/connector-calls?limit=3")).body;

@@ -22,7 +22,7 @@ export interface CallStart {
 
 /** Records a call before anything is sent, so that it is there even if the server is killed. Old ones are deleted. */
 export async function recordCall(
-  { db, clock }: Deps,
+  { db, clock }: Pick<Deps, "db" | "clock">,
   caller: Caller,
   { projectId }: ProjectRow,
   { tool, error, ...call }: CallStart,
