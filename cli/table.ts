@@ -2,6 +2,7 @@ import type { Command, Group } from "./spec.ts";
 import { account } from "./table/account.ts";
 import { apps } from "./table/apps.ts";
 import { channels } from "./table/channels.ts";
+import { connectors } from "./table/connectors.ts";
 import { cr } from "./table/cr.ts";
 import { trying } from "./table/demo.ts";
 import { hosts } from "./table/hosts.ts";
@@ -29,6 +30,7 @@ export const TABLE: readonly (Group | Command)[] = [
   triggers,
   webhooks,
   channels,
+  connectors,
   usage,
   projects,
   hosts,

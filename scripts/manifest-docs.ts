@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import * as kinds from "../src/contract/manifest/kinds.ts";
-import type { Shape, TableShape, ValueShape } from "../src/contract/manifest/shape.ts";
+import type { ListShape, Shape, TableShape, ValueShape } from "../src/contract/manifest/shape.ts";
 import { manifestShape } from "../src/contract/manifest/tables.ts";
 import { ROOT } from "./binaries.ts";
 
@@ -76,9 +76,17 @@ export function withKeys(page: string): string {
 
 function sections({ fields }: TableShape): string[] {
   return Object.entries(fields).flatMap(([key, shape]) => {
-    if (shape.is === "list") return [`### \`[[${key}]]\``, "", shape.about, "", ...rows(shape.item), ""];
+    if (shape.is === "list") return sectionsOfList(key, shape);
     return shape.is === "table" ? [`### \`[${key}]\``, "", shape.about, "", ...rows(shape), ""] : [];
   });
+}
+
+/** With the lists in its tables, each as a section of its own. */
+function sectionsOfList(key: string, { about, item }: ListShape): string[] {
+  const inner = Object.entries(item.fields).flatMap(([name, shape]) =>
+    shape.is === "list" ? sectionsOfList(`${key}.${name}`, shape) : [],
+  );
+  return [`### \`[[${key}]]\``, "", about, "", ...rows(item), "", ...inner];
 }
 
 function rows(table: TableShape): string[] {
@@ -93,9 +101,11 @@ function rows(table: TableShape): string[] {
 /** The keys of nested tables, as dotted keys. */
 function flatten({ fields }: TableShape): [string, Shape][] {
   return Object.entries(fields).flatMap(([key, shape]) =>
-    shape.is === "table"
-      ? flatten(shape).map(([inner, each]): [string, Shape] => [`${key}.${inner}`, each])
-      : [[key, shape] satisfies [string, Shape]],
+    shape.is === "list"
+      ? []
+      : shape.is === "table"
+        ? flatten(shape).map(([inner, each]): [string, Shape] => [`${key}.${inner}`, each])
+        : [[key, shape] satisfies [string, Shape]],
   );
 }
 

@@ -17,6 +17,7 @@ import { commentRoutes } from "./features/change-requests/comments/routes.ts";
 import { approvalRoutes, changeRequestRoutes, mergeRoutes } from "./features/change-requests/routes.ts";
 import { channelRoutes } from "./features/channels/routes.ts";
 import { slackRoutes } from "./features/channels/slack-routes.ts";
+import { connectorRoutes } from "./features/connectors/routes.ts";
 import { manifestRoutes } from "./features/manifest/routes.ts";
 import { usageRoutes } from "./features/models/routes.ts";
 import { projectRoutes, projectTokenRoutes } from "./features/projects/routes.ts";
@@ -97,6 +98,7 @@ export function createApp(deps: Deps) {
         .use(manifestRoutes(deps))
         .use(secretRoutes(deps))
         .use(projectWebhookRoutes(deps))
+        .use(connectorRoutes(deps))
         .use(repositoryRoutes(deps))
         .use(sessionRoutes(deps))
         .use(sessionContentRoutes(deps))

@@ -7,6 +7,7 @@ import type { PushStep } from "./git/run/options.ts";
 import type { Jobs } from "./jobs/queue.ts";
 import type { Keys } from "./keys.ts";
 import type { Changes } from "./lib/changes.ts";
+import type { Connections } from "./lib/connections.ts";
 import type { KeyedMutex } from "./lib/keyed-mutex.ts";
 import type { Outbound } from "./lib/outbound.ts";
 import type { Metrics } from "./metrics.ts";
@@ -35,6 +36,8 @@ export interface Deps {
   keys: Keys;
   /** Sends requests to URLs that projects name. */
   outbound: Outbound;
+  /** What is known of the services that connectors name. */
+  connections: Connections;
   config: Config;
   log: Logger;
   metrics: Metrics;

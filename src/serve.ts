@@ -13,6 +13,7 @@ import { deploymentRuns } from "./features/apps/kind.ts";
 import { startAppWorker } from "./features/apps/worker.ts";
 import { settleAll } from "./features/change-requests/settle.ts";
 import { startChannelWorker } from "./features/channels/worker.ts";
+import { applyConnectors } from "./features/connectors/apply.ts";
 import type { ManifestFeature } from "./features/manifest/feature.ts";
 import { followDefaultBranches } from "./features/manifest/follow.ts";
 import { settleCalls } from "./features/models/record.ts";
@@ -32,6 +33,7 @@ import { startHeartbeat } from "./jobs/heartbeat.ts";
 import { queuesOf } from "./jobs/places.ts";
 import { openJobs } from "./jobs/queue.ts";
 import { Changes } from "./lib/changes.ts";
+import { openConnections } from "./lib/connections.ts";
 import { KeyedMutex } from "./lib/keyed-mutex.ts";
 import { createOutbound } from "./lib/outbound.ts";
 import { listen } from "./listen.ts";
@@ -51,7 +53,7 @@ export interface Server {
 }
 
 /** The features that manifests configure. */
-const MANIFEST_FEATURES: readonly ManifestFeature[] = [applyTriggers, applyApps];
+const MANIFEST_FEATURES: readonly ManifestFeature[] = [applyTriggers, applyApps, applyConnectors];
 
 /** The kinds of runs in sandboxes. */
 const RUN_KINDS: readonly RunKind[] = [sessionRuns, deploymentRuns];
@@ -184,6 +186,7 @@ async function openParts(
     api,
     keys,
     outbound: createOutbound({ allowPrivate: config.allowPrivateAddresses }),
+    connections: openConnections(),
     config,
     log,
     metrics,

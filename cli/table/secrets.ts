@@ -30,7 +30,8 @@ export const set = spec({
     for: {
       kind: "string",
       value: "list",
-      summary: "Where it is injected, comma-separated: sessions, builds, apps, apps:<slug>, triggers:<slug>",
+      summary:
+        "Where it is injected, comma-separated: sessions, builds, apps, apps:<slug>, triggers:<slug>, connectors",
     },
   },
   fields: SECRET_FIELDS,

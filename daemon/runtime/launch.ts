@@ -13,8 +13,11 @@ const RUNTIME_USER_NAME = "opencode";
 const GATEWAY = "svc";
 /** svc's tools in the runtime's configuration: a prefix of their names. */
 const TOOLS = "svc";
-/** The runtime's time limit of a tool; of the list of tools, too, which it reads before the first prompt. */
-const TOOL_MS = 30_000;
+/**
+ * The runtime's time limit of a tool, which may be one of a connector that waits for a person; of the list of tools, too,
+ * which it reads before the first prompt.
+ */
+const TOOL_MS = 60_000;
 
 /** The runtime's program was not found. The message says what to install. */
 export class NotInstalledError extends Error {

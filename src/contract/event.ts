@@ -11,6 +11,8 @@ export const EVENT_TYPES = [
   "secret",
   "trigger",
   "app",
+  "connector",
+  "connector_ask",
 ] as const;
 export const EVENT_ACTIONS = ["created", "changed", "deleted"] as const;
 

@@ -1,6 +1,9 @@
 /** The default audience of a secret: sessions and the builds of apps. */
 export const DEFAULT_AUDIENCE = ["sessions", "builds"] as const;
 
-/** An entry of an audience: sessions, sessions of one trigger, builds of apps, all apps or one app. */
+/**
+ * An entry of an audience: sessions, sessions of one trigger, builds of apps, all apps or one app. A secret that is for
+ * connectors only is in no sandbox.
+ */
 export const AUDIENCE =
-  "^(?:sessions|builds|apps|apps:[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?|triggers:[a-z0-9][a-z0-9_-]{0,127})$";
+  "^(?:sessions|builds|apps|connectors|apps:[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?|triggers:[a-z0-9][a-z0-9_-]{0,127})$";

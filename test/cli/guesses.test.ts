@@ -51,7 +51,6 @@ test.each<[string, string]>([
   ["diff", "svc cr diff"],
   ["chat", "svc sessions chat"],
   ["link", "svc projects link"],
-  ["approve", "svc cr approve"],
   ["restart", "svc sessions restart"],
   ["preview", "svc sessions preview"],
 ])("svc %s suggests %s", (line, command) => {
@@ -60,6 +59,7 @@ test.each<[string, string]>([
 
 test("a command of several groups suggests each, documented names before guesses", () => {
   expect(hint("logs")).toBe("Did you mean `svc sessions logs` or `svc apps logs` or `svc self-host logs`?");
+  expect(hint("approve")).toBe("Did you mean `svc cr approve` or `svc connectors approve`?");
   expect(hint("log")).toBe("Did you mean `svc repo commits`?");
   expect(hint("delete")).toContain("`svc sessions rm` or ");
 });

@@ -5,6 +5,7 @@ import { isGroup } from "../../cli/spec.ts";
 import { TABLE } from "../../cli/table.ts";
 import { failure, fakeApi, PATCH, TOKEN } from "../helpers/cli-api.ts";
 import { CHANNEL_ID } from "../helpers/cli-channels.ts";
+import { ASK_ID } from "../helpers/cli-connectors.ts";
 import { expectDocumentedFields } from "../helpers/cli-fields.ts";
 import { cliEnv, makeHome, SVC, spawnSvc, svc } from "../helpers/cli-run.ts";
 import { SESSION_ID } from "../helpers/cli-sessions.ts";
@@ -68,6 +69,9 @@ const DATA_LINES: Record<string, string[]> = {
   "channels connect": ["slack"],
   "channels disconnect": [CHANNEL_ID],
   "channels test": [CHANNEL_ID],
+  "connectors test": ["github"],
+  "connectors approve": [ASK_ID],
+  "connectors deny": [ASK_ID],
   "apps info": ["web"],
   "apps deploy": ["web"],
   "apps stop": ["web"],

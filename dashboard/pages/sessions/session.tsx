@@ -12,6 +12,7 @@ import { Tab } from "../../parts/tab.tsx";
 import { visibleText } from "../../parts/visible.tsx";
 import { useWide } from "../../parts/wide.ts";
 import { ActionDialog, Actions, type Doing } from "./actions.tsx";
+import { Asks } from "./asks.tsx";
 import { Boot } from "./boot.tsx";
 import { Conversation } from "./chat/conversation.tsx";
 import { useChat } from "./chat/use-chat.ts";
@@ -74,6 +75,7 @@ function Live({ session, followed, slug }: { session: Session; followed: Followe
       <div className="grid gap-x-8 gap-y-4 lg:grid-cols-[minmax(0,1fr)_17rem]">
         <div className="flex min-w-0 flex-col gap-4">
           <Views session={session} view={view} slug={slug} />
+          <Asks session={session} />
           {view === "" && <Boot session={session} log={followed.log} onRestart={() => setDoing("restart")} />}
           {view === "" && <Conversation session={session} chat={chat} state={state} />}
           {view === "log" && <Log log={followed.log} sessionId={session.session_id} />}

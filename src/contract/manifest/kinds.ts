@@ -31,6 +31,16 @@ const COMMAND_MAX_BYTES = 8 * 1024;
 const TRIGGER_SLUG = "^[a-z0-9][a-z0-9_-]{0,127}$";
 /** Part of a host name label, which joins it to the slug of the project with `--`. */
 const APP_SLUG = "^(?!.*--)[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$";
+/** Part of the names of tools, which is joined with `_`: so it has none itself. */
+const CONNECTOR_SLUG = "^(?!.*--)[a-z0-9](?:[a-z0-9-]{0,22}[a-z0-9])?$";
+const PATTERN_MAX = 200;
+/** The limit of `src/lib/outbound.ts`. */
+const URL_MAX = 2048;
+/** An `http:` or `https:` URL without user, query and fragment. */
+const URL_SHAPE = "^[hH][tT][tT][pP][sS]?://[^\\s/?#@\\\\\\p{Cc}]+(?:/[^\\s?#\\\\\\p{Cc}]*)?$";
+/** Headers that belong to the connection, to the protocol or to the body. */
+const OWN_HEADERS =
+  "^(?:host|connection|content-.*|transfer-encoding|expect|upgrade|te|trailer|accept|accept-encoding|keep-alive|cookie|mcp-.*)$";
 
 export const flag = kind(
   "true or false",
@@ -138,6 +148,50 @@ export const prompt: Kind<string> = {
       ? `has a {{ without }} in line ${openBraces(value)} of the text`
       : solidText.fault(value),
 };
+
+export const connectorSlug = string(
+  "1 to 24 characters of a-z, 0-9 and single -, with a letter or a digit at both ends",
+  { pattern: CONNECTOR_SLUG },
+);
+export const connectorType = kind(
+  '"mcp", "openapi" or "http"',
+  { enum: ["mcp", "openapi", "http"] },
+  (value): value is "mcp" | "openapi" | "http" => value === "mcp" || value === "openapi" || value === "http",
+);
+export const policyAction = kind(
+  '"allow", "ask" or "deny"',
+  { enum: ["allow", "ask", "deny"] },
+  (value): value is "allow" | "ask" | "deny" => value === "allow" || value === "ask" || value === "deny",
+);
+export const toolPattern = string(
+  `a pattern of 1 to ${PATTERN_MAX} characters, in which * matches anything, such as "get_*" or "GET /repos/*"`,
+  { pattern: "^[^\\p{Cc}]+$", characters: PATTERN_MAX },
+);
+const urlText = string(
+  `an http:// or https:// URL of up to ${URL_MAX} characters, without user name, query and fragment`,
+  { pattern: URL_SHAPE, characters: URL_MAX },
+);
+export const url: Kind<string> = {
+  ...urlText,
+  fits: (value): value is string => urlText.fits(value) && URL.canParse(value),
+};
+export const spec = kind(
+  "a path in the repository, or a URL",
+  { type: "string", maxLength: URL_MAX },
+  isSpec,
+);
+export const header = kind(
+  "the name of a header that svc does not set itself, such as X-Api-Key",
+  { type: "string", pattern: "^[A-Za-z][A-Za-z0-9-]{0,63}$" },
+  (value): value is string =>
+    isString(value) &&
+    /^[A-Za-z][A-Za-z0-9-]{0,63}$/.test(value) &&
+    !new RegExp(OWN_HEADERS, "i").test(value),
+);
+
+function isSpec(value: unknown): value is string {
+  return url.fits(value) || (path.fits(value) && value !== "." && !/^[a-z]+:/i.test(value));
+}
 
 /** @param limits `solid`: not blank. NUL is never valid, because neither an environment nor the database can store it. */
 function string(

@@ -1,4 +1,5 @@
 import { appsShape, type ManifestApp, readApp } from "./apps.ts";
+import { connectorsShape, type ManifestConnector, readConnector } from "./connectors.ts";
 import { parseFile, validItems } from "./file.ts";
 import { type ManifestError, reportProblems } from "./report.ts";
 import { problemsOf } from "./shape.ts";
@@ -6,13 +7,14 @@ import { manifestShape, readTables, type Tables } from "./tables.ts";
 import { type ManifestTrigger, readTrigger, triggersShape } from "./triggers.ts";
 
 export { MANIFEST_MAX_BYTES } from "./file.ts";
-export type { ManifestApp, ManifestError, ManifestTrigger };
+export type { ManifestApp, ManifestConnector, ManifestError, ManifestTrigger };
 
 /** A project's `svc.toml` with its defaults (contract: Manifest). */
 export interface Manifest extends Tables {
   /** Those without an error, in the order of the file, with unique slugs. */
   triggers: ManifestTrigger[];
   apps: ManifestApp[];
+  connectors: ManifestConnector[];
 }
 
 /**
@@ -28,6 +30,9 @@ export function readManifest(text: string): { manifest: Manifest | null; errors:
       ...readTables(root),
       triggers: validItems(root, "triggers", triggersShape, problems).map(({ item }) => readTrigger(item)),
       apps: validItems(root, "apps", appsShape, problems).map(({ item }) => readApp(item)),
+      connectors: validItems(root, "connectors", connectorsShape, problems).map(({ item }) =>
+        readConnector(item),
+      ),
     },
     errors: reportProblems(text, problems),
   };

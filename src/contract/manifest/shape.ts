@@ -34,7 +34,7 @@ export interface TableShape extends Described {
   /** The closest JSON Schema. */
   schema?: Readonly<Record<string, unknown>>;
 }
-/** A list of tables, `[[key]]`, with unique slugs. */
+/** A list of tables, `[[key]]`. Slugs, where the tables have them, are unique. */
 export interface ListShape extends Described {
   is: "list";
   item: TableShape;
@@ -80,7 +80,12 @@ export function problemsOf(shape: Shape, value: unknown, path: Path): Problem[] 
     case "list":
       return Array.isArray(value)
         ? problemsInList(shape, value, path)
-        : [wrong(path, `must be a list of tables, each with the header [[${nameOf(path)}]]`)];
+        : [
+            wrong(
+              path,
+              `must be a list of tables, each with the header [[${nameOf(path.filter((part) => !isIndex(part)))}]]`,
+            ),
+          ];
     case "values":
       return Array.isArray(value)
         ? problemsInValues(shape, value, path)
@@ -141,7 +146,9 @@ function problemsInList(shape: ListShape, list: readonly unknown[], path: Path):
   const problems = list.slice(0, shape.itemsMax).flatMap((item, index) => {
     const itemPath = [...path, index];
     if (!isTable(item)) return problemsOf(shape.item, item, itemPath);
-    const found = [...problemsInTable(shape.item, item, itemPath), ...problemsOfSlug(item, itemPath, seen)];
+    const found = problemsInTable(shape.item, item, itemPath);
+    if (!Object.hasOwn(shape.item.fields, "slug")) return found;
+    found.push(...problemsOfSlug(item, itemPath, seen));
     if (!found.some(isError)) seen.add(item["slug"]);
     return found;
   });

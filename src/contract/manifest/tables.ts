@@ -1,4 +1,5 @@
 import { appsShape } from "./apps.ts";
+import { connectorSecrets, connectorsShape } from "./connectors.ts";
 import * as kinds from "./kinds.ts";
 import {
   isSecretName,
@@ -38,6 +39,8 @@ export interface Tables {
   /** Patterns of protected branches in addition to the default branch: `*` matches anything except `/`, `**` anything. */
   branches: { protected: string[] };
   tags: { protected: string[] };
+  /** Names of the secrets that only the server's connectors use, those of invalid connectors included. */
+  connectorSecrets: string[];
 }
 
 /** Spec 4.3. */
@@ -174,6 +177,7 @@ export const manifestShape: TableShape = {
     },
     triggers: triggersShape,
     apps: appsShape,
+    connectors: connectorsShape,
   },
 };
 
@@ -195,6 +199,7 @@ export function readTables(root: Table): Tables {
     agents: { reach: tableOf(root, "agents")["reach"] === "project" ? "project" : "own" },
     branches: { protected: readPatterns(root, "branches") },
     tags: { protected: readPatterns(root, "tags") },
+    connectorSecrets: connectorSecrets(root),
   };
 }
 

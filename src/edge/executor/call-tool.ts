@@ -20,16 +20,28 @@ export async function callTool(
   tool: Tool,
   args: Record<string, unknown>,
 ): Promise<CallToolResult> {
-  const { caller, requestId } = request;
+  return await logged(deps, request, tool.name, async () => {
+    const result = textOf(await run(deps, request, tool, args));
+    return { content: [{ type: "text", text: result }] };
+  });
+}
+
+/** Logs a call with its outcome, and makes a failure a result. A call that returns null is not logged. */
+export async function logged<Result extends CallToolResult | null>(
+  deps: Pick<Deps, "log">,
+  { caller, requestId }: McpRequest,
+  tool: string,
+  call: () => Promise<Result>,
+): Promise<Result | CallToolResult> {
   const started = performance.now();
   const log = (outcome: string) => {
     const ms = Math.round(performance.now() - started);
-    deps.log.info({ request: requestId, tool: tool.name, by: caller.kind, outcome, ms }, "tool called");
+    deps.log.info({ request: requestId, tool, by: caller.kind, outcome, ms }, "tool called");
   };
   try {
-    const result = textOf(await run(deps, request, tool, args));
-    log("ok");
-    return { content: [{ type: "text", text: result }] };
+    const result = await call();
+    if (result !== null) log("ok");
+    return result;
   } catch (error) {
     const failure = toSvcError(error, "UNKNOWN", requestId);
     if (failure.code === "internal") deps.log.error({ request: requestId, err: error }, failure.message);

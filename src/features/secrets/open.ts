@@ -1,5 +1,5 @@
 import { and, arrayOverlaps, asc, eq, inArray, notExists, sql } from "drizzle-orm";
-import { projectSecrets, triggers } from "../../../db/schema/index.ts";
+import { connectorSecrets, projectSecrets, triggers } from "../../../db/schema/index.ts";
 import type { Deps } from "../../deps.ts";
 import { purposeOf } from "./row.ts";
 
@@ -11,7 +11,7 @@ export interface OpenSecrets {
 }
 
 /**
- * Decrypts the secrets for a sandbox, except those that sign the webhook of a trigger.
+ * Decrypts the secrets for a sandbox, except those that sign the webhook of a trigger, and those of connectors.
  * @param audience where they are injected
  * @param names only these; null: all
  */
@@ -25,6 +25,10 @@ export async function openSecrets(
     .select({ one: sql`1` })
     .from(triggers)
     .where(and(eq(triggers.projectId, projectId), eq(triggers.secretEnv, projectSecrets.name)));
+  const isConnectors = deps.db
+    .select({ one: sql`1` })
+    .from(connectorSecrets)
+    .where(and(eq(connectorSecrets.projectId, projectId), eq(connectorSecrets.name, projectSecrets.name)));
   const rows = await deps.db
     .select()
     .from(projectSecrets)
@@ -34,6 +38,7 @@ export async function openSecrets(
         arrayOverlaps(projectSecrets.audience, [...audience]),
         names === null ? undefined : inArray(projectSecrets.name, [...names]),
         notExists(signs),
+        notExists(isConnectors),
       ),
     )
     .orderBy(asc(projectSecrets.name));

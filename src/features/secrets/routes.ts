@@ -26,7 +26,7 @@ export const secretRoutes = (deps: Deps) =>
         ...answer(200, secret),
       },
     )
-    .delete("/:name", ({ project, params }) => unsetSecret(deps, project, params.name), {
+    .delete("/:name", ({ caller, project, params }) => unsetSecret(deps, caller, project, params.name), {
       project: "write",
       params: Type.Object({ projectId: Type.String(), name: Type.String() }),
       ...answer(200, ok),

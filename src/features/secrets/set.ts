@@ -1,6 +1,6 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
-import { projectSecrets, projects, runs } from "../../../db/schema/index.ts";
+import { connectorSecrets, projectSecrets, projects, runs } from "../../../db/schema/index.ts";
 import { isReservedName, SECRET_NAME } from "../../contract/environment.ts";
 import { SvcError } from "../../contract/errors.ts";
 import { SECRET_MAX_BYTES } from "../../contract/limits.ts";
@@ -31,6 +31,7 @@ export async function setSecret(
   const audience = given.for && readAudience(given.for);
   const value = deps.keys.seal(project.projectId, purposeOf(name), plain);
   const now = deps.clock();
+  await requirePerson(deps, caller, project, name);
   return await deps.db.transaction(async (tx) => {
     // serializes changes, so that the limit holds
     await tx
@@ -74,16 +75,22 @@ export async function setSecret(
 function readAudience(entries: readonly string[]): string[] {
   const bad = entries.find((entry) => !new RegExp(AUDIENCE).test(entry));
   if (bad === undefined) return [...new Set(entries)];
-  const message = "must be sessions, builds, apps, apps:<slug> or triggers:<slug>";
+  const message = "must be sessions, builds, apps, apps:<slug>, triggers:<slug> or connectors";
   throw new SvcError("validation_failed", `Each entry of for ${message}, not ${JSON.stringify(bad)}.`, {
     details: [{ path: "for", message }],
   });
 }
 
 /** Removes a secret. @throws not_found */
-export async function unsetSecret(deps: Deps, project: ProjectRow, name: string): Promise<{ ok: true }> {
+export async function unsetSecret(
+  deps: Deps,
+  caller: Caller,
+  project: ProjectRow,
+  name: string,
+): Promise<{ ok: true }> {
   // such a name was never set, and may hold bytes that the database rejects
   if (!SECRET_NAME.test(name)) throw notFound(name);
+  await requirePerson(deps, caller, project, name);
   return await deps.db.transaction(async (tx) => {
     const removed = await tx
       .delete(projectSecrets)
@@ -96,8 +103,25 @@ export async function unsetSecret(deps: Deps, project: ProjectRow, name: string)
   });
 }
 
+/**
+ * Requires a user token for the secret of a connector: an agent could otherwise send a project's data to an account of its
+ * own at the same service.
+ * @throws forbidden
+ */
+async function requirePerson(
+  { db }: Deps,
+  caller: Caller,
+  { projectId }: ProjectRow,
+  name: string,
+): Promise<void> {
+  if (caller.kind === "user") return;
+  const isIt = and(eq(connectorSecrets.projectId, projectId), eq(connectorSecrets.name, name));
+  if ((await db.$count(connectorSecrets, isIt)) > 0)
+    throw new SvcError("forbidden", `${name} is the secret of a connector. Only a person can change it.`);
+}
+
 /** Enqueues an update of the secrets in the project's running sandboxes. */
-async function updateSandboxes({ jobs }: Deps, tx: Db, projectId: string): Promise<void> {
+export async function updateSandboxes({ jobs }: Deps, tx: Db, projectId: string): Promise<void> {
   const places = await tx
     .selectDistinct({ place: runs.place })
     .from(runs)

@@ -14,5 +14,6 @@ export const TAGS = [
   { name: "triggers", description: "Schedules and webhooks that start sessions" },
   { name: "webhooks", description: "URLs that the events of a project are sent to" },
   { name: "channels", description: "Chat workspaces in which people work with agents" },
+  { name: "connectors", description: "Services whose tools agents can call, and the calls" },
   { name: "mcp", description: "Tools for agents, by the Model Context Protocol" },
 ];

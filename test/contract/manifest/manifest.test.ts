@@ -21,6 +21,8 @@ test("parses a full manifest", () => {
       tags: { protected: ["v*"] },
       triggers: [],
       apps: [],
+      connectors: [],
+      connectorSecrets: [],
     },
     errors: [],
   });

@@ -1,0 +1,226 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import type { ConnectorAsk } from "../../src/contract/connector.ts";
+import { openConnections } from "../../src/lib/connections.ts";
+import {
+  type ConnectorBench,
+  mcpAnswer,
+  type Service,
+  startConnectors,
+  startService,
+  text,
+  tool,
+} from "../helpers/connectors.ts";
+import { connectMcp, type McpClient } from "../helpers/mcp.ts";
+import { until } from "../helpers/until.ts";
+
+let bench: ConnectorBench;
+/** Whose calls do not wait for a person. */
+let impatient: ConnectorBench;
+let service: Service;
+/** The calls that reached the service. */
+let reached: string[] = [];
+
+beforeAll(async () => {
+  bench = await startConnectors();
+  service = startService(
+    mcpAnswer({
+      tools: [tool("write"), tool("read")],
+      call(name, args) {
+        reached.push(`${name} ${JSON.stringify(args)}`);
+        return text("done");
+      },
+    }),
+  );
+  impatient = await startConnectors({ deps: { connections: openConnections({ askWaitMs: 0 }) } });
+  for (const each of [bench, impatient])
+    await each.have(
+      `[[connectors]]\nslug = "hub"\ntype = "mcp"\nurl = "${service.url}/mcp"\n[[connectors.policies]]\nmatch = "write"\naction = "ask"\n`,
+    );
+});
+beforeEach(() => {
+  reached = [];
+});
+afterAll(async () => {
+  await bench?.stop();
+  await impatient?.stop();
+  await service?.stop();
+});
+
+const asks = async (state: "pending" | "all" = "pending"): Promise<ConnectorAsk[]> =>
+  (await bench.call("GET", `/connector-asks?state=${state}`)).body.asks;
+/** Waits for the question about a call. */
+async function question(args: Record<string, unknown>): Promise<ConnectorAsk> {
+  let found: ConnectorAsk | undefined;
+  await until("there is a question", async () => {
+    found = (await asks()).find((ask) => ask.arguments === JSON.stringify(args));
+    return found !== undefined;
+  });
+  if (!found) throw new Error("no question");
+  return found;
+}
+const answer = (ask: ConnectorAsk, body: Record<string, unknown>, as?: { token: string }) =>
+  bench.call("POST", `/connector-asks/${ask.ask_id}/answer`, { body, ...as });
+
+test("a call waits for a person, and runs once when it is approved", async () => {
+  const args = { text: "approved" };
+  const call = bench.agent.call("hub_write", args);
+  const ask = await question(args);
+  expect(ask).toMatchObject({
+    connector: "hub",
+    tool: "write",
+    arguments: '{"text":"approved"}',
+    state: "pending",
+    session_id: bench.session,
+    author: { kind: "agent", session_id: bench.session },
+    answered_by: null,
+  });
+  expect(reached).toEqual([]);
+  const answered = await answer(ask, { answer: "approve" });
+  expect(answered).toMatchObject({
+    status: 200,
+    body: { state: "approved", answered_by: { name: "first" } },
+  });
+  expect(await call).toMatchObject({ isError: false, text: "done" });
+  expect(reached).toEqual(['write {"text":"approved"}']);
+  expect((await asks("all")).find(({ ask_id }) => ask_id === ask.ask_id)?.state).toBe("used");
+  expect(await bench.lastCall()).toMatchObject({ tool: "write", action: "ask", outcome: "ok" });
+  // the approval is used: the same call is a new question
+  const again = bench.agent.call("hub_write", args);
+  const second = await question(args);
+  expect(second.ask_id).not.toBe(ask.ask_id);
+  await answer(second, { answer: "deny" });
+  expect((await again).isError).toBe(true);
+  expect(reached.length).toBe(1);
+});
+
+test("a denial reaches the agent with the person's message, and holds", async () => {
+  const args = { text: "denied" };
+  const call = bench.agent.call("hub_write", args);
+  await answer(await question(args), { answer: "deny", message: "Comment on #12 instead." });
+  const expected = {
+    isError: true,
+    value: { code: "tool_denied", error: expect.stringContaining("Comment on #12 instead.") },
+  };
+  expect(await call).toMatchObject(expected);
+  expect(await bench.agent.call("hub_write", args)).toMatchObject(expected);
+  expect(await asks()).toEqual([]);
+  expect(await bench.lastCall()).toMatchObject({ action: "ask", outcome: "denied" });
+  expect(reached).toEqual([]);
+});
+
+test("an approval of one call is for no other arguments, and for no other caller", async () => {
+  const args = { text: "mine" };
+  const made = await bench.call("POST", "/cli-token", { body: { name: "ci" } });
+  const script: McpClient = await connectMcp(bench.api.url, made.body.token);
+  const call = bench.agent.call("hub_write", args);
+  const ask = await question(args);
+  const others = [script.call("hub_write", args), bench.agent.call("hub_write", { text: "mine", more: 1 })];
+  await until("there are three questions", async () => (await asks()).length === 3);
+  await answer(ask, { answer: "approve" });
+  expect((await call).isError).toBe(false);
+  expect((await asks()).length).toBe(2);
+  for (const other of await asks()) await answer(other, { answer: "deny" });
+  for (const other of others) expect((await other).value).toMatchObject({ code: "tool_denied" });
+  expect(reached).toEqual(['write {"text":"mine"}']);
+});
+
+test("the same call twice at once is one question; one approval lets one of them run", async () => {
+  const args = { text: "twice" };
+  const calls = [bench.agent.call("hub_write", args), bench.agent.call("hub_write", args)];
+  const ask = await question(args);
+  expect((await asks()).length).toBe(1);
+  await answer(ask, { answer: "approve" });
+  const second = await (async () => {
+    let found: ConnectorAsk | undefined;
+    await until("the other call is a new question", async () => {
+      [found] = await asks();
+      return found !== undefined && found.ask_id !== ask.ask_id;
+    });
+    return found;
+  })();
+  if (!second) throw new Error("no question");
+  await answer(second, { answer: "deny" });
+  const results = await Promise.all(calls);
+  expect(results.map(({ isError }) => isError).sort()).toEqual([false, true]);
+  expect(reached.length).toBe(1);
+});
+
+test("a call that nobody answers says so, and its repetition finds the answer that came meanwhile", async () => {
+  const { agent, call } = impatient;
+  const waits = await agent.call("hub_write", { text: "slow" });
+  expect(waits).toMatchObject({ isError: true, value: { code: "approval_pending" } });
+  const { asks: found } = (await call("GET", "/connector-asks?state=pending")).body;
+  expect(waits.value.error).toContain(`svc connectors approve ${found[0].ask_id.slice(0, 8)}`);
+  await call("POST", `/connector-asks/${found[0].ask_id}/answer`, { body: { answer: "approve" } });
+  expect(await agent.call("hub_write", { text: "slow" })).toMatchObject({ isError: false, text: "done" });
+  expect(reached.length).toBe(1);
+  expect((await agent.call("hub_write", { text: "slow" })).value).toMatchObject({ code: "approval_pending" });
+});
+
+test("an approval that is not used in ten minutes expires", async () => {
+  const { agent, call } = impatient;
+  await agent.call("hub_write", { text: "unused" });
+  const [ask] = (await call("GET", "/connector-asks?state=pending")).body.asks;
+  await call("POST", `/connector-asks/${ask.ask_id}/answer`, { body: { answer: "approve" } });
+  impatient.advance(11 * 60);
+  expect((await agent.call("hub_write", { text: "unused" })).value).toMatchObject({
+    code: "approval_pending",
+  });
+  expect(reached).toEqual([]);
+});
+
+test("an agent cannot fill the list of questions", async () => {
+  const { agent, call } = impatient;
+  impatient.advance(60 * 60);
+  for (let i = 0; i < 50; i++) await agent.call("hub_write", { i });
+  expect((await agent.call("hub_write", { i: 50 })).value).toMatchObject({ code: "rate_limited" });
+  expect((await call("GET", "/connector-asks?state=pending")).body.asks.length).toBe(50);
+});
+
+test("a question expires, and cannot be answered any more", async () => {
+  const args = { text: "late" };
+  const call = bench.agent.call("hub_write", args);
+  const ask = await question(args);
+  bench.advance(31 * 60);
+  // the waiting call sees it, and asks again
+  const second = await question(args);
+  expect(second.ask_id).not.toBe(ask.ask_id);
+  const late = await answer(ask, { answer: "approve" });
+  expect([late.status, late.body.code]).toEqual([409, "ask_closed"]);
+  expect((await asks("all")).find(({ ask_id }) => ask_id === ask.ask_id)?.state).toBe("expired");
+  await answer(second, { answer: "deny" });
+  expect((await call).isError).toBe(true);
+  const twice = await answer(second, { answer: "approve" });
+  expect([twice.status, twice.body.code]).toEqual([409, "ask_closed"]);
+  expect(reached).toEqual([]);
+});
+
+test("agents and scripts cannot answer, nor members of other accounts", async () => {
+  const args = { text: "self" };
+  const call = bench.agent.call("hub_write", args);
+  const ask = await question(args);
+  const made = await bench.call("POST", "/cli-token", { body: { name: "ci2" } });
+  for (const token of [bench.token, made.body.token, await bench.api.mint("stranger@example.com")])
+    expect((await answer(ask, { answer: "approve" }, { token })).status).toBe(403);
+  expect((await asks()).length).toBe(1);
+  await answer(ask, { answer: "deny" });
+  await call;
+  expect(reached).toEqual([]);
+});
+
+test("a question of another project is not found", async () => {
+  const args = { text: "other" };
+  const call = bench.agent.call("hub_write", args);
+  const ask = await question(args);
+  const { project_id } = await bench.api.project(bench.remote.url);
+  const path = `/v1/projects/${project_id}/connector-asks/${ask.ask_id}/answer`;
+  expect((await bench.api.call("POST", path, { body: { answer: "approve" } })).status).toBe(404);
+  await answer(ask, { answer: "deny" });
+  await call;
+});
+
+test("arguments that nobody can review are refused", async () => {
+  const refused = await bench.agent.call("hub_write", { text: "x".repeat(9_000) });
+  expect(refused.value).toMatchObject({ code: "validation_failed" });
+  expect(await asks()).toEqual([]);
+});
