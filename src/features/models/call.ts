@@ -2,12 +2,11 @@ import { SvcError } from "../../contract/errors.ts";
 import type { TokensUsed } from "../../contract/usage.ts";
 import type { Deps } from "../../deps.ts";
 import type { Prices } from "../../models/catalog.ts";
-import type { KeyHolder } from "./key.ts";
 import { CALL_MS, SILENCE_MS } from "./limits.ts";
 import { type Meter, meterStream, meterWhole } from "./meter.ts";
 import { passWhole } from "./pass-whole.ts";
 import type { ModelRoute } from "./paths.ts";
-import { beginCall, type CallEnd, endCall, noteTokens } from "./record.ts";
+import type { CallEnd, Recorder } from "./record.ts";
 import type { ModelRequest } from "./request-body.ts";
 import { responseHeaders, type Sent, type UpstreamBody } from "./send.ts";
 import { costOf } from "./usage-of.ts";
@@ -22,7 +21,8 @@ export interface Call {
 }
 
 interface CallRequest {
-  holder: KeyHolder;
+  /** The hash of the key. */
+  hash: string;
   body: ModelRequest;
   route: ModelRoute;
   /** Of the upstream that is tried first. */
@@ -32,20 +32,23 @@ interface CallRequest {
 const NO_TOKENS: TokensUsed = { input: 0, output: 0, cached: 0 };
 const NOTHING: Omit<CallEnd, "state"> = { upstream: null, status: null, tokens: NO_TOKENS, cost: 0 };
 
-/** Records that a call begins. */
-export async function startCall(deps: Deps, request: CallRequest): Promise<Call> {
-  const { holder, body, route, prices } = request;
+/** Records that a call begins. @throws what `Recorder.begin` throws */
+export async function startCall(
+  { log, recorder }: Pick<Deps, "log"> & { recorder: Recorder },
+  { hash, body, route, prices }: CallRequest,
+): Promise<Call> {
   const prompt = { ...NO_TOKENS, input: body.estimatedInput };
   const estimate = costOf(prices, prompt);
-  const callId = await beginCall(deps, holder, body.model, estimate);
+  const callId = await recorder.begin({ hash, model: body.model, estimate });
   const { promise: over, resolve } = Promise.withResolvers<void>();
   const stop = new AbortController();
   const limit = setTimeout(() => stop.abort(), CALL_MS);
   let ending: Promise<void> | null = null;
 
   function end(how: CallEnd): Promise<void> {
-    ending ??= endCall(deps, callId, how)
-      .catch((error: unknown) => deps.log.error({ err: error }, "cannot record the end of a model's call"))
+    ending ??= recorder
+      .end(callId, how)
+      .catch((error: unknown) => log.error({ err: error }, "cannot record the end of a model's call"))
       .finally(() => {
         clearTimeout(limit);
         resolve();
@@ -85,8 +88,8 @@ export async function startCall(deps: Deps, request: CallRequest): Promise<Call>
       void finish();
     });
     if (stop.signal.aborted) sent.abort();
-    const noted = (tokens: TokensUsed) => noteTokens(deps, callId, tokens);
-    return new Response(passOn(upstreamBody, { meter, finish, noted, stop, log: deps.log }), {
+    const noted = (tokens: TokensUsed) => recorder.note(callId, tokens);
+    return new Response(passOn(upstreamBody, { meter, finish, noted, stop, log }), {
       status,
       headers: responseHeaders(response, via.upstream),
     });

@@ -5,15 +5,15 @@ import { readBounded } from "../../http/body.ts";
 import { toSvcError } from "../../http/errors.ts";
 import { methodNotAllowed } from "../../http/methods.ts";
 import { routesTo } from "../../models/catalog.ts";
-import { requireBudget } from "./budget.ts";
 import { type Call, startCall } from "./call.ts";
 import { failureBody } from "./failure.ts";
-import { findKeyHolder } from "./key.ts";
+import { createKeyFinder } from "./key.ts";
 import { BODY_MAX, FIRST_BYTE_MS, SHORT_MS } from "./limits.ts";
 import { listModels } from "./list-models.ts";
 import { passWhole } from "./pass-whole.ts";
 import { formatOf, type ModelRoute, methodOf, modelRoute } from "./paths.ts";
 import { createRate } from "./rate.ts";
+import { createRecorder } from "./record.ts";
 import { readModelRequest } from "./request-body.ts";
 import { send } from "./send.ts";
 
@@ -28,14 +28,16 @@ export interface ModelGateway {
  * The model gateway (contract: Models): `/v1/llm`. It passes requests and responses through as they are, and measures
  * them. It bypasses the framework, which would parse and buffer them.
  *
- * 1. The key names the session; the rate is checked before the body is read, and the budgets before the call is recorded.
+ * 1. The key names the session; the rate is checked before the body is read.
  * 2. The body names the model. Only its upstreams' name for it, and the option by which OpenAI's format reports the usage
  *    of a stream, are edited into the bytes (`request-body.ts`).
- * 3. The call is recorded, then sent (`send.ts`): another upstream is tried only before the first byte.
+ * 3. The call is recorded, if the key is still valid and no budget is used up (`record.ts`), then sent (`send.ts`): another upstream is tried only before the first byte.
  * 4. `call.ts` passes the response on, and `meter.ts` reads the usage from it. The end of the response follows the record.
  */
 export function createModelGateway(deps: Deps): ModelGateway {
   const rate = createRate(deps.config.modelRates, deps.clock);
+  const findKeyHolder = createKeyFinder(deps);
+  const recorder = createRecorder(deps);
   const calls = new Set<Call>();
 
   async function handle(request: Request): Promise<Response> {
@@ -59,7 +61,7 @@ export function createModelGateway(deps: Deps): ModelGateway {
   }
 
   async function answer(request: Request, route: ModelRoute | null): Promise<Response> {
-    const holder = await findKeyHolder(deps, request.headers);
+    const holder = await findKeyHolder(request.headers);
     if (!route)
       throw new SvcError(
         "not_found",
@@ -81,8 +83,10 @@ export function createModelGateway(deps: Deps): ModelGateway {
       if (route.kind === "count_tokens") {
         return await passWhole(await send(deps, routes, { ...outgoing, bodyFor, firstByteMs: SHORT_MS }));
       }
-      await requireBudget(deps, holder);
-      call = await startCall(deps, { holder, body, route, prices: first.model.prices });
+      call = await startCall(
+        { log: deps.log, recorder },
+        { hash: holder.hash, body, route, prices: first.model.prices },
+      );
       calls.add(call);
       void call.over.then(leave).then(() => call && calls.delete(call));
       const sending = { ...outgoing, bodyFor, firstByteMs: FIRST_BYTE_MS };
