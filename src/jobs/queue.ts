@@ -2,7 +2,6 @@ import { inArray, SQL, sql } from "drizzle-orm";
 import { fromDrizzle, fromPglite, getConstructionPlans, PgBoss } from "pg-boss";
 import type { Logger } from "pino";
 import type { Database, Db } from "../../db/client.ts";
-import { rowsOf } from "../../db/rows.ts";
 import type { Changes } from "../lib/changes.ts";
 import { runPeriodically } from "./periodic.ts";
 import { newJobIn } from "./places.ts";
@@ -125,9 +124,13 @@ export function jobsTables(): string {
   return getConstructionPlans(SCHEMA);
 }
 
+/** The two drivers return different types. */
 async function execute(db: Db, query: unknown): Promise<{ rows: unknown[] }> {
   if (!(query instanceof SQL)) throw new TypeError("a job's statement is not drizzle's");
-  return { rows: await rowsOf(db, query) };
+  const result: unknown = await db.execute(query);
+  if (Array.isArray(result)) return { rows: result };
+  const rows: unknown = Reflect.get(Object(result), "rows");
+  return { rows: Array.isArray(rows) ? rows : [] };
 }
 
 /**

@@ -2,8 +2,10 @@ import { SvcError } from "../../contract/errors.ts";
 import type { TokensUsed } from "../../contract/usage.ts";
 import type { Deps } from "../../deps.ts";
 import type { Prices } from "../../models/catalog.ts";
+import type { Answer, Streamed } from "../../splice/answer.ts";
 import { CALL_MS, SILENCE_MS } from "./limits.ts";
 import { type Meter, meterStream, meterWhole } from "./meter.ts";
+import { createPace } from "./pace.ts";
 import { passWhole } from "./pass-whole.ts";
 import type { ModelRoute } from "./paths.ts";
 import type { CallEnd, Recorder } from "./record.ts";
@@ -17,7 +19,7 @@ export interface Call {
   over: Promise<void>;
   abort(): void;
   /** Sends it, and passes the response on. @param client aborted when the client has gone */
-  pass(client: AbortSignal, send: (signal: AbortSignal) => Promise<Sent>): Promise<Response>;
+  pass(client: AbortSignal, send: (signal: AbortSignal) => Promise<Sent>): Promise<Answer | Streamed>;
 }
 
 interface CallRequest {
@@ -56,7 +58,10 @@ export async function startCall(
     return ending;
   }
 
-  async function pass(client: AbortSignal, send: (signal: AbortSignal) => Promise<Sent>): Promise<Response> {
+  async function pass(
+    client: AbortSignal,
+    send: (signal: AbortSignal) => Promise<Sent>,
+  ): Promise<Answer | Streamed> {
     client.addEventListener("abort", () => stop.abort(), { once: true });
     if (client.aborted) stop.abort();
     let sent: Sent;
@@ -79,9 +84,7 @@ export async function startCall(
       return answer;
     }
     const isStream = /^text\/event-stream\b/i.test(response.headers.get("content-type") ?? "");
-    const meter = isStream
-      ? meterStream({ hides: body.addsUsage, endsAnywhere: route.kind === "chat" })
-      : meterWhole();
+    const meter = isStream ? meterStream({ hides: body.addsUsage, kind: route.kind }) : meterWhole();
     const finish = () => end({ ...measured(meter, via.model.prices, body.estimatedInput), upstream, status });
     stop.signal.addEventListener("abort", () => {
       sent.abort();
@@ -89,10 +92,11 @@ export async function startCall(
     });
     if (stop.signal.aborted) sent.abort();
     const noted = (tokens: TokensUsed) => recorder.note(callId, tokens);
-    return new Response(passOn(upstreamBody, { meter, finish, noted, stop, log }), {
+    return {
       status,
       headers: responseHeaders(response, via.upstream),
-    });
+      pump: (write) => passOn(upstreamBody, write, { meter, finish, noted, stop, log }),
+    };
   }
 
   return { over, abort: () => stop.abort(), pass };
@@ -122,49 +126,43 @@ interface Passing {
   log: Deps["log"];
 }
 
-/** The body for the client: its end follows the record of the usage. */
-function passOn(
+/** How often a pause within a response is checked: a timer for each event would cost more than the event. */
+const SILENCE_CHECK_MS = 10_000;
+
+/** Passes the body on: its end follows the record of the usage. */
+async function passOn(
   body: UpstreamBody,
+  write: (bytes: Uint8Array) => Promise<void> | null,
   { meter, finish, noted, stop, log }: Passing,
-): ReadableStream<Uint8Array> {
-  const silence = setTimeout(() => stop.abort(), SILENCE_MS);
+): Promise<void> {
+  let heardAt = performance.now();
+  const pace = createPace();
+  const silence = setInterval(() => {
+    if (performance.now() - heardAt > SILENCE_MS) stop.abort();
+  }, SILENCE_CHECK_MS);
   let isNoted = false;
-
-  /** @returns the next pieces for the client, and whether they are the last */
-  async function next(): Promise<{ pieces: Uint8Array[]; done: boolean }> {
-    const { done, value } = await body.next();
-    silence.refresh();
-    const pieces = value ? meter.push(value) : meter.end();
-    if (meter.isFinal || done) {
-      await finish();
-    } else if (meter.usage && !isNoted) {
-      isNoted = true;
-      noted(meter.usage).catch(() => log.warn("cannot note the usage of a model's call"));
-    }
-    return { pieces, done };
-  }
-
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      try {
-        for (;;) {
-          const { pieces, done } = await next();
-          for (const piece of pieces) controller.enqueue(piece);
-          if (done) {
-            clearTimeout(silence);
-            controller.close();
-          }
-          if (done || pieces.length > 0) return;
-        }
-      } catch (error) {
-        clearTimeout(silence);
-        stop.abort();
-        controller.error(error);
+  try {
+    for (;;) {
+      const { done, value } = await body.next();
+      heardAt = performance.now();
+      const pieces = value ? meter.push(value) : meter.end();
+      if (meter.isFinal || done) {
+        await finish();
+      } else if (meter.usage && !isNoted) {
+        isNoted = true;
+        noted(meter.usage).catch(() => log.warn("cannot note the usage of a model's call"));
       }
-    },
-    cancel() {
-      clearTimeout(silence);
-      stop.abort();
-    },
-  });
+      for (const piece of pieces) {
+        const full = write(piece);
+        if (full !== null) await full;
+      }
+      if (done) return;
+      await pace();
+    }
+  } catch (error) {
+    stop.abort();
+    throw error;
+  } finally {
+    clearInterval(silence);
+  }
 }

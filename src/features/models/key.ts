@@ -50,15 +50,15 @@ const BEARER = /^bearer +(\S{1,256}) *$/i;
  * Finds the session of a request by its key, in `Authorization: Bearer` or `x-api-key`. Synchronous when it is cached.
  * @throws unauthorized, also when the session's user is no longer a member of the account
  */
-export type FindKeyHolder = (headers: Headers) => HeldKey | Promise<HeldKey>;
+export type FindKeyHolder = (header: (name: string) => string | null) => HeldKey | Promise<HeldKey>;
 
 /** A key's hash and its session. */
 export type HeldKey = KeyHolder & { hash: string };
 
 export function createKeyFinder({ db, keys }: Deps): FindKeyHolder {
   const once = createCache<HeldKey>({ keepMs: CACHE_MS, max: CACHE_MAX }, () => true);
-  return (headers) => {
-    const key = headers.get("x-api-key") ?? BEARER.exec(headers.get("authorization") ?? "")?.[1] ?? "";
+  return (header) => {
+    const key = header("x-api-key") ?? BEARER.exec(header("authorization") ?? "")?.[1] ?? "";
     if (key === "")
       throw unauthorized("A key of the model gateway is required: Authorization: Bearer $SVC_LLM_API_KEY.");
     if (!key.startsWith(MODEL_KEY_PREFIX)) throw unknownKey();

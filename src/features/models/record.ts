@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { sql } from "drizzle-orm";
-import { rowsOf } from "../../../db/rows.ts";
+import { type SQL, sql } from "drizzle-orm";
+import type { Db } from "../../../db/client.ts";
+import { prepared } from "../../../db/prepared.ts";
 import { modelCalls } from "../../../db/schema/index.ts";
 import { SvcError } from "../../contract/errors.ts";
-import { numberField, textField } from "../../contract/json.ts";
 import type { TokensUsed } from "../../contract/usage.ts";
 import type { Deps } from "../../deps.ts";
 import { createBatches } from "../../lib/batch.ts";
@@ -87,68 +87,88 @@ function requireBudget(verdict: Verdict): void {
   );
 }
 
-/** Calls of one statement do not count for each other: they are in progress at the same time. */
 async function beginAll(deps: Deps, calls: readonly Begun[]): Promise<Verdict[]> {
   const now = deps.clock();
-  const spent = (scope: string, period: string, open: string) =>
-    sql`coalesce((select cost from model_spend where scope = ${sql.raw(scope)}::text and period = ${period}), 0)
-      + coalesce((select sum(cost) from model_calls c where c.account_id = k.account_id and c.state = 'open'
-          and ${sql.raw(open)}), 0)`;
-  const month = monthOf(now);
-  const sessionBudget = sql`least(a.model_session_budget, p.model_session_budget)`;
-  const rows = await rowsOf(
-    deps.db,
-    sql`with checked as (
-      select w.call_id, w.model, w.estimate, k.account_id, k.project_id, k.session_id, k.user_id,
-        a.model_budget as account, p.model_budget as project, ${sessionBudget} as session,
-        case
-          when a.model_budget is not null
-            and a.model_budget <= ${spent("k.account_id", month, "true")} then 'account'
-          when p.model_budget is not null
-            and p.model_budget <= ${spent("k.project_id", month, "c.project_id = k.project_id")} then 'project'
-          when ${sessionBudget} is not null
-            and ${sessionBudget} <= ${spent("k.session_id", "", "c.session_id = k.session_id")} then 'session'
-          else ''
-        end as scope
-      from json_to_recordset(${JSON.stringify(calls)}::json) as w(call_id uuid, hash text, model text, estimate float8)
-      join model_keys k on k.hash = w.hash
-      join accounts a on a.account_id = k.account_id
-      join projects p on p.project_id = k.project_id
-      join account_members m on m.account_id = k.account_id and m.user_id = k.user_id
-    ), begun as (
-      insert into model_calls (call_id, account_id, project_id, session_id, user_id, server_id, model, cost, started_at)
-      select call_id, account_id, project_id, session_id, user_id, ${deps.serverId}, model, estimate, ${now.toISOString()}::timestamptz
-      from checked where scope = ''
-    )
-    select call_id, scope, case scope when 'account' then account when 'project' then project else session end as budget
-    from checked`,
-  );
-  const verdicts = new Map(
-    rows.map((row) => [
-      textField(row, "call_id"),
-      { scope: textField(row, "scope"), budget: numberField(row, "budget") },
-    ]),
-  );
+  const rows = await beginning(deps.db).execute({
+    calls: JSON.stringify(calls),
+    server: deps.serverId,
+    now: now.toISOString(),
+    month: monthOf(now),
+  });
+  const verdicts = new Map(rows.map(({ callId, scope, budget }) => [callId, { scope, budget }]));
   return calls.map(({ call_id }) => verdicts.get(call_id) ?? { scope: null });
 }
 
-async function noteAll({ db }: Deps, calls: readonly Noted[]): Promise<Noted[]> {
+/** Calls of one statement do not count for each other: they are in progress at the same time. */
+const beginning = prepared((db: Db) => {
+  const month = sql`${sql.placeholder("month")}::text`;
+  const spent = (scope: string, period: SQL, open: string) =>
+    sql`coalesce((select cost from model_spend where scope = ${sql.raw(scope)}::text and period = ${period}), 0)
+      + coalesce((select sum(cost) from model_calls c where c.account_id = k.account_id and c.state = 'open'
+          and ${sql.raw(open)}), 0)`;
+  const session = sql`least(a.model_session_budget, p.model_session_budget)`;
+  const wanted = sql`json_to_recordset(${sql.placeholder("calls")}::json)
+    as w(call_id uuid, hash text, model text, estimate float8)`;
+  const checked = db
+    .$with("checked", {
+      callId: sql<string>`call_id`.as("call_id"),
+      scope: sql<string>`scope`.as("scope"),
+      budget: sql<number | null>`budget`.as("budget"),
+    })
+    .as(sql`
+      select v.*, case scope when 'account' then account when 'project' then project else session end as budget
+      from (
+        select w.call_id, w.model, w.estimate, k.account_id, k.project_id, k.session_id, k.user_id,
+          a.model_budget as account, p.model_budget as project, ${session} as session,
+          case
+            when a.model_budget is not null
+              and a.model_budget <= ${spent("k.account_id", month, "true")} then 'account'
+            when p.model_budget is not null
+              and p.model_budget <= ${spent("k.project_id", month, "c.project_id = k.project_id")} then 'project'
+            when ${session} is not null
+              and ${session} <= ${spent("k.session_id", sql`''`, "c.session_id = k.session_id")} then 'session'
+            else ''
+          end as scope
+        from ${wanted}
+        join model_keys k on k.hash = w.hash
+        join accounts a on a.account_id = k.account_id
+        join projects p on p.project_id = k.project_id
+        join account_members m on m.account_id = k.account_id and m.user_id = k.user_id
+      ) v`);
+  const begun = db.$with("begun", {}).as(sql`
+    insert into model_calls (call_id, account_id, project_id, session_id, user_id, server_id, model, cost, started_at)
+    select call_id, account_id, project_id, session_id, user_id, ${sql.placeholder("server")}, model, estimate,
+      ${sql.placeholder("now")}::timestamptz
+    from checked where scope = ''`);
+  return db
+    .with(checked, begun)
+    .select({ callId: checked.callId, scope: checked.scope, budget: checked.budget })
+    .from(checked)
+    .prepare("model_calls_begin");
+});
+
+async function noteAll({ db }: Deps, calls: readonly Noted[]): Promise<readonly Noted[]> {
   await db.execute(sql`
     update ${modelCalls} as c set input = n.input, output = n.output, cached = n.cached
     from json_to_recordset(${JSON.stringify(calls)}::json) as n(call_id uuid, input bigint, output bigint, cached bigint)
     where c.call_id = n.call_id and c.state = 'open'`);
-  return [...calls];
+  return calls;
 }
 
-async function endAll({ db, clock }: Deps, calls: readonly Ended[]): Promise<Ended[]> {
-  const ended = sql`
-    update ${modelCalls} as c
-    set state = e.state::model_call_state, upstream = e.upstream, status = e.status, input = e.input, output = e.output,
-      cached = e.cached, cost = e.cost, ended_at = ${clock().toISOString()}::timestamptz
-    from json_to_recordset(${JSON.stringify(calls)}::json) as e(call_id uuid, state text, upstream text, status int,
-      input bigint, output bigint, cached bigint, cost float8)
-    where c.call_id = e.call_id and c.state = 'open'
-    returning c.*`;
-  await addToTotals(db, ended);
-  return [...calls];
+async function endAll({ db, clock }: Deps, calls: readonly Ended[]): Promise<readonly Ended[]> {
+  await ending(db).execute({ calls: JSON.stringify(calls), now: clock().toISOString() });
+  return calls;
 }
+
+const ending = prepared((db: Db) =>
+  addToTotals(
+    db,
+    sql`update model_calls as c
+      set state = e.state::model_call_state, upstream = e.upstream, status = e.status, input = e.input,
+        output = e.output, cached = e.cached, cost = e.cost, ended_at = ${sql.placeholder("now")}::timestamptz
+      from json_to_recordset(${sql.placeholder("calls")}::json) as e(call_id uuid, state text, upstream text, status int,
+        input bigint, output bigint, cached bigint, cost float8)
+      where c.call_id = e.call_id and c.state = 'open'
+      returning c.*`,
+  ).prepare("model_calls_end"),
+);
