@@ -46,6 +46,7 @@ export function collectBody(
 export function reply(connection: Connection, exchange: Exchange, made: Answer): void {
   if (connection.state.kind === "over") return;
   const { head, body } = exchange;
+  exchange.client = null;
   // the rest of the body would be read as the next request
   const keepAlive = head.keepAlive && !connection.closing && body.ended;
   connection.writer.write(writeAnswer(made, { keepAlive, head: head.method === "HEAD" }));
@@ -97,6 +98,7 @@ async function stream(connection: Connection, exchange: Exchange, response: Stre
     return send(chunked ? framed(bytes) : bytes) ? null : drained(connection);
   });
   if (isOver()) return;
+  exchange.client = null;
   exchange.endless = false;
   send(chunked ? LAST_CHUNK : NOTHING);
   finishExchange(connection, exchange, keepAlive && !connection.closing);

@@ -84,7 +84,7 @@ export interface Exchange {
   endless: boolean;
   /** The request, while it may be sent again on a new connection. */
   retry: Forward | null;
-  /** Aborted when the client has gone, if a handler answers. */
+  /** Aborted when the client has gone, while a handler answers. */
   client: AbortController | null;
 }
 

@@ -46,6 +46,8 @@ test("after a batch that fails, each of its items is tried alone", async () => {
     results.map((result) => (result.status === "fulfilled" ? result.value : String(result.reason))),
   ).toEqual([2, 4, "Error: three", 8]);
   expect(tried).toEqual([[1], [2, 3, 4], [2], [3], [4]]);
+  const two = await Promise.allSettled([5, 3, 6].map(add));
+  expect(two.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
 });
 
 test("an item without a result is an error", async () => {

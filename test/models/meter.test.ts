@@ -50,8 +50,9 @@ describe("a stream of chat", () => {
     const first = 'data: {"usage":null,"choices":[]}\n\n';
     const middle = 'data: {"id":"c", "usage" : null , "choices":[{"x":"\\"usage\\":null"}]}\r\n\r\n';
     const only = 'data: {"usage":null}\n\n';
-    const sent = visible + delta("b", { usage: null }) + first + middle + only + usage + DONE;
-    const seen = `${visible}${delta("b")}data: {"choices":[]}\n\ndata: {"id":"c" , "choices":[{"x":"\\"usage\\":null"}]}\r\n\r\n${only}${DONE}`;
+    const nested = 'data: {"usage":null,"choices":[{"a":{}},{"b":1}]}\n\n';
+    const sent = visible + delta("b", { usage: null }) + first + middle + only + nested + usage + DONE;
+    const seen = `${visible}${delta("b")}data: {"choices":[]}\n\ndata: {"id":"c" , "choices":[{"x":"\\"usage\\":null"}]}\r\n\r\n${only}data: {"choices":[{"a":{}},{"b":1}]}\n\n${DONE}`;
     for (let round = 0; round < share(30, 2_000); round++) {
       const cut = round === 0 ? null : (left: number) => random(Math.min(left, 60));
       const { text, meter } = passed(sent, { hides: true, kind: "chat" }, cut);
@@ -87,6 +88,10 @@ describe("a stream of chat", () => {
     expect(meter.estimatedOutput).toBe(4);
     meter.push(bytes(`: {}\n\n${usage}`));
     expect(meter.estimatedOutput).toBe(6);
+    // what is left at the end passes, even a single byte; nothing is added if nothing is left
+    expect(meter.end()).toEqual([]);
+    meter.push(bytes("x"));
+    expect(joined(meter.end())).toBe("x");
   });
 });
 
@@ -124,12 +129,19 @@ test.each(["completed", "incomplete", "failed"])(
 
 test("a whole response is held until its usage is known, and is measured", () => {
   const meter = meterWhole();
+  expect([meter.usage, meter.isFinal, meter.estimatedOutput]).toEqual([null, false, 0]);
   const text = JSON.stringify({ choices: [], usage: USAGE });
   expect(meter.push(bytes(text.slice(0, 20)))).toEqual([]);
   expect(meter.push(bytes(text.slice(20)))).toEqual([]);
   expect(meter.estimatedOutput).toBe(Math.ceil(text.length / 4));
   expect(joined(meter.end())).toBe(text);
   expect([meter.usage, meter.isFinal]).toEqual([TOKENS, true]);
+  const short = meterWhole();
+  short.push(bytes("12345678"));
+  expect(short.estimatedOutput).toBe(2);
+  const one = meterWhole();
+  one.push(bytes("1"));
+  expect(joined(one.end())).toBe("1");
   const empty = meterWhole();
   expect([empty.end(), empty.usage, empty.isFinal]).toEqual([[], null, false]);
 });
@@ -146,6 +158,9 @@ describe("events", () => {
       expect(splitter.push(bytes("data: c\n"))).toBeNull();
       expect(splitter.rest().toString()).toBe("data: c\n");
       expect(splitEvents(Buffer.from(one + one)).map(String)).toEqual([one, one]);
+      // a line that ends otherwise is not a blank one
+      const several = `event: x${end.slice(0, end.length / 2)}data: y\r\rz${end}`;
+      expect(splitEvents(Buffer.from(several + one)).map(String)).toEqual([several, one]);
       expect(splitEvents(Buffer.from(`${one}data: d`)).map(String)).toEqual([one, "data: d"]);
     }
     expect([

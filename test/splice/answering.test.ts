@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import net from "node:net";
+import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
 import type { Streamed } from "../../src/splice/answer.ts";
 import { type Listener, listen } from "../../src/splice/listen.ts";
 import { until } from "../helpers/until.ts";
@@ -90,7 +91,8 @@ test("HTTP/1.0 has no chunks: the end of the connection ends the response", asyn
 });
 
 test("a response that breaks is cut off if it has begun, and 500 otherwise", async () => {
-  expect(await raw(`GET /cut HTTP/1.1\r\n${CLOSE}`)).not.toContain("0\r\n\r\n");
+  const cut = await raw(`GET /cut HTTP/1.1\r\n${CLOSE}`);
+  expect(cut).toEndWith("5\r\nbegun\r\n");
   for (const path of ["/broken", "/throws"]) expect((await get(path)).status).toBe(500);
 });
 
@@ -133,4 +135,51 @@ test("a client that goes before the response ends its handler; one that does not
   await until("it continues", () => written > stopped);
   slow.destroy();
   await until("it has ended", () => gone === 1);
+});
+
+test("a listener that stops ends event streams, and completes other responses", async () => {
+  const letGo = Promise.withResolvers<void>();
+  let ended = 0;
+  const other = listen(
+    { hostname: "127.0.0.1", port: 0 },
+    ({ target }) => ({
+      maxBytes: 0,
+      async handle(_, client) {
+        const isStream = target === "/events";
+        const { promise, resolve } = Promise.withResolvers<void>();
+        client.addEventListener("abort", () => {
+          ended++;
+          resolve();
+        });
+        const pump: Streamed["pump"] = async (write) => {
+          write(Buffer.from("first"));
+          await (isStream ? promise : letGo.promise);
+          write(Buffer.from("last"));
+        };
+        return {
+          status: 200,
+          headers: { "content-type": isStream ? "text/event-stream" : "text/plain" },
+          pump,
+        };
+      },
+    }),
+    (status, message) => ({ status, body: message }),
+  );
+  const open = async (path: string) => {
+    const reader = (await fetch(`http://127.0.0.1:${other.port}${path}`)).body?.getReader();
+    if (!reader) throw new Error("no body");
+    expect(Buffer.from((await reader.read()).value ?? []).toString()).toBe("first");
+    return async () => {
+      const rest = await reader.read().catch(() => null);
+      return rest?.value === undefined ? "" : Buffer.from(rest.value).toString();
+    };
+  };
+  const [events, plain] = [await open("/events"), await open("/plain")];
+  const stopped = other.stop(WAIT_LIMIT_MS);
+  await until("the stream has ended", () => ended === 1);
+  expect(await events()).toBe("");
+  letGo.resolve();
+  expect(await plain()).toBe("last");
+  await stopped;
+  expect(ended).toBe(1);
 });
