@@ -16,6 +16,7 @@ const Authorize = lazyPage(async () => (await import("./pages/sign-in/authorize.
 const Projects = lazyPage(async () => (await import("./pages/projects/projects.tsx")).Projects);
 const NewProject = lazyPage(async () => (await import("./pages/projects/new-project.tsx")).NewProject);
 const Account = lazyPage(async () => (await import("./pages/accounts/account.tsx")).Account);
+const Usage = lazyPage(async () => (await import("./pages/usage/usage.tsx")).Usage);
 const Settings = lazyPage(async () => (await import("./pages/settings/settings.tsx")).Settings);
 const Secrets = lazyPage(async () => (await import("./pages/secrets/secrets.tsx")).Secrets);
 const ProjectSettings = lazyPage(
@@ -69,6 +70,9 @@ function Pages() {
         <Route path="/" component={Projects} />
         <Route path="/new" component={NewProject} />
         <Route path="/settings" component={Settings} />
+        <Route path="/accounts/:accountId/usage">
+          {({ accountId }) => <Usage key={accountId} accountId={accountId} />}
+        </Route>
         <Route path="/accounts/:accountId">
           {({ accountId }) => <Account key={accountId} accountId={accountId} />}
         </Route>

@@ -8,8 +8,8 @@ import { listenForMetrics } from "./edge/metrics-page.ts";
 import { SITE_HEADER } from "./edge/proxy/apps.ts";
 import { createFront } from "./edge/proxy/front.ts";
 import { createSiteServer } from "./features/apps/static/serve.ts";
-import { createModelGateway, type ModelGateway } from "./features/models/gateway.ts";
-import { isModelPath, modelMethods } from "./features/models/paths.ts";
+import { createModelGateway } from "./features/models/gateway.ts";
+import { modelMethods } from "./features/models/paths.ts";
 import { type MethodsOf, methodTable } from "./http/methods.ts";
 import { type Listener, listen as listenSplicing } from "./splice/listen.ts";
 
@@ -45,7 +45,7 @@ export async function listen(deps: Deps): Promise<Listening> {
   const path = join(deps.config.dataDir, "api.sock");
   const app = createApp(deps);
   const models = createModelGateway(deps);
-  const inner = listenPrivately(path, () => serveInside(deps, app, models, path));
+  const inner = listenPrivately(path, () => serveInside(deps, app, path));
   let endMetrics = async () => {};
   const end = async () => {
     await endMetrics();
@@ -56,7 +56,7 @@ export async function listen(deps: Deps): Promise<Listening> {
   const { host, port } = deps.config;
   const methods = methodTable(app.routes);
   const methodsOf: MethodsOf = (target) => gitMethods(target) ?? modelMethods(target) ?? methods(target);
-  const front = createFront(deps, { unix: path }, methodsOf);
+  const front = createFront(deps, { unix: path }, methodsOf, models);
   let listener: Listener;
   try {
     endMetrics = listenForMetrics(deps);
@@ -80,12 +80,7 @@ export async function listen(deps: Deps): Promise<Listening> {
   };
 }
 
-function serveInside(
-  deps: Deps,
-  app: ReturnType<typeof createApp>,
-  models: ModelGateway,
-  path: string,
-): Bun.Server<undefined> {
+function serveInside(deps: Deps, app: ReturnType<typeof createApp>, path: string): Bun.Server<undefined> {
   const gateway = createGateway(deps);
   const serveSite = createSiteServer(deps);
   // Bun supports `idleTimeout` for unix sockets, but its types do not allow it
@@ -101,11 +96,6 @@ function serveInside(
       const site = request.headers.get(SITE_HEADER);
       if (site !== null) return serveSite(request, site);
       const { pathname } = new URL(request.url);
-      if (isModelPath(pathname)) {
-        // a model that thinks sends nothing; the gateway has its own limits
-        server.timeout(request, 0);
-        return models.handle(request);
-      }
       if (!isGitPath(pathname)) return app.fetch(request);
       // a transfer has its own limits, and sends nothing while git runs
       server.timeout(request, 0);

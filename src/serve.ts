@@ -16,7 +16,7 @@ import { startChannelWorker } from "./features/channels/worker.ts";
 import { applyConnectors } from "./features/connectors/apply.ts";
 import type { ManifestFeature } from "./features/manifest/feature.ts";
 import { followDefaultBranches } from "./features/manifest/follow.ts";
-import { settleCalls } from "./features/models/record.ts";
+import { settleCalls } from "./features/models/settle.ts";
 import type { RunKind } from "./features/runs/kind.ts";
 import { stopWithServer } from "./features/runs/stop-with-server.ts";
 import { startRunWorker } from "./features/runs/worker.ts";

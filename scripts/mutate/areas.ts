@@ -17,6 +17,24 @@ export const AREAS: readonly Area[] = [
     sources: ["origin", "tool", "call-tool", "arguments"].map((name) => `src/edge/executor/${name}.ts`),
     tests: ["executor/tools"],
   },
+  { sources: ["src/features/models/events.ts", "src/features/models/meter.ts"], tests: ["models/meter"] },
+  {
+    sources: ["paths", "request-body", "pass-whole", "send"].map((name) => `src/features/models/${name}.ts`),
+    tests: ["models/gateway"],
+  },
+  {
+    sources: ["call", "key", "rate", "record", "usage-of"].map((name) => `src/features/models/${name}.ts`),
+    tests: ["models/usage", "models/gateway"],
+  },
+  { sources: ["src/models/catalog.ts"], tests: ["models/catalog", "models/secrecy"] },
+  { sources: ["src/lib/batch.ts"], tests: ["lib/batch"] },
+  { sources: ["src/splice/answering.ts"], tests: ["splice/answering"] },
+  {
+    sources: ["attempt", "deliver", "schedule", "seal", "signature", "trim"].map(
+      (name) => `src/features/webhooks/${name}.ts`,
+    ),
+    tests: ["webhooks/delivery", "webhooks/rules", "webhooks/trim"],
+  },
   { sources: ["src/edge/gateway/names.ts"], tests: ["api/git-names", "api/git-rules"] },
   { sources: ["src/edge/gateway/rules.ts"], tests: ["gateway/rules"] },
   { sources: ["src/edge/gateway/pusher.ts"], tests: ["gateway/pusher"] },

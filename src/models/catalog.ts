@@ -171,8 +171,11 @@ function listOf(value: unknown, at: string, max: number): unknown[] {
 function tableOf(value: unknown, at: string, keys: readonly string[]): Record<string, unknown> {
   if (!isObject(value)) throw new CatalogError(`${at} must be a table`);
   const unknown = Object.keys(value).find((key) => !keys.includes(key));
-  if (unknown !== undefined)
-    throw new CatalogError(`${at} has an unknown key "${unknown.slice(0, 64)}". Known: ${keys.join(", ")}`);
+  if (unknown !== undefined) {
+    // anything else may be a credential in the wrong place
+    const name = /^[a-z_]{1,32}$/.test(unknown) ? ` "${unknown}"` : "";
+    throw new CatalogError(`${at} has an unknown key${name}. Known: ${keys.join(", ")}`);
+  }
   return value;
 }
 

@@ -1,5 +1,5 @@
 import type { Socket } from "bun";
-import type { Answer } from "./answer.ts";
+import type { Answer, Streamed } from "./answer.ts";
 import type { Body } from "./body.ts";
 import type { RequestHead } from "./head.ts";
 import type { SocketWriter } from "./socket-writer.ts";
@@ -18,7 +18,13 @@ export type Decision =
   | Forward
   | { answer: Answer }
   /** Answers it here, from its whole body of at most `maxBytes`. */
-  | { maxBytes: number; handle(body: Uint8Array): Promise<Answer> };
+  | Handle;
+
+export interface Handle {
+  maxBytes: number;
+  /** @param client aborted when the client has gone */
+  handle(body: Uint8Array<ArrayBuffer>, client: AbortSignal): Promise<Answer | Streamed>;
+}
 
 export type Decide = (head: RequestHead, client: { address: string }) => Decision | Promise<Decision>;
 
@@ -51,10 +57,12 @@ export interface Connection {
 export type State =
   /** Waits for the head of a request; `exchange` is the one before. */
   | { kind: "idle"; exchange: Exchange | null }
-  /** Waits for a decision or for the answer of a handler. */
+  /** Waits for a decision. */
   | { kind: "deciding"; exchange: Exchange }
   /** Reads the body for a handler. */
   | { kind: "collecting"; exchange: Exchange; handle(): void }
+  /** A handler prepares or writes its response. `drained`: it waits until the client has read what is written. */
+  | { kind: "answering"; exchange: Exchange; drained: (() => void) | null }
   | Forwarding
   /** Forwards the rest of a body, `bytes` so far, after an early response. */
   | { kind: "draining"; exchange: Exchange; bytes: number }
@@ -76,6 +84,8 @@ export interface Exchange {
   endless: boolean;
   /** The request, while it may be sent again on a new connection. */
   retry: Forward | null;
+  /** Aborted when the client has gone, while a handler answers. */
+  client: AbortController | null;
 }
 
 /** Limits on a client's connection, in milliseconds and bytes. */

@@ -25,6 +25,11 @@ export function refuse(connection: Connection, status: number, message: string):
   leave(connection);
 }
 
+/** Answers a fault of svc itself, and ends the connection. */
+export function fail(connection: Connection): void {
+  refuse(connection, 500, "Something went wrong inside svc.");
+}
+
 /** Ends the connection once everything written has been sent. */
 export function leave(connection: Connection): void {
   const { socket, writer, pausedAt, limits } = connection;
@@ -42,7 +47,12 @@ export function abort(connection: Connection): void {
 
 /** The socket is closed, or about to be. */
 export function close(connection: Connection): void {
+  const { state } = connection;
   connection.state = { kind: "over", bytes: 0 };
+  if (state.kind === "answering") {
+    state.exchange.client?.abort();
+    state.drained?.();
+  }
   connection.inbox = EMPTY;
   connection.upstream?.close();
   connection.upstream = null;

@@ -2,15 +2,19 @@ import type { Connection } from "./connection.ts";
 
 /** Pauses or resumes reading from both sides, so that neither is read faster than the other takes it. */
 export function updateFlow(connection: Connection): void {
-  const { socket, writer, upstream, pausedAt, inbox } = connection;
-  const { kind } = connection.state;
+  const { socket, writer, upstream, pausedAt, inbox, state } = connection;
+  const { kind } = state;
   if (kind === "over") return;
+  if (state.kind === "answering" && !writer.isFull) {
+    state.drained?.();
+    state.drained = null;
+  }
   if (!writer.isFull) upstream?.resume();
   const isSending = kind === "sending" || kind === "draining";
   const hasToWait =
     kind === "deciding" ||
     kind === "upgrading" ||
-    (kind === "responding" && inbox.length > 0) ||
+    ((kind === "responding" || kind === "answering") && inbox.length > 0) ||
     ((isSending || kind === "raw") && (upstream?.isFull ?? false));
   if (hasToWait === (pausedAt !== null)) return;
   if (pausedAt === null) {

@@ -1,6 +1,6 @@
 import type { Socket } from "bun";
-import { type Answer, writeAnswer } from "./answer.ts";
-import { createBody, limitBody } from "./body.ts";
+import { collect, collectBody, reply } from "./answering.ts";
+import { createBody } from "./body.ts";
 import type {
   Connection,
   ConnectionLimits,
@@ -10,8 +10,8 @@ import type {
   Explain,
   State,
 } from "./connection.ts";
-import { EMPTY, finishExchange, refuse } from "./finish.ts";
-import { extendDeadline, updateFlow } from "./flow.ts";
+import { EMPTY, fail, refuse } from "./finish.ts";
+import { updateFlow } from "./flow.ts";
 import { forward, forwardBody } from "./forward.ts";
 import { headLength, readRequestHead } from "./head.ts";
 import { HeadError } from "./head-error.ts";
@@ -93,7 +93,7 @@ function readHead(connection: Connection): boolean {
   const head = readRequestHead(inbox, length);
   connection.inbox = length === inbox.length ? EMPTY : inbox.subarray(length);
   const body = createBody(head.framing);
-  const exchange: Exchange = { head, body, begun: false, endless: false, retry: null };
+  const exchange: Exchange = { head, body, begun: false, endless: false, retry: null, client: null };
   connection.state = { kind: "deciding", exchange };
   const decision = connection.decide(head, connection.client);
   if (!(decision instanceof Promise)) {
@@ -121,44 +121,5 @@ function follow(connection: Connection, exchange: Exchange, decision: Decision):
     forward(connection, exchange, decision);
     return;
   }
-  const parts: Buffer[] = [];
-  const limit = limitBody(decision.maxBytes);
-  const body = createBody(exchange.head.framing, (bytes) => {
-    limit(bytes);
-    parts.push(Buffer.from(bytes));
-  });
-  const handle = () => {
-    connection.state = { kind: "deciding", exchange };
-    decision.handle(Buffer.concat(parts.splice(0))).then(
-      (answer) => {
-        reply(connection, exchange, answer);
-        processInbox(connection);
-      },
-      () => fail(connection),
-    );
-  };
-  exchange.body = body;
-  connection.state = { kind: "collecting", exchange, handle };
-  if (body.ended) handle();
-}
-
-function collectBody(connection: Connection, { exchange, handle }: State & { kind: "collecting" }): boolean {
-  const taken = exchange.body.take(connection.inbox, 0);
-  connection.inbox = connection.inbox.subarray(taken);
-  extendDeadline(connection, taken);
-  if (exchange.body.ended) handle();
-  return false;
-}
-
-function reply(connection: Connection, exchange: Exchange, answer: Answer): void {
-  if (connection.state.kind === "over") return;
-  const { head, body } = exchange;
-  // the rest of the body would be read as the next request
-  const keepAlive = head.keepAlive && !connection.closing && body.ended;
-  connection.writer.write(writeAnswer(answer, { keepAlive, head: head.method === "HEAD" }));
-  finishExchange(connection, exchange, keepAlive);
-}
-
-function fail(connection: Connection): void {
-  refuse(connection, 500, "Something went wrong inside svc.");
+  collect(connection, exchange, decision);
 }

@@ -3,6 +3,7 @@ import { lstatSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
 import { outcomeOf, startAgentSandbox } from "../helpers/agent-sandbox.ts";
+import { hasNamespace, NAMESPACE } from "../helpers/dark-network.ts";
 import { runGit } from "../helpers/git-repo.ts";
 import type { ScriptedModel } from "../helpers/model.ts";
 import { needs } from "../helpers/needs.ts";
@@ -84,12 +85,7 @@ test("the model gets svc's skill and rules beside the project's, and the clone h
   expect((await statusOf(sandbox)).trim()).toBe("M opencode.json");
 });
 
-const NAMESPACE = ["unshare", ...(process.getuid?.() === 0 ? [] : ["--map-root-user"]), "--net"];
-const hasNamespace =
-  Bun.spawnSync([...NAMESPACE, "ip", "link", "add", "dark", "type", "veth", "peer", "name", "gone"])
-    .exitCode === 0;
-
-needs("a network namespace (unshare, ip)", RUNTIME !== null && RUNTIME_PLUGINS !== null && hasNamespace)(
+needs("a network namespace (unshare, ip)", RUNTIME !== null && RUNTIME_PLUGINS !== null && hasNamespace())(
   "without a network, a project's tools work, and the runtime sends no packet",
   async () => {
     const child = Bun.spawn(

@@ -47,7 +47,7 @@ ${models.map((model) => `[[upstreams.models]]\n${model}\n`).join("")}`;
 }
 
 export async function startModels(
-  options: { env?: Record<string, string>; dataDir?: string } = {},
+  options: Pick<Parameters<typeof startSessions>[0] & object, "env" | "dataDir" | "deps"> = {},
 ): Promise<ModelBench> {
   const [openai, second, anthropic] = await Promise.all([
     startUpstream(UPSTREAM_KEY),

@@ -3,7 +3,7 @@
  * a firewall that drops; starts the real runtime in a sandbox on a project with tools of its own, and prints what became
  * of a prompt that calls them, and what was sent into the dark. As JSON, in one line.
  */
-import { readFileSync } from "node:fs";
+import { openDark, sentIntoDark } from "./dark-network.ts";
 import { startModel } from "./model.ts";
 import { runtimeEnvironment } from "./runtime.ts";
 import { startSandbox } from "./sandbox.ts";
@@ -15,20 +15,7 @@ export interface OfflineReport {
   packets: number;
 }
 
-for (const command of [
-  "ip link set lo up",
-  "ip link add dark type veth peer name gone",
-  "ip link set dark addrgenmode none",
-  "ip link set gone addrgenmode none",
-  "ip link set dark arp off",
-  "ip link set gone up",
-  "ip link set dark up",
-  "ip address add 198.51.100.1/24 dev dark",
-  "ip route add default dev dark",
-]) {
-  const { exitCode, stderr } = Bun.spawnSync(command.split(" "));
-  if (exitCode !== 0) throw new Error(`${command}: ${stderr.toString()}`);
-}
+openDark();
 
 const TOOL = `import { tool } from "@opencode-ai/plugin"
 export default tool({
@@ -56,19 +43,6 @@ const messages = model.requests.findLast(({ body }) => Array.isArray(body.tools)
 const report: OfflineReport = {
   answer: parts.map(({ text = "" }) => text).join(""),
   toolsSaid: JSON.stringify(messages.filter(({ role }: { role: string }) => role === "tool")),
-  packets: sentInto("dark"),
+  packets: sentIntoDark(),
 };
 process.stdout.write(`${JSON.stringify(report)}\n`);
-
-/** Packets that were sent, or would have been: proc_net_dev(5), of the sender's half three numbers. */
-function sentInto(name: string): number {
-  const line = readFileSync("/proc/net/dev", "utf8")
-    .split("\n")
-    .find((one) => one.trim().startsWith(`${name}:`));
-  const [, packets = 0, errors = 0, dropped = 0] = (line?.split(":")[1] ?? "")
-    .trim()
-    .split(/\s+/)
-    .slice(8)
-    .map(Number);
-  return packets + errors + dropped;
-}

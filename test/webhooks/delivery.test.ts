@@ -3,6 +3,7 @@ import { sql } from "drizzle-orm";
 import { Webhook as StandardWebhook } from "standardwebhooks";
 import { openPostgres } from "../../db/client.ts";
 import { webhooks } from "../../db/schema/index.ts";
+import { freePort } from "../../scripts/free-port.ts";
 import type { Delivery } from "../../src/contract/webhook.ts";
 import { createOutbound } from "../../src/lib/outbound.ts";
 import { startApi } from "../helpers/api.ts";
@@ -135,6 +136,30 @@ test("a redirect is a failure, and is not followed", async () => {
   const [found] = await bench.become(id, attempted(1));
   expect(found).toMatchObject({ status_code: 302, error: expect.stringContaining("not followed") });
   expect(bench.receiver.of("/elsewhere")).toEqual([]);
+});
+
+test("a receiver that cannot be reached is a failure, which is retried", async () => {
+  const { webhook_id: id } = await bench.add("", { url: `http://127.0.0.1:${await freePort()}/` });
+  await bench.test(id);
+  const [found] = await bench.become(id, attempted(1));
+  expect(found).toMatchObject({ status: "pending", status_code: null, response: null });
+  expect(await bench.get(id)).toMatchObject({ failing_since: bench.now().toISOString(), enabled: true });
+});
+
+test("a webhook whose secret cannot be decrypted is disabled, and says so", async () => {
+  if (bench.api.databaseUrl === null) return;
+  const { webhook_id: id } = await bench.add("/sealed");
+  const database = await openPostgres(bench.api.databaseUrl);
+  await database.db.execute(sql`update webhooks set secret = 'AAAA' where webhook_id = ${id}`);
+  await database.close();
+  await bench.test(id);
+  const [found] = await bench.become(id, areOver);
+  expect(found).toMatchObject({ status: "failed", status_code: null });
+  expect(await bench.get(id)).toMatchObject({
+    enabled: false,
+    disabled_reason: expect.stringContaining("cannot be decrypted"),
+  });
+  expect(bench.receiver.of("/sealed")).toEqual([]);
 });
 
 test("Retry-After postpones the next attempt, up to an hour", async () => {

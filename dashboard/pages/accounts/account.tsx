@@ -34,7 +34,12 @@ export function Account({ accountId }: { accountId: string }) {
   return (
     <Page
       title={account.data.name}
-      actions={me.accounts.length > 1 && <OtherAccounts accounts={me.accounts} current={accountId} />}
+      actions={
+        <>
+          <LinkButton to={path`/accounts/${accountId}/usage`}>Usage of models</LinkButton>
+          <OtherAccounts accounts={me.accounts} current={accountId} />
+        </>
+      }
     >
       <div className="max-w-5xl">
         <Members accountId={accountId} reader={me.user_id} role={role ?? "member"} />

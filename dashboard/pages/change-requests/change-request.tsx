@@ -6,6 +6,7 @@ import { useProject } from "../../api/project.ts";
 import { Ago } from "../../parts/ago.tsx";
 import { AuthorName } from "../../parts/author-name.tsx";
 import { Button } from "../../parts/button.tsx";
+import { spent } from "../../parts/cost.ts";
 import { Loading } from "../../parts/loading.tsx";
 import { Failure, Notice } from "../../parts/notice.tsx";
 import { Page } from "../../parts/page.tsx";
@@ -86,6 +87,7 @@ function Shown({ where, cr, slug }: { where: Where; cr: ChangeRequest; slug: str
 
 /** Author, branches, time and session of a change request. */
 function Summary({ cr, slug }: { cr: ChangeRequest; slug: string }) {
+  const used = spent(cr);
   return (
     <p className="flex flex-wrap items-center gap-x-1.5 gap-y-1 text-muted">
       <span>
@@ -131,6 +133,7 @@ function Summary({ cr, slug }: { cr: ChangeRequest; slug: string }) {
           >
             an agent session
           </Link>
+          {used !== null && ` that has used ${used}`}
         </span>
       )}
     </p>

@@ -3,12 +3,14 @@ import type { Session } from "../../../src/contract/session.ts";
 import { Ago } from "../../parts/ago.tsx";
 import { AuthorName } from "../../parts/author-name.tsx";
 import { Badge } from "../../parts/badge.tsx";
+import { spent } from "../../parts/cost.ts";
 import { Visible } from "../../parts/visible.tsx";
 import { ChangeRequests } from "./change-requests.tsx";
 import { Preview } from "./preview.tsx";
 
 /** Details of a session. */
 export function Details({ session, slug }: { session: Session; slug: string }) {
+  const used = spent(session);
   return (
     <div className="flex flex-col gap-6">
       <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1.5 text-sm">
@@ -26,6 +28,7 @@ export function Details({ session, slug }: { session: Session; slug: string }) {
         <Row name="Model">
           <Visible>{session.model ?? "the agent's own"}</Visible>
         </Row>
+        {used !== null && <Row name="Used">{used}</Row>}
         <Row name="Sandbox">{session.sandbox_provider}</Row>
         {session.walls && (
           <Row name="Isolation">

@@ -3,6 +3,7 @@ import { SvcError } from "../../contract/errors.ts";
 import { BODY_MAX_BYTES } from "../../contract/limits.ts";
 import type { Deps } from "../../deps.ts";
 import { previewSite } from "../../features/apps/site.ts";
+import type { ModelGateway } from "../../features/models/gateway.ts";
 import { isModelPath } from "../../features/models/paths.ts";
 import { isKnownMethod, type MethodsOf, unanswered } from "../../http/methods.ts";
 import type { Credentials } from "../../identity/auth/caller.ts";
@@ -33,7 +34,8 @@ export interface Front {
 const SAVES = /^\/v1\/(?:git\/|projects\/[^/?]+\/git\/clone-credential(?:\?|$))/;
 
 /**
- * Routes the requests of the public listener: those for sandboxes to their daemons, all others to the API.
+ * Routes the requests of the public listener: those for sandboxes to their daemons, those for models to the
+ * model gateway, all others to the API.
  *
  * 1. The target of a request is normalized (`target.ts`) and refused in any other spelling.
  * 2. `admission.ts` finds who may reach the session, and caches that for a second. `not-running.ts` answers for a
@@ -43,8 +45,14 @@ const SAVES = /^\/v1\/(?:git\/|projects\/[^/?]+\/git\/clone-credential(?:\?|$))/
  *
  * @param api where the API listens
  * @param methods the methods of its routes
+ * @param models answers requests for models
  */
-export function createFront(deps: Deps, api: Address, methods: MethodsOf): Front {
+export function createFront(
+  deps: Deps,
+  api: Address,
+  methods: MethodsOf,
+  models: Pick<ModelGateway, "decide" | "explain">,
+): Front {
   const admission = createAdmission(deps);
   const pass = createForward(deps);
   const previews = createPreviews(deps, admission, pass);
@@ -70,12 +78,15 @@ export function createFront(deps: Deps, api: Address, methods: MethodsOf): Front
         const [path = ""] = head.target.split("?", 1);
         return { answer: refuse(deps, unanswered(methods(path)), head) };
       }
-      // a push has its own limits, and is streamed; so has a request with images for a model
-      const maxBytes = isGitPath(head.target) || isModelPath(head.target) ? {} : { maxBytes: BODY_MAX_BYTES };
+      if (isModelPath(head.target)) return models.decide(head);
+      // a push has its own limits, and is streamed
+      const maxBytes = isGitPath(head.target) ? {} : { maxBytes: BODY_MAX_BYTES };
       return { to: api, head: forApi(head, client), ...maxBytes };
     },
     explain(status, message, head) {
       if (head !== null && appOf(head) !== null) return refuseForApp(deps, status, message, head);
+      if (head !== null && previewOf(head) === null && isModelPath(head.target))
+        return models.explain(ofHttp(status, message), head);
       const isForSandbox = head !== null && (previewOf(head) !== null || isSandboxTarget(head.target));
       return refuse(deps, explain(status, message, isForSandbox), head);
     },

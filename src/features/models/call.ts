@@ -2,12 +2,13 @@ import { SvcError } from "../../contract/errors.ts";
 import type { TokensUsed } from "../../contract/usage.ts";
 import type { Deps } from "../../deps.ts";
 import type { Prices } from "../../models/catalog.ts";
-import type { KeyHolder } from "./key.ts";
+import type { Answer, Streamed } from "../../splice/answer.ts";
 import { CALL_MS, SILENCE_MS } from "./limits.ts";
 import { type Meter, meterStream, meterWhole } from "./meter.ts";
+import { createPace } from "./pace.ts";
 import { passWhole } from "./pass-whole.ts";
 import type { ModelRoute } from "./paths.ts";
-import { beginCall, type CallEnd, endCall, noteTokens } from "./record.ts";
+import type { CallEnd, Recorder } from "./record.ts";
 import type { ModelRequest } from "./request-body.ts";
 import { responseHeaders, type Sent, type UpstreamBody } from "./send.ts";
 import { costOf } from "./usage-of.ts";
@@ -18,11 +19,12 @@ export interface Call {
   over: Promise<void>;
   abort(): void;
   /** Sends it, and passes the response on. @param client aborted when the client has gone */
-  pass(client: AbortSignal, send: (signal: AbortSignal) => Promise<Sent>): Promise<Response>;
+  pass(client: AbortSignal, send: (signal: AbortSignal) => Promise<Sent>): Promise<Answer | Streamed>;
 }
 
 interface CallRequest {
-  holder: KeyHolder;
+  /** The hash of the key. */
+  hash: string;
   body: ModelRequest;
   route: ModelRoute;
   /** Of the upstream that is tried first. */
@@ -32,20 +34,23 @@ interface CallRequest {
 const NO_TOKENS: TokensUsed = { input: 0, output: 0, cached: 0 };
 const NOTHING: Omit<CallEnd, "state"> = { upstream: null, status: null, tokens: NO_TOKENS, cost: 0 };
 
-/** Records that a call begins. */
-export async function startCall(deps: Deps, request: CallRequest): Promise<Call> {
-  const { holder, body, route, prices } = request;
+/** Records that a call begins. @throws what `Recorder.begin` throws */
+export async function startCall(
+  { log, recorder }: Pick<Deps, "log"> & { recorder: Recorder },
+  { hash, body, route, prices }: CallRequest,
+): Promise<Call> {
   const prompt = { ...NO_TOKENS, input: body.estimatedInput };
   const estimate = costOf(prices, prompt);
-  const callId = await beginCall(deps, holder, body.model, estimate);
+  const callId = await recorder.begin({ hash, model: body.model, estimate });
   const { promise: over, resolve } = Promise.withResolvers<void>();
   const stop = new AbortController();
   const limit = setTimeout(() => stop.abort(), CALL_MS);
   let ending: Promise<void> | null = null;
 
   function end(how: CallEnd): Promise<void> {
-    ending ??= endCall(deps, callId, how)
-      .catch((error: unknown) => deps.log.error({ err: error }, "cannot record the end of a model's call"))
+    ending ??= recorder
+      .end(callId, how)
+      .catch((error: unknown) => log.error({ err: error }, "cannot record the end of a model's call"))
       .finally(() => {
         clearTimeout(limit);
         resolve();
@@ -53,7 +58,10 @@ export async function startCall(deps: Deps, request: CallRequest): Promise<Call>
     return ending;
   }
 
-  async function pass(client: AbortSignal, send: (signal: AbortSignal) => Promise<Sent>): Promise<Response> {
+  async function pass(
+    client: AbortSignal,
+    send: (signal: AbortSignal) => Promise<Sent>,
+  ): Promise<Answer | Streamed> {
     client.addEventListener("abort", () => stop.abort(), { once: true });
     if (client.aborted) stop.abort();
     let sent: Sent;
@@ -76,20 +84,19 @@ export async function startCall(deps: Deps, request: CallRequest): Promise<Call>
       return answer;
     }
     const isStream = /^text\/event-stream\b/i.test(response.headers.get("content-type") ?? "");
-    const meter = isStream
-      ? meterStream({ hides: body.addsUsage, endsAnywhere: route.kind === "chat" })
-      : meterWhole();
+    const meter = isStream ? meterStream({ hides: body.addsUsage, kind: route.kind }) : meterWhole();
     const finish = () => end({ ...measured(meter, via.model.prices, body.estimatedInput), upstream, status });
     stop.signal.addEventListener("abort", () => {
       sent.abort();
       void finish();
     });
     if (stop.signal.aborted) sent.abort();
-    const noted = (tokens: TokensUsed) => noteTokens(deps, callId, tokens);
-    return new Response(passOn(upstreamBody, { meter, finish, noted, stop, log: deps.log }), {
+    const noted = (tokens: TokensUsed) => recorder.note(callId, tokens);
+    return {
       status,
       headers: responseHeaders(response, via.upstream),
-    });
+      pump: (write) => passOn(upstreamBody, write, { meter, finish, noted, stop, log }),
+    };
   }
 
   return { over, abort: () => stop.abort(), pass };
@@ -119,49 +126,43 @@ interface Passing {
   log: Deps["log"];
 }
 
-/** The body for the client: its end follows the record of the usage. */
-function passOn(
+/** How often a pause within a response is checked: a timer for each event would cost more than the event. */
+const SILENCE_CHECK_MS = 10_000;
+
+/** Passes the body on: its end follows the record of the usage. */
+async function passOn(
   body: UpstreamBody,
+  write: (bytes: Uint8Array) => Promise<void> | null,
   { meter, finish, noted, stop, log }: Passing,
-): ReadableStream<Uint8Array> {
-  const silence = setTimeout(() => stop.abort(), SILENCE_MS);
+): Promise<void> {
+  let heardAt = performance.now();
+  const pace = createPace();
+  const silence = setInterval(() => {
+    if (performance.now() - heardAt > SILENCE_MS) stop.abort();
+  }, SILENCE_CHECK_MS);
   let isNoted = false;
-
-  /** @returns the next pieces for the client, and whether they are the last */
-  async function next(): Promise<{ pieces: Uint8Array[]; done: boolean }> {
-    const { done, value } = await body.next();
-    silence.refresh();
-    const pieces = value ? meter.push(value) : meter.end();
-    if (meter.isFinal || done) {
-      await finish();
-    } else if (meter.usage && !isNoted) {
-      isNoted = true;
-      noted(meter.usage).catch(() => log.warn("cannot note the usage of a model's call"));
-    }
-    return { pieces, done };
-  }
-
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      try {
-        for (;;) {
-          const { pieces, done } = await next();
-          for (const piece of pieces) controller.enqueue(piece);
-          if (done) {
-            clearTimeout(silence);
-            controller.close();
-          }
-          if (done || pieces.length > 0) return;
-        }
-      } catch (error) {
-        clearTimeout(silence);
-        stop.abort();
-        controller.error(error);
+  try {
+    for (;;) {
+      const { done, value } = await body.next();
+      heardAt = performance.now();
+      const pieces = value ? meter.push(value) : meter.end();
+      if (meter.isFinal || done) {
+        await finish();
+      } else if (meter.usage && !isNoted) {
+        isNoted = true;
+        noted(meter.usage).catch(() => log.warn("cannot note the usage of a model's call"));
       }
-    },
-    cancel() {
-      clearTimeout(silence);
-      stop.abort();
-    },
-  });
+      for (const piece of pieces) {
+        const full = write(piece);
+        if (full !== null) await full;
+      }
+      if (done) return;
+      await pace();
+    }
+  } catch (error) {
+    stop.abort();
+    throw error;
+  } finally {
+    clearInterval(silence);
+  }
 }

@@ -1,5 +1,6 @@
 import type { SvcError } from "../../contract/errors.ts";
 import type { Format } from "../../models/catalog.ts";
+import type { Answer } from "../../splice/answer.ts";
 
 /** An error in the shape of a format, which its clients understand. */
 export function failureBody(format: Format, error: SvcError, requestId: string): Record<string, unknown> {
@@ -42,3 +43,11 @@ const OPENAI_TYPES: Readonly<Record<number, string>> = {
   402: "insufficient_quota",
   429: "rate_limit_error",
 };
+
+export function jsonAnswer(
+  status: number,
+  body: Record<string, unknown>,
+  headers: Readonly<Record<string, string>> = {},
+): Answer {
+  return { status, headers: { ...headers, "Content-Type": "application/json" }, body: JSON.stringify(body) };
+}

@@ -2,24 +2,26 @@ import { randomBytes } from "node:crypto";
 import { and, eq, sql } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
 import { prepared } from "../../../db/prepared.ts";
-import { accountMembers, accounts, modelKeys, projects } from "../../../db/schema/index.ts";
+import { accountMembers, modelKeys } from "../../../db/schema/index.ts";
 import { SvcError } from "../../contract/errors.ts";
 import { MODEL_KEY_PREFIX } from "../../contract/token.ts";
 import type { Deps } from "../../deps.ts";
+import { createCache } from "../../lib/cache.ts";
 
-/** The session that a key belongs to, and the limits of its account and project. */
+/** The session that a key belongs to. */
 export interface KeyHolder {
   sessionId: string;
   projectId: string;
   accountId: string;
   userId: string;
-  budgets: {
-    account: number | null;
-    project: number | null;
-    /** The lower of the account's and the project's. */
-    session: number | null;
-  };
 }
+
+/**
+ * How long a key is known to be valid. Each call checks it again in the statement that records it, so that a key which has
+ * been revoked meanwhile can only list models and count tokens.
+ */
+const CACHE_MS = 1_000;
+const CACHE_MAX = 10_000;
 
 /**
  * Creates the key of a session's start in the transaction of its other keys, and revokes that of the last start.
@@ -28,7 +30,7 @@ export interface KeyHolder {
 export async function mintModelKey(
   { keys, models }: Pick<Deps, "keys" | "models">,
   tx: Db,
-  holder: Omit<KeyHolder, "budgets">,
+  holder: KeyHolder,
 ): Promise<string | null> {
   await revokeModelKey(tx, holder.sessionId);
   if (models.upstreams().length === 0) return null;
@@ -45,35 +47,38 @@ export async function revokeModelKey(tx: Db, sessionId: string): Promise<void> {
 const BEARER = /^bearer +(\S{1,256}) *$/i;
 
 /**
- * Finds the session of a request by its key, in `Authorization: Bearer` or `x-api-key`.
+ * Finds the session of a request by its key, in `Authorization: Bearer` or `x-api-key`. Synchronous when it is cached.
  * @throws unauthorized, also when the session's user is no longer a member of the account
  */
-export async function findKeyHolder({ db, keys }: Deps, headers: Headers): Promise<KeyHolder> {
-  const key = headers.get("x-api-key") ?? BEARER.exec(headers.get("authorization") ?? "")?.[1] ?? "";
-  const [row] = key.startsWith(MODEL_KEY_PREFIX)
-    ? await holderByHash(db).execute({ hash: keys.hashToken(key) })
-    : [];
-  if (!row) {
-    const sentence =
-      key === ""
-        ? "A key of the model gateway is required: Authorization: Bearer $SVC_LLM_API_KEY."
-        : "This key of the model gateway is unknown or revoked. Use SVC_LLM_API_KEY of a running session.";
-    throw new SvcError("unauthorized", sentence, {}, { "WWW-Authenticate": "Bearer" });
-  }
-  const { sessionId, projectId, accountId, userId } = row;
-  return {
-    ...{ sessionId, projectId, accountId, userId },
-    budgets: {
-      account: row.accountBudget,
-      project: row.projectBudget,
-      session: lower(row.accountSessionBudget, row.projectSessionBudget),
-    },
+export type FindKeyHolder = (header: (name: string) => string | null) => HeldKey | Promise<HeldKey>;
+
+/** A key's hash and its session. */
+export type HeldKey = KeyHolder & { hash: string };
+
+export function createKeyFinder({ db, keys }: Deps): FindKeyHolder {
+  const once = createCache<HeldKey>({ keepMs: CACHE_MS, max: CACHE_MAX }, () => true);
+  return (header) => {
+    const key = header("x-api-key") ?? BEARER.exec(header("authorization") ?? "")?.[1] ?? "";
+    if (key === "")
+      throw unauthorized("A key of the model gateway is required: Authorization: Bearer $SVC_LLM_API_KEY.");
+    if (!key.startsWith(MODEL_KEY_PREFIX)) throw unknownKey();
+    const hash = keys.hashToken(key);
+    return once(hash, async () => {
+      const [row] = await holderByHash(db).execute({ hash });
+      if (!row) throw unknownKey();
+      return { hash, ...row };
+    });
   };
 }
 
-function lower(one: number | null, other: number | null): number | null {
-  if (one === null || other === null) return one ?? other;
-  return Math.min(one, other);
+export function unknownKey(): SvcError {
+  return unauthorized(
+    "This key of the model gateway is unknown or revoked. Use SVC_LLM_API_KEY of a running session.",
+  );
+}
+
+function unauthorized(sentence: string): SvcError {
+  return new SvcError("unauthorized", sentence, {}, { "WWW-Authenticate": "Bearer" });
 }
 
 const holderByHash = prepared((db: Db) =>
@@ -83,14 +88,8 @@ const holderByHash = prepared((db: Db) =>
       projectId: modelKeys.projectId,
       accountId: modelKeys.accountId,
       userId: modelKeys.userId,
-      accountBudget: accounts.modelBudget,
-      accountSessionBudget: accounts.modelSessionBudget,
-      projectBudget: projects.modelBudget,
-      projectSessionBudget: projects.modelSessionBudget,
     })
     .from(modelKeys)
-    .innerJoin(accounts, eq(accounts.accountId, modelKeys.accountId))
-    .innerJoin(projects, eq(projects.projectId, modelKeys.projectId))
     .innerJoin(
       accountMembers,
       and(eq(accountMembers.accountId, modelKeys.accountId), eq(accountMembers.userId, modelKeys.userId)),

@@ -1,5 +1,7 @@
 import type { Deps } from "../../deps.ts";
 import type { Format } from "../../models/catalog.ts";
+import type { Answer } from "../../splice/answer.ts";
+import { jsonAnswer } from "./failure.ts";
 import { SHORT_MS } from "./limits.ts";
 import { passWhole } from "./pass-whole.ts";
 import { type Outgoing, send } from "./send.ts";
@@ -11,12 +13,12 @@ import { type Outgoing, send } from "./send.ts";
 export async function listModels(
   deps: Deps,
   outgoing: Omit<Outgoing, "bodyFor" | "firstByteMs">,
-): Promise<Response> {
+): Promise<Answer> {
   const { format } = outgoing.route;
   const upstreams = deps.models.upstreams().filter((upstream) => upstream.format === format);
   const ids = [...new Set(upstreams.flatMap(({ models }) => (models ? [...models.keys()] : [])))];
   const any = upstreams.find(({ models }) => models === null);
-  if (ids.length > 0 || !any) return Response.json(SHAPE[format](ids));
+  if (ids.length > 0 || !any) return jsonAnswer(200, SHAPE[format](ids));
   const routes = [{ upstream: any, model: { id: "", name: "", prices: null } }];
   return await passWhole(await send(deps, routes, { ...outgoing, bodyFor: null, firstByteMs: SHORT_MS }));
 }

@@ -1,6 +1,7 @@
 import { arrayOf, field, isObject, parseJson, textField } from "../../contract/json.ts";
 import type { TokensUsed } from "../../contract/usage.ts";
-import { createEventSplitter, dataOf } from "./events.ts";
+import { countEvents, createEventSplitter, dataOf, splitEvents } from "./events.ts";
+import type { ModelRoute } from "./paths.ts";
 import { membersOf } from "./request-body.ts";
 import { mergeUsage, usageOf } from "./usage-of.ts";
 
@@ -52,47 +53,63 @@ export function meterWhole(): Meter {
 }
 
 const USAGE = Buffer.from('"usage"');
+/** The end of an event whose last member says that the usage is not known yet, as OpenAI's do. */
+const NO_USAGE = Buffer.from(',"usage":null}\n\n');
+const AFTER_NO_USAGE = Buffer.from("}\n\n");
 const DONE = "[DONE]";
-/** Events that end a stream, by the `type` in their data. */
-const LAST = new Set(["message_stop", "response.completed", "response.incomplete", "response.failed"]);
-const LAST_BYTES = [DONE, ...LAST].map((text) => Buffer.from(text));
+const LAST_OF_RESPONSES = ["response.completed", "response.incomplete", "response.failed"];
+/** Of the events that end a stream, the `type` in their data, or the data itself. */
+const LAST = new Set([DONE, "message_stop", ...LAST_OF_RESPONSES]);
+/** Those that may follow the event with the usage: only these are looked for in events without a usage. */
+const LAST_BYTES = { chat: Buffer.from(DONE), messages: Buffer.from("message_stop") } as const;
 
 /**
- * Measures a stream of events.
+ * Measures a stream of events. Events are looked into only if their bytes contain `"usage"`, or the end after it: the others
+ * pass as they come, without being separated.
  * @param hides removes the usage that svc has asked for and the client has not
- * @param endsAnywhere whether the stream may end without an event that says so
  */
-export function meterStream({ hides, endsAnywhere }: { hides: boolean; endsAnywhere: boolean }): Meter {
+export function meterStream({ hides, kind }: { hides: boolean; kind: ModelRoute["kind"] }): Meter {
   const splitter = createEventSplitter();
+  const last = kind === "chat" || kind === "messages" ? LAST_BYTES[kind] : null;
   const meter: Meter = {
     usage: null,
     isFinal: false,
     estimatedOutput: 0,
-    push: (chunk) => splitter.push(chunk).flatMap((event) => look(event)),
+    push(chunk) {
+      const events = splitter.push(chunk);
+      return events ? look(events) : [];
+    },
     end() {
       const rest = splitter.rest();
       const pieces = rest.byteLength > 0 ? look(rest) : [];
-      if (endsAnywhere && meter.usage !== null) meter.isFinal = true;
+      // a stream of chat may end without an event that says so
+      if (kind === "chat" && meter.usage !== null) meter.isFinal = true;
       return pieces;
     },
   };
   return meter;
 
+  function look(events: Buffer): Uint8Array[] {
+    const isPlain = !events.includes(USAGE) && (meter.usage === null || !last || !events.includes(last));
+    if (isPlain) {
+      meter.estimatedOutput += countEvents(events);
+      return [events];
+    }
+    return splitEvents(events).flatMap((event) => lookInto(event));
+  }
+
   /** @returns the event as the client gets it; nothing for one that is hidden */
-  function look(event: Buffer): Uint8Array[] {
+  function lookInto(event: Buffer): Uint8Array[] {
     meter.estimatedOutput++;
-    const mayEnd = LAST_BYTES.some((text) => event.includes(text));
-    if (!mayEnd && !event.includes(USAGE)) return [event];
+    const at = event.indexOf(USAGE);
+    if (at >= 0 && at === event.length - NO_USAGE.length + 1 && event.subarray(at - 1).equals(NO_USAGE))
+      return hides ? [event.subarray(0, at - 1), AFTER_NO_USAGE] : [event];
     const data = dataOf(event);
     if (data === null) return [event];
-    if (data === DONE) {
-      meter.isFinal = meter.usage !== null;
-      return [event];
-    }
-    const body = parseJson(data);
+    const body = data === DONE ? null : parseJson(data);
     const usage = usageOf(body);
     if (usage) meter.usage = mergeUsage(meter.usage, usage);
-    if (LAST.has(textField(body, "type"))) meter.isFinal = meter.usage !== null;
+    if (data === DONE || LAST.has(textField(body, "type"))) meter.isFinal = meter.usage !== null;
     return hides ? withoutUsage(event, body) : [event];
   }
 }

@@ -1,12 +1,23 @@
-import { and, eq, lt, notExists, or, sql } from "drizzle-orm";
+import { randomUUID } from "node:crypto";
+import { type SQL, sql } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
-import { modelCalls, modelSpend, projectSessions } from "../../../db/schema/index.ts";
+import { prepared } from "../../../db/prepared.ts";
+import { modelCalls } from "../../../db/schema/index.ts";
+import { SvcError } from "../../contract/errors.ts";
 import type { TokensUsed } from "../../contract/usage.ts";
 import type { Deps } from "../../deps.ts";
-import type { KeyHolder } from "./key.ts";
-import { CALL_MS } from "./limits.ts";
+import { createBatches } from "../../lib/batch.ts";
+import { unknownKey } from "./key.ts";
+import { addToTotals, monthOf } from "./totals.ts";
 
-type CallRow = typeof modelCalls.$inferSelect;
+/** A call that is about to be sent. */
+export interface CallBegin {
+  /** The hash of the key. */
+  hash: string;
+  model: string;
+  /** The cost of its prompt, which counts until the call ends; null without prices. */
+  estimate: number | null;
+}
 
 /** What is known of a call at its end. */
 export interface CallEnd {
@@ -18,107 +29,146 @@ export interface CallEnd {
   cost: number | null;
 }
 
-/**
- * Records that a call begins, before anything is sent: so it is counted even if the server is killed.
- * @param estimate the cost of its prompt, which counts until the call ends
- */
-export async function beginCall(
-  { db, serverId, clock }: Deps,
-  { budgets: _, ...holder }: KeyHolder,
-  model: string,
-  estimate: number | null,
-): Promise<string> {
-  const [row] = await db
-    .insert(modelCalls)
-    .values({ ...holder, serverId, model, cost: estimate, startedAt: clock() })
-    .returning({ callId: modelCalls.callId });
-  if (!row) throw new Error("the insert of a call returned no row");
-  return row.callId;
+/** The record of calls. Those that begin or end at the same time share a statement, and no statement waits for a call. */
+export interface Recorder {
+  /**
+   * Records that a call begins, before anything is sent: so it is counted even if the server is killed. The key and the
+   * budgets are checked in the same statement; calls in progress count with their estimates.
+   * @returns the call's id
+   * @throws unauthorized for a key that has been revoked a moment ago; budget_exceeded
+   */
+  begin(call: CallBegin): Promise<string>;
+  /** Records what a call in progress has used so far, in case that the server is killed. */
+  note(callId: string, tokens: TokensUsed): Promise<void>;
+  /** Records the end of a call, and adds it to the totals. Once it has ended, nothing changes. */
+  end(callId: string, end: CallEnd): Promise<void>;
 }
 
-/** Records what a call in progress has used so far, in case that the server is killed. */
-export async function noteTokens({ db }: Deps, callId: string, tokens: TokensUsed): Promise<void> {
-  await db
-    .update(modelCalls)
-    .set(tokens)
-    .where(and(eq(modelCalls.callId, callId), eq(modelCalls.state, "open")));
+/** More calls than a server may have in progress end at once only when it stops. */
+const BATCH_MAX = 256;
+
+export function createRecorder(deps: Deps): Recorder {
+  const begin = createBatches(BATCH_MAX, (calls: readonly Begun[]) => beginAll(deps, calls));
+  const note = createBatches(BATCH_MAX, (calls: readonly Noted[]) => noteAll(deps, calls));
+  const end = createBatches(BATCH_MAX, (calls: readonly Ended[]) => endAll(deps, calls));
+  return {
+    async begin(call) {
+      const callId = randomUUID();
+      requireBudget(await begin({ call_id: callId, ...call }));
+      return callId;
+    },
+    note: async (callId, tokens) => void (await note({ call_id: callId, ...tokens })),
+    async end(callId, { tokens, ...rest }) {
+      await end({ call_id: callId, ...tokens, ...rest });
+    },
+  };
 }
 
-/** Records the end of a call, and adds it to the totals. Once it has ended, nothing changes. */
-export async function endCall({ db, clock }: Deps, callId: string, end: CallEnd): Promise<void> {
-  const { tokens, ...rest } = end;
-  await db.transaction(async (tx) => {
-    const [row] = await tx
-      .update(modelCalls)
-      .set({ ...rest, ...tokens, endedAt: clock() })
-      .where(and(eq(modelCalls.callId, callId), eq(modelCalls.state, "open")))
-      .returning();
-    if (row) await addToTotals(tx, row);
-  });
+type Begun = CallBegin & { call_id: string };
+type Noted = TokensUsed & { call_id: string };
+type Ended = Noted & Omit<CallEnd, "tokens">;
+
+/** The budget that a call would exceed; `scope` is empty if there is none, and the answer null for an unknown key. */
+type Verdict = { scope: string; budget: number | null } | { scope: null };
+
+const BUDGETS: Readonly<Record<string, string>> = {
+  account: "The account's budget for models this month",
+  project: "The project's budget for models this month",
+  session: "The session's budget for models",
+};
+
+function requireBudget(verdict: Verdict): void {
+  if (verdict.scope === null) throw unknownKey();
+  const what = BUDGETS[verdict.scope];
+  if (what === undefined) return;
+  throw new SvcError(
+    "budget_exceeded",
+    `${what} ($${verdict.budget}) is used up. An owner or admin of the account can raise it.`,
+  );
 }
 
-/** The month of a time, in UTC. */
-export function monthOf(time: Date): string {
-  return time.toISOString().slice(0, 7);
-}
-
-/** In the same order for all calls of an account, so that concurrent ones wait for each other in line. */
-async function addToTotals(tx: Db, row: CallRow): Promise<void> {
-  const { accountId, projectId, sessionId, startedAt, input, output, cached, cost } = row;
-  const month = monthOf(startedAt);
-  const scopes = [
-    { scope: accountId, period: month },
-    ...(projectId === null ? [] : [{ scope: projectId, period: month }]),
-    ...(sessionId === null ? [] : [{ scope: sessionId, period: "" }]),
-  ];
-  for (const scope of scopes) {
-    await tx
-      .insert(modelSpend)
-      .values({ ...scope, accountId, calls: 1, input, output, cached, cost })
-      .onConflictDoUpdate({
-        target: [modelSpend.scope, modelSpend.period],
-        set: {
-          calls: sql`${modelSpend.calls} + 1`,
-          input: sql`${modelSpend.input} + excluded.input`,
-          output: sql`${modelSpend.output} + excluded.output`,
-          cached: sql`${modelSpend.cached} + excluded.cached`,
-          cost: sql`case when excluded.cost is null then ${modelSpend.cost} else coalesce(${modelSpend.cost}, 0) + excluded.cost end`,
-        },
-      });
-  }
-}
-
-/** How long calls are kept, for the usage of the last year; totals are kept longer. */
-const KEPT_DAYS = 400;
-const DAY_MS = 24 * 60 * 60_000;
-
-/**
- * Records the end of calls that a killed server has left: this server's own, and those that have taken longer than any
- * call may. What the upstream had reported is kept, and the estimated cost. Deletes what is too old.
- */
-export async function settleCalls(deps: Deps): Promise<void> {
-  const { db, serverId } = deps;
+async function beginAll(deps: Deps, calls: readonly Begun[]): Promise<Verdict[]> {
   const now = deps.clock();
-  const late = new Date(now.getTime() - 2 * CALL_MS);
-  await db.transaction(async (tx) => {
-    const rows = await tx
-      .update(modelCalls)
-      .set({ state: "incomplete", endedAt: now })
-      .where(
-        and(
-          eq(modelCalls.state, "open"),
-          or(eq(modelCalls.serverId, serverId), lt(modelCalls.startedAt, late)),
-        ),
-      )
-      .returning();
-    for (const row of rows) await addToTotals(tx, row);
+  const rows = await beginning(deps.db).execute({
+    calls: JSON.stringify(calls),
+    server: deps.serverId,
+    now: now.toISOString(),
+    month: monthOf(now),
   });
-  const old = new Date(now.getTime() - KEPT_DAYS * DAY_MS);
-  await db.delete(modelCalls).where(lt(modelCalls.startedAt, old));
-  const { scope, period } = modelSpend;
-  const session = db
-    .select({ id: projectSessions.sessionId })
-    .from(projectSessions)
-    .where(eq(projectSessions.sessionId, scope));
-  await db.delete(modelSpend).where(and(eq(period, ""), notExists(session)));
+  const verdicts = new Map(rows.map(({ callId, scope, budget }) => [callId, { scope, budget }]));
+  return calls.map(({ call_id }) => verdicts.get(call_id) ?? { scope: null });
 }
+
+/** Calls of one statement do not count for each other: they are in progress at the same time. */
+const beginning = prepared((db: Db) => {
+  const month = sql`${sql.placeholder("month")}::text`;
+  const spent = (scope: string, period: SQL, open: string) =>
+    sql`coalesce((select cost from model_spend where scope = ${sql.raw(scope)}::text and period = ${period}), 0)
+      + coalesce((select sum(cost) from model_calls c where c.account_id = k.account_id and c.state = 'open'
+          and ${sql.raw(open)}), 0)`;
+  const session = sql`least(a.model_session_budget, p.model_session_budget)`;
+  const wanted = sql`json_to_recordset(${sql.placeholder("calls")}::json)
+    as w(call_id uuid, hash text, model text, estimate float8)`;
+  const checked = db
+    .$with("checked", {
+      callId: sql<string>`call_id`.as("call_id"),
+      scope: sql<string>`scope`.as("scope"),
+      budget: sql<number | null>`budget`.as("budget"),
+    })
+    .as(sql`
+      select v.*, case scope when 'account' then account when 'project' then project else session end as budget
+      from (
+        select w.call_id, w.model, w.estimate, k.account_id, k.project_id, k.session_id, k.user_id,
+          a.model_budget as account, p.model_budget as project, ${session} as session,
+          case
+            when a.model_budget is not null
+              and a.model_budget <= ${spent("k.account_id", month, "true")} then 'account'
+            when p.model_budget is not null
+              and p.model_budget <= ${spent("k.project_id", month, "c.project_id = k.project_id")} then 'project'
+            when ${session} is not null
+              and ${session} <= ${spent("k.session_id", sql`''`, "c.session_id = k.session_id")} then 'session'
+            else ''
+          end as scope
+        from ${wanted}
+        join model_keys k on k.hash = w.hash
+        join accounts a on a.account_id = k.account_id
+        join projects p on p.project_id = k.project_id
+        join account_members m on m.account_id = k.account_id and m.user_id = k.user_id
+      ) v`);
+  const begun = db.$with("begun", {}).as(sql`
+    insert into model_calls (call_id, account_id, project_id, session_id, user_id, server_id, model, cost, started_at)
+    select call_id, account_id, project_id, session_id, user_id, ${sql.placeholder("server")}, model, estimate,
+      ${sql.placeholder("now")}::timestamptz
+    from checked where scope = ''`);
+  return db
+    .with(checked, begun)
+    .select({ callId: checked.callId, scope: checked.scope, budget: checked.budget })
+    .from(checked)
+    .prepare("model_calls_begin");
+});
+
+async function noteAll({ db }: Deps, calls: readonly Noted[]): Promise<readonly Noted[]> {
+  await db.execute(sql`
+    update ${modelCalls} as c set input = n.input, output = n.output, cached = n.cached
+    from json_to_recordset(${JSON.stringify(calls)}::json) as n(call_id uuid, input bigint, output bigint, cached bigint)
+    where c.call_id = n.call_id and c.state = 'open'`);
+  return calls;
+}
+
+async function endAll({ db, clock }: Deps, calls: readonly Ended[]): Promise<readonly Ended[]> {
+  await ending(db).execute({ calls: JSON.stringify(calls), now: clock().toISOString() });
+  return calls;
+}
+
+const ending = prepared((db: Db) =>
+  addToTotals(
+    db,
+    sql`update model_calls as c
+      set state = e.state::model_call_state, upstream = e.upstream, status = e.status, input = e.input,
+        output = e.output, cached = e.cached, cost = e.cost, ended_at = ${sql.placeholder("now")}::timestamptz
+      from json_to_recordset(${sql.placeholder("calls")}::json) as e(call_id uuid, state text, upstream text, status int,
+        input bigint, output bigint, cached bigint, cost float8)
+      where c.call_id = e.call_id and c.state = 'open'
+      returning c.*`,
+  ).prepare("model_calls_end"),
+);

@@ -9,7 +9,7 @@ export interface Outgoing {
   route: ModelRoute;
   /** With its `?`, or empty. */
   query: string;
-  headers: Headers;
+  header(name: string): string | null;
   /** The body for the upstream's own name of the model; null for a GET. */
   bodyFor: ((name: string) => Uint8Array<ArrayBuffer>) | null;
   /** The client has gone, or a time limit is over. */
@@ -74,7 +74,7 @@ export async function send(
 /** @returns the response, or why there is none. @throws when the outgoing signal is aborted */
 async function sendTo(
   { upstream, model }: Route,
-  { route, query, headers, bodyFor, signal, firstByteMs }: Outgoing,
+  { route, query, header, bodyFor, signal, firstByteMs }: Outgoing,
   stop: AbortController,
 ): Promise<Pick<Sent, "response" | "body"> | SvcError> {
   signal.throwIfAborted();
@@ -88,7 +88,7 @@ async function sendTo(
   try {
     const response = await fetch(urlOf(upstream, route) + query, {
       method: bodyFor ? "POST" : "GET",
-      headers: headersFor(upstream, headers),
+      headers: headersFor(upstream, header),
       ...(bodyFor && { body: bodyFor(model.name) }),
       redirect: "manual",
       signal: stop.signal,
@@ -121,8 +121,9 @@ async function bodyOf({ body }: Response): Promise<UpstreamBody> {
   if (!reader) return { next: async () => ({ done: true }) };
   let first: Awaited<ReturnType<UpstreamBody["next"]>> | null = await reader.read();
   return {
-    async next() {
-      const part = first ?? (await reader.read());
+    next() {
+      if (first === null) return reader.read();
+      const part = Promise.resolve(first);
       first = null;
       return part;
     },
@@ -156,9 +157,9 @@ function urlOf({ format, url }: Upstream, { path }: ModelRoute): string {
 const PASSED = ["accept", "anthropic-beta", "anthropic-version", "content-type", "openai-beta", "user-agent"];
 const ANTHROPIC_VERSION = "2023-06-01";
 
-function headersFor({ format, key }: Upstream, from: Headers): Record<string, string> {
+function headersFor({ format, key }: Upstream, header: Outgoing["header"]): Record<string, string> {
   const passed = PASSED.flatMap((name) => {
-    const value = from.get(name);
+    const value = header(name);
     return value === null ? [] : [[name, value] as const];
   });
   return {
@@ -176,10 +177,8 @@ const DROPPED =
   /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|content-length|content-encoding|set-cookie.*|alt-svc|strict-transport-security|server|via|access-control-.*|openai-organization|openai-project|anthropic-organization-id|x-request-id|x-content-type-options|cache-control)$/;
 
 /** The headers of an upstream's response for the client. */
-export function responseHeaders(response: Response, { key }: Upstream): Headers {
-  const headers = new Headers();
-  for (const [name, value] of response.headers) {
-    if (!DROPPED.test(name) && !value.includes(key)) headers.append(name, value);
-  }
-  return headers;
+export function responseHeaders(response: Response, { key }: Upstream): Record<string, string> {
+  return Object.fromEntries(
+    [...response.headers].filter(([name, value]) => !DROPPED.test(name) && !value.includes(key)),
+  );
 }

@@ -1,0 +1,164 @@
+/** An upstream that lets an agent run one command in its shell, and says what the command has printed. */
+export interface AgentUpstream extends Disposable {
+  url: string;
+  /** Tokens in the usage of its responses. */
+  counted: { input: number; output: number };
+  /** The paths of the requests for models, without their queries. */
+  paths: string[];
+  /** The `Authorization` or `x-api-key` of the requests. */
+  credentials: Set<string>;
+}
+
+const USAGE = { input: 1_000, output: 20 };
+
+/** @param command of the shell */
+export function startAgentUpstream(command: string): AgentUpstream {
+  const seen = { counted: { input: 0, output: 0 }, paths: [] as string[], credentials: new Set<string>() };
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch(request) {
+      const { pathname } = new URL(request.url);
+      const { headers } = request;
+      seen.credentials.add(headers.get("x-api-key") ?? headers.get("authorization") ?? "");
+      seen.paths.push(pathname);
+      const format = FORMATS.find(({ ends }) => pathname.endsWith(ends));
+      if (!format) return Response.json({ input_tokens: 1 });
+      const body: unknown = await request.json();
+      seen.counted.input += USAGE.input;
+      seen.counted.output += USAGE.output;
+      const events = format.events(turnOf(format, body, command));
+      return new Response(events.map(eventOf).join(""), { headers: { "Content-Type": "text/event-stream" } });
+    },
+  });
+  return { ...seen, url: `http://127.0.0.1:${server.port}`, [Symbol.dispose]: () => void server.stop(true) };
+}
+
+/** What the model does: it calls a tool, or says something. */
+type Turn = { tool: string; input: Record<string, unknown> } | { text: string };
+
+interface WireFormat {
+  ends: string;
+  /** The result of the tool call in the text of a request. */
+  result: RegExp;
+  events(turn: Turn): Record<string, unknown>[];
+}
+
+/** The shells of the agents, and how they are called. */
+const SHELLS: Record<string, (command: string) => Record<string, unknown>> = {
+  Bash: (command) => ({ command, description: "Runs it" }),
+  bash: (command) => ({ command, description: "Runs it" }),
+  exec_command: (cmd) => ({ cmd }),
+  shell_command: (command) => ({ command }),
+  shell: (command) => ({ command: ["sh", "-c", command] }),
+};
+
+function turnOf({ result }: WireFormat, body: unknown, command: string): Turn {
+  const text = JSON.stringify(body);
+  if (result.test(text)) return { text: `The command printed: ${/ran-[0-9]+/.exec(text)?.[0]}` };
+  const found = Object.entries(SHELLS).find(([name]) => text.includes(`"name":"${name}"`));
+  // requests without tools are for titles
+  return found ? { tool: found[0], input: found[1](command) } : { text: "A title" };
+}
+
+const FORMATS: readonly WireFormat[] = [
+  {
+    ends: "/messages",
+    result: /"type":"tool_result"/,
+    events: (turn) => [
+      {
+        type: "message_start",
+        message: {
+          ...{ id: "msg_1", type: "message", role: "assistant", model: "m", content: [], stop_reason: null },
+          usage: { input_tokens: USAGE.input, output_tokens: 1 },
+        },
+      },
+      ...("tool" in turn
+        ? [
+            {
+              type: "content_block_start",
+              index: 0,
+              content_block: { type: "tool_use", id: "toolu_1", name: turn.tool, input: {} },
+            },
+            {
+              type: "content_block_delta",
+              index: 0,
+              delta: { type: "input_json_delta", partial_json: JSON.stringify(turn.input) },
+            },
+          ]
+        : [
+            { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+            { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: turn.text } },
+          ]),
+      { type: "content_block_stop", index: 0 },
+      {
+        type: "message_delta",
+        delta: { stop_reason: "tool" in turn ? "tool_use" : "end_turn", stop_sequence: null },
+        usage: { output_tokens: USAGE.output },
+      },
+      { type: "message_stop" },
+    ],
+  },
+  {
+    ends: "/responses",
+    result: /"type":"function_call_output"/,
+    events(turn) {
+      const item =
+        "tool" in turn
+          ? {
+              ...{ type: "function_call", id: "fc_1", call_id: "call_1" },
+              ...{ name: turn.tool, arguments: JSON.stringify(turn.input) },
+            }
+          : {
+              ...{ type: "message", id: "msg_1", role: "assistant" },
+              content: [{ type: "output_text", text: turn.text, annotations: [] }],
+            };
+      const usage = {
+        ...{ input_tokens: USAGE.input, output_tokens: USAGE.output },
+        ...{
+          total_tokens: USAGE.input + USAGE.output,
+          input_tokens_details: null,
+          output_tokens_details: null,
+        },
+      };
+      return [
+        { type: "response.created", response: { id: "resp_1" } },
+        { type: "response.output_item.done", output_index: 0, item },
+        { type: "response.completed", response: { id: "resp_1", output: [item], usage } },
+      ];
+    },
+  },
+  {
+    ends: "/chat/completions",
+    result: /"role":"tool"/,
+    events(turn) {
+      const delta =
+        "tool" in turn
+          ? {
+              role: "assistant",
+              tool_calls: [
+                {
+                  ...{ index: 0, id: "call_1", type: "function" },
+                  function: { name: turn.tool, arguments: JSON.stringify(turn.input) },
+                },
+              ],
+            }
+          : { role: "assistant", content: turn.text };
+      const chunk = { id: "c", object: "chat.completion.chunk", created: 1, model: "m" };
+      const usage = { prompt_tokens: USAGE.input, completion_tokens: USAGE.output };
+      return [
+        { ...chunk, choices: [{ index: 0, delta, finish_reason: null }] },
+        {
+          ...chunk,
+          choices: [{ index: 0, delta: {}, finish_reason: "tool" in turn ? "tool_calls" : "stop" }],
+        },
+        { ...chunk, choices: [], usage },
+      ];
+    },
+  },
+];
+
+function eventOf(data: Record<string, unknown>): string {
+  const { type } = data;
+  return `${typeof type === "string" ? `event: ${type}\n` : ""}data: ${JSON.stringify(data)}\n\n`;
+}

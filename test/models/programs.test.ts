@@ -1,0 +1,47 @@
+import { describe, expect } from "bun:test";
+import { join } from "node:path";
+import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
+import { AGENT_PROGRAMS } from "../helpers/agent-programs.ts";
+import { hasNamespace, NAMESPACE } from "../helpers/dark-network.ts";
+import { UPSTREAM_KEY } from "../helpers/model-bench.ts";
+import { needs } from "../helpers/needs.ts";
+import type { ProgramReport } from "../helpers/offline-program.ts";
+
+const NETWORK = hasNamespace();
+
+describe("through the gateway, offline, a prompt with a tool call is answered by", () => {
+  for (const [agent, path, credential] of [
+    ["claude", "/v1/messages", UPSTREAM_KEY],
+    ["codex", "/v1/responses", `Bearer ${UPSTREAM_KEY}`],
+    ["opencode", "/v1/chat/completions", `Bearer ${UPSTREAM_KEY}`],
+  ] as const) {
+    const { name, path: program } = AGENT_PROGRAMS[agent];
+    const test = needs(NETWORK ? name : "a network namespace (unshare, ip)", program !== null && NETWORK);
+    test(agent, async () => {
+      const report = await run(agent);
+      expect(report).toMatchObject({ code: 0, packets: 0, credentials: [credential] });
+      expect(report.out).toContain("The command printed: ran-42");
+      expect(report.paths.filter((one) => one === path).length).toBeGreaterThanOrEqual(2);
+      const { calls, incomplete, tokens } = report.total;
+      expect({ incomplete, tokens }).toEqual({ incomplete: 0, tokens: { ...report.counted, cached: 0 } });
+      expect(calls).toBe(report.paths.filter((one) => one === path).length);
+    });
+  }
+});
+
+async function run(agent: string): Promise<ProgramReport> {
+  const helper = join(import.meta.dir, "../helpers/offline-program.ts");
+  // a Postgres outside the namespace cannot be reached
+  const env = { ...process.env, TEST_DATABASE_URL: "" };
+  const child = Bun.spawn([...NAMESPACE, process.execPath, helper, agent], {
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: WAIT_LIMIT_MS,
+  });
+  const [out, err] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  if ((await child.exited) !== 0) throw new Error(err);
+  return JSON.parse(out);
+}
