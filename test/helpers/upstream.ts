@@ -10,6 +10,8 @@ export interface Ask {
   pieces?: number;
   /** Statuses of the next attempts; the one after them is answered. */
   fail?: number[];
+  /** The body of a failure does not end. */
+  endless?: boolean;
   /** Waits for `go` after this many pieces, or for ever. */
   holdAfter?: number;
   /** Closes the connection after this many pieces. */
@@ -63,6 +65,11 @@ export async function startUpstream(key: string): Promise<ScriptedUpstream> {
     const times = failed.get(body) ?? 0;
     const status = ask.fail?.[times];
     failed.set(body, times + 1);
+    if (status !== undefined && ask.endless) {
+      response.writeHead(status, { "Content-Type": "application/json" });
+      response.write('{"error":');
+      return await wait(response);
+    }
     if (status !== undefined) return error(response, status, `It fails with ${key}`);
     await answer(route, asked, ask, response);
   });

@@ -252,6 +252,22 @@ describe("a client that disconnects", () => {
   });
 });
 
+test("a failure whose body does not end ends with its client", async () => {
+  const { openai } = bench;
+  const recorded = async () => (await bench.usage()).total.calls;
+  const before = await recorded();
+  const stop = new AbortController();
+  const answer = bench.call(key, CHAT, bodyOf("chat", "fast", { fail: [400], endless: true }, false), {
+    signal: stop.signal,
+    headers: { Authorization: `Bearer ${key}` },
+  });
+  await openai.waits();
+  stop.abort();
+  await answer.catch(() => {});
+  await until("the upstream's response has ended", () => openai.open === 0);
+  await until("the call is recorded", async () => (await recorded()) === before + 1);
+});
+
 describe("a key", () => {
   test("belongs to one start of a session, and ends with it", async () => {
     const { sessions } = bench;

@@ -79,7 +79,7 @@ export async function startCall(
     const { status } = response;
     const upstream = via.upstream.id;
     if (status >= 400) {
-      const answer = await passWhole(sent);
+      const answer = await passWhole(sent, stop.signal);
       await end({ state: "complete", ...NOTHING, upstream, status });
       return answer;
     }

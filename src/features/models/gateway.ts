@@ -8,10 +8,10 @@ import type { Decision } from "../../splice/connection.ts";
 import type { RequestHead } from "../../splice/head.ts";
 import { type Call, startCall } from "./call.ts";
 import { createKeyFinder, type HeldKey } from "./key.ts";
-import { BODY_MAX, FIRST_BYTE_MS, SHORT_MS } from "./limits.ts";
+import { BODY_MAX, FIRST_BYTE_MS } from "./limits.ts";
 import { listModels } from "./list-models.ts";
 import { createOutcomes, type Seen } from "./outcomes.ts";
-import { passWhole } from "./pass-whole.ts";
+import { sendShort } from "./pass-whole.ts";
 import { methodOf, modelRoute } from "./paths.ts";
 import { createRate } from "./rate.ts";
 import { createRecorder } from "./record.ts";
@@ -91,8 +91,7 @@ export function createModelGateway(deps: Deps): ModelGateway {
       const [first] = routes;
       if (!first) throw unknownModel(body.model);
       const { bodyFor } = body;
-      if (route.kind === "count_tokens")
-        return await passWhole(await send(deps, routes, { ...outgoing, bodyFor, firstByteMs: SHORT_MS }));
+      if (route.kind === "count_tokens") return await sendShort(deps, routes, { ...outgoing, bodyFor });
       const request = { hash: holder.hash, body, route, prices: first.model.prices };
       call = await startCall({ log: deps.log, recorder }, request);
       calls.add(call);

@@ -8,7 +8,7 @@ export const FIRST_BYTE_MS = 10 * 60_000;
 export const SILENCE_MS = 5 * 60_000;
 /** The longest call, in milliseconds. */
 export const CALL_MS = 60 * 60_000;
-/** The list of models and the count of tokens take seconds at most. */
+/** The list of models, the count of tokens and the body of an error take seconds at most. */
 export const SHORT_MS = 60_000;
 /** Attempts of one call, over all upstreams of its model. */
 export const ATTEMPTS_MAX = 4;
@@ -18,5 +18,7 @@ export const RETRY_MS = 250;
 export const SESSION_CALLS_MAX = 64;
 /** Calls in progress on this server: Bun's client has 256 connections. */
 export const SERVER_CALLS_MAX = 240;
+/** A list of models or a count of tokens, in bytes: the longest lists have hundreds of kilobytes. */
+export const SHORT_BODY_MAX = 4 * 1024 * 1024;
 /** An error's body that is passed on, in bytes. */
 export const ERROR_BODY_MAX = 64 * 1024;

@@ -2,9 +2,8 @@ import type { Deps } from "../../deps.ts";
 import type { Format } from "../../models/catalog.ts";
 import type { Answer } from "../../splice/answer.ts";
 import { jsonAnswer } from "./failure.ts";
-import { SHORT_MS } from "./limits.ts";
-import { passWhole } from "./pass-whole.ts";
-import { type Outgoing, send } from "./send.ts";
+import { sendShort } from "./pass-whole.ts";
+import type { Outgoing } from "./send.ts";
 
 /**
  * The models of a format, in its own shape. Those of an upstream that accepts any name are the upstream's own list, unless
@@ -20,7 +19,7 @@ export async function listModels(
   const any = upstreams.find(({ models }) => models === null);
   if (ids.length > 0 || !any) return jsonAnswer(200, SHAPE[format](ids));
   const routes = [{ upstream: any, model: { id: "", name: "", prices: null } }];
-  return await passWhole(await send(deps, routes, { ...outgoing, bodyFor: null, firstByteMs: SHORT_MS }));
+  return await sendShort(deps, routes, { ...outgoing, bodyFor: null });
 }
 
 /** svc does not know when a model was made. */
