@@ -40,12 +40,13 @@ export async function runBare(
   };
 }
 
-/** The tag of an image, by its repository. */
-export async function imageOf(host: string, repository: string): Promise<string> {
-  const images = await requestJson<{ RepoTags: string[] | null }[]>(host, "GET", "/images/json");
-  const tag = images.flatMap(({ RepoTags }) => RepoTags ?? []).find((it) => it.startsWith(`${repository}:`));
-  if (tag === undefined) throw new Error(`the engine has no image ${repository}`);
-  return tag;
+/** The image of the running container with these labels: the engine may have others, of other servers. */
+export async function imageOf(host: string, labels: Readonly<Record<string, string>>): Promise<string> {
+  const label = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
+  const query = new URLSearchParams({ filters: JSON.stringify({ label }) });
+  const [found] = await requestJson<{ ImageID: string }[]>(host, "GET", `/containers/json?${query}`);
+  if (!found) throw new Error(`the engine has no container with ${label.join(" and ")}`);
+  return found.ImageID;
 }
 
 /** The address of this machine in the engine's default bridge network. */

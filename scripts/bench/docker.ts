@@ -1,10 +1,11 @@
+import { LABEL } from "../../src/sandboxes/docker/names.ts";
 import { startDockerEngine } from "../docker-engine.ts";
 import { bridgeOf, imageOf, runBare } from "./bare-docker.ts";
 import { git } from "./git.ts";
 import { alternate, median } from "./measure.ts";
 import { makeNoiseRepository } from "./noise.ts";
 import { type Server, startServer } from "./server.ts";
-import { timeSession } from "./session.ts";
+import { endSession, startSession, timeSession } from "./session.ts";
 import { buildStandIn } from "./sessions.ts";
 import type { Workbench } from "./workbench.ts";
 
@@ -38,8 +39,9 @@ export async function dockerAt(bench: Workbench, host: string): Promise<void> {
   await pushMain(bench, server, remote);
   const place = `${project}/sessions`;
   // the first session builds the image
-  await timeSession(server, place);
-  const image = await imageOf(host, "svc-sandbox");
+  const first = await startSession(server, place);
+  const image = await imageOf(host, { [LABEL.session]: first, [LABEL.role]: "sandbox" });
+  await endSession(server, place, first);
   const { ours, peer } = await alternate(bench, ROUNDS, {
     ours: () => timeSession(server, place),
     peer: () => byHand(host, image, server, remote),
@@ -95,7 +97,8 @@ git -c "http.extraHeader=$HEADER" clone --quiet --template= "$REMOTE" /tmp/clone
 now; cloned=$at
 cd /tmp/clone
 exec {said}< <(exec opencode serve --port 4096 --hostname 127.0.0.1)
-until read -r line <&$said && [[ $line == *listening* ]]; do :; done
+line=
+until [[ $line == *listening* ]]; do read -r line <&$said; done
 for path in /global/health /config; do until ask $path; do sleep 0.01; done; done
 now; echo "took $((cloned - begun)) $((at - cloned))"
 `;
