@@ -1,9 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { oneOf } from "./schema.ts";
 
 /** Whether an agent runs a conversation (primary), is called by another agent, or both. */
 export const AGENT_MODES = ["primary", "subagent", "all"] as const;
-
-const oneOf = <T extends string>(values: readonly T[]) => Type.Unsafe<T>(Type.String({ enum: [...values] }));
 
 /** An agent that sessions of a project can use. */
 export const agent = Type.Object({

@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { nullable, oneOf } from "./schema.ts";
 
 /** Whether the manifest has the app. A `gone` app is no longer listed. */
 export const APP_PRESENCE = ["enabled", "disabled", "gone"] as const;
@@ -18,9 +19,6 @@ export type AppState = (typeof APP_STATES)[number];
 
 const uuid = Type.String({ format: "uuid" });
 const time = Type.String({ format: "date-time" });
-const oneOf = <T extends string>(values: readonly T[]) => Type.Unsafe<T>(Type.String({ enum: [...values] }));
-const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
-  Type.Union([schema, Type.Null()]);
 
 export const deployment = Type.Object({
   deployment_id: uuid,

@@ -1,12 +1,12 @@
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { author } from "./author.ts";
 import { NAME_MAX, TITLE_MAX } from "./limits.ts";
+import { nullable } from "./schema.ts";
 import { costUsed, tokensUsed } from "./usage.ts";
 
 /** Spec 2.1: the states of a change request. */
 export const CR_STATUSES = ["open", "merged", "closed"] as const;
 
-const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const text = Type.String();
 const uuid = Type.String({ format: "uuid" });
 const time = Type.String({ format: "date-time", description: "ISO 8601, UTC" });

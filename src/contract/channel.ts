@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { author } from "./author.ts";
+import { nullable, oneOf } from "./schema.ts";
 
 /** The chat services that a project can be connected to. */
 export const CHANNEL_KINDS = ["slack"] as const;
@@ -20,11 +21,7 @@ export const SLACK_SCOPES = [
 
 const uuid = Type.String({ format: "uuid" });
 const time = Type.String({ format: "date-time" });
-const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
-  Type.Union([schema, Type.Null()]);
-const kind = Type.Unsafe<(typeof CHANNEL_KINDS)[number]>(
-  Type.String({ enum: [...CHANNEL_KINDS], pattern: `^(?:${CHANNEL_KINDS.join("|")})$` }),
-);
+const kind = oneOf(CHANNEL_KINDS);
 
 /** A connected workspace as it crosses the wire: without its secrets. */
 export const channel = Type.Object({

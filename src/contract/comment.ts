@@ -1,8 +1,8 @@
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { author } from "./author.ts";
 import { COMMENT_MAX_BYTES, PATH_MAX_BYTES } from "./limits.ts";
+import { nullable } from "./schema.ts";
 
-const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const uuid = Type.String({ format: "uuid" });
 const time = Type.String({ format: "date-time" });
 /** The side of a diff that a line is on: before or after the change. */

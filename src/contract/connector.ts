@@ -1,10 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { author } from "./author.ts";
+import { oneOf } from "./schema.ts";
 
 const time = Type.String({ format: "date-time" });
 const orNull = <T extends ReturnType<typeof Type.String | typeof Type.Integer>>(schema: T) =>
   Type.Union([schema, Type.Null()]);
-const oneOf = <T extends string>(values: readonly T[]) => Type.Unsafe<T>(Type.String({ enum: [...values] }));
 
 export const CONNECTOR_TYPES = ["mcp", "openapi", "http"] as const;
 export const POLICY_ACTIONS = ["allow", "ask", "deny"] as const;

@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { oneOf } from "./schema.ts";
 
 /** Types of events of a project. */
 export const EVENT_TYPES = [
@@ -15,8 +16,6 @@ export const EVENT_TYPES = [
   "connector_ask",
 ] as const;
 export const EVENT_ACTIONS = ["created", "changed", "deleted"] as const;
-
-const oneOf = <T extends string>(values: readonly T[]) => Type.Unsafe<T>(Type.String({ enum: [...values] }));
 
 /**
  * The data of an event of `GET /v1/projects/:id/events`: a hint that something has changed, without its data.

@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { author } from "./author.ts";
 import { PROMPT_MAX_BYTES } from "./limits.ts";
+import { oneOf } from "./schema.ts";
 
 /**
  * `queued` until the agent starts it; `answered` when the agent has finished. Otherwise it ended without an answer: it
@@ -20,7 +21,7 @@ const fields = {
   prompt_id: uuid,
   session_id: uuid,
   number: Type.Integer({ description: "Its number among the prompts of the session, from 1" }),
-  state: Type.Unsafe<PromptState>(Type.String({ enum: [...PROMPT_STATES] })),
+  state: oneOf(PROMPT_STATES),
   error: Type.Union([Type.String({ description: "Why it was not answered, as a sentence" }), Type.Null()]),
   created_by: uuid,
   author,

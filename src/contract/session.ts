@@ -2,6 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { author } from "./author.ts";
 import { NAME_MAX, PROMPT_MAX_BYTES, REF_MAX_BYTES } from "./limits.ts";
 import { promptChange } from "./prompt.ts";
+import { nullable, oneOf } from "./schema.ts";
 import { costUsed, tokensUsed } from "./usage.ts";
 
 /** Spec 3.2. `queued`, `branching` and `completed` are defined and never written. */
@@ -58,10 +59,6 @@ export const LOG_MAX_BYTES = 1024 * 1024;
 const uuid = Type.String({ format: "uuid" });
 const time = Type.String({ format: "date-time" });
 /** The pattern is the check; the `enum` is for readers of the OpenAPI document. */
-const oneOf = <T extends string>(values: readonly T[]) =>
-  Type.Unsafe<T>(Type.String({ enum: [...values], pattern: `^(?:${values.join("|")})$` }));
-const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
-  Type.Union([schema, Type.Null()]);
 
 /** A session as it crosses the wire. */
 export const session = Type.Object({

@@ -1,6 +1,7 @@
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { changeRequest } from "./change-request.ts";
 import { PROMPT_MAX_BYTES } from "./limits.ts";
+import { nullable, oneOf } from "./schema.ts";
 
 /** Contract: Manifest. */
 export const TRIGGER_TYPES = ["cron", "webhook"] as const;
@@ -25,8 +26,6 @@ export const WEBHOOK_MAX_BYTES = 1024 * 1024;
 const text = Type.String();
 const uuid = Type.String({ format: "uuid" });
 const time = Type.String({ format: "date-time" });
-const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
-const oneOf = <T extends string>(values: readonly T[]) => Type.Unsafe<T>(Type.String({ enum: [...values] }));
 
 /** A trigger in the manifest of the default branch, and when it fires. */
 export const trigger = Type.Object({

@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { nullable, oneOf } from "./schema.ts";
 
 /** `open`: in progress. `incomplete`: it ended before the upstream had reported its usage. */
 export const CALL_STATES = ["open", "complete", "incomplete"] as const;
@@ -11,9 +12,6 @@ export type UsageGroup = (typeof USAGE_GROUPS)[number];
 export const USAGE_ROWS_MAX = 1_000;
 /** US dollars: a budget above this is a mistake. */
 const BUDGET_MAX = 1_000_000_000;
-
-const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T, description: string) =>
-  Type.Union([schema, Type.Null()], { description });
 
 /** Tokens as the upstream has counted them. */
 export const tokensUsed = Type.Object({
@@ -56,7 +54,7 @@ export type UsageRow = Static<typeof usageRow>;
 
 /** Answer of `GET /v1/accounts/:id/usage`. */
 export const usage = Type.Object({
-  group_by: Type.Unsafe<UsageGroup>(Type.String({ enum: [...USAGE_GROUPS] })),
+  group_by: oneOf(USAGE_GROUPS),
   since: Type.String({ format: "date-time" }),
   until: Type.String({ format: "date-time" }),
   usage: Type.Array(usageRow),
@@ -67,11 +65,7 @@ export type Usage = Static<typeof usage>;
 
 /** Query of `GET /v1/accounts/:id/usage`: by default the last 30 days, by day. */
 export const usageQuery = Type.Object({
-  group_by: Type.Optional(
-    Type.Unsafe<UsageGroup>(
-      Type.String({ enum: [...USAGE_GROUPS], pattern: `^(?:${USAGE_GROUPS.join("|")})$` }),
-    ),
-  ),
+  group_by: Type.Optional(oneOf(USAGE_GROUPS)),
   since: Type.Optional(Type.String({ format: "date-time" })),
   until: Type.Optional(Type.String({ format: "date-time" })),
 });
