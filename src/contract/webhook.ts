@@ -4,26 +4,9 @@ import { author } from "./author.ts";
 import { changeRequest } from "./change-request.ts";
 import { comment } from "./comment.ts";
 import { promptChange } from "./prompt.ts";
+import { nullable, oneOf } from "./schema.ts";
 import { session } from "./session.ts";
-
-/** The events that a webhook can subscribe to. */
-export const WEBHOOK_EVENTS = [
-  "cr.opened",
-  "cr.updated",
-  "cr.merged",
-  "cr.closed",
-  "cr.commented",
-  "cr.approved",
-  "session.started",
-  "session.waiting",
-  "session.finished",
-  "session.failed",
-  "deployment.started",
-  "deployment.live",
-  "deployment.failed",
-  "deployment.stopped",
-] as const;
-export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
+import { WEBHOOK_EVENTS, WEBHOOK_URL_MAX } from "./webhook-event.ts";
 
 /** The type of the event that `POST …/test` sends, which every webhook gets. */
 export const TEST_EVENT = "webhook.test";
@@ -40,17 +23,9 @@ export const WEBHOOK_TEXT_MAX = 8_192;
 export const WEBHOOK_LIST_MAX = 100;
 /** Of a receiver's answer, in bytes. */
 export const WEBHOOK_RESPONSE_MAX_BYTES = 1_024;
-/** Characters of a webhook's URL. */
-export const WEBHOOK_URL_MAX = 2_048;
 
 const uuid = Type.String({ format: "uuid" });
 const time = Type.String({ format: "date-time" });
-const oneOf = <T extends string>(values: readonly T[]) =>
-  Type.Unsafe<T>(
-    Type.String({ enum: [...values], pattern: `^(?:${values.join("|").replaceAll(".", "\\.")})$` }),
-  );
-const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
-  Type.Union([schema, Type.Null()]);
 
 /** A webhook as it crosses the wire: without its secret. */
 export const webhook = Type.Object({

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { DASHBOARD_FOLDER } from "../../src/edge/dashboard/files.ts";
 import { type Api, startApi } from "../helpers/api.ts";
 
 let api: Api;
@@ -47,6 +48,13 @@ test("the document has no inline scripts or styles, and all that it loads exists
   const paths = await loadedBy("/");
   expect(paths.length).toBeGreaterThan(2);
   for (const path of paths) expect([path, (await ask(path)).status]).toEqual([path, 200]);
+});
+
+test("no script has the server's validation: pages import texts and limits, which are in files without schemas", async () => {
+  const scripts = [...new Bun.Glob("*.js").scanSync({ cwd: DASHBOARD_FOLDER, absolute: true })];
+  expect(scripts.length).toBeGreaterThan(20);
+  for (const script of scripts)
+    expect([script, (await Bun.file(script).text()).includes("TypeBox.Kind")]).toEqual([script, false]);
 });
 
 test("files with a hash in their name are cached permanently, and others are revalidated", async () => {

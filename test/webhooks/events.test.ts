@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
 import { Webhook as StandardWebhook } from "standardwebhooks";
-import { WEBHOOK_EVENTS, webhookPayload } from "../../src/contract/webhook.ts";
+import { webhookPayload } from "../../src/contract/webhook.ts";
+import { WEBHOOK_EVENTS } from "../../src/contract/webhook-event.ts";
 import { setFormats } from "../../src/http/formats.ts";
 import { until } from "../helpers/until.ts";
 import { startWebhooks, type WebhookBench } from "../helpers/webhooks.ts";

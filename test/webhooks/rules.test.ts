@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Webhook as StandardWebhook } from "standardwebhooks";
-import { WEBHOOK_EVENTS } from "../../src/contract/webhook.ts";
+import { WEBHOOK_EVENTS } from "../../src/contract/webhook-event.ts";
 import { bounded } from "../../src/features/webhooks/bounded.ts";
 import { readEvents } from "../../src/features/webhooks/create.ts";
 import { isGivenUp, nextAttempt, pauseUntil, readRetryAfter } from "../../src/features/webhooks/schedule.ts";

@@ -1,10 +1,6 @@
 import { useState } from "react";
 import { Link, useSearchParams } from "wouter";
-import {
-  type ChangeRequest,
-  CR_STATUSES,
-  type CrStatusFilter,
-} from "../../../src/contract/change-request.ts";
+import type { ChangeRequest, CrStatusFilter } from "../../../src/contract/change-request.ts";
 import { path } from "../../api/path.ts";
 import { useProject } from "../../api/project.ts";
 import { Ago } from "../../parts/ago.tsx";
@@ -32,7 +28,7 @@ const FILTERS: readonly [CrStatusFilter, string][] = [
 export function ChangeRequests() {
   const project = useProject();
   const [address, setAddress] = useSearchParams();
-  const status = [...CR_STATUSES, "all" as const].find((each) => each === address.get("status")) ?? "open";
+  const [status] = FILTERS.find(([each]) => each === address.get("status")) ?? ["open" as const];
   const q = address.get("q") ?? "";
   const list = useChangeRequests(project.project_id, status, q);
   const ask = (change: Record<string, string>) =>

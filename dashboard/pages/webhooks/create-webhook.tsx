@@ -1,4 +1,5 @@
-import { WEBHOOK_EVENTS, WEBHOOK_URL_MAX, type WebhookWithSecret } from "../../../src/contract/webhook.ts";
+import type { WebhookWithSecret } from "../../../src/contract/webhook.ts";
+import { WEBHOOK_EVENTS, WEBHOOK_URL_MAX } from "../../../src/contract/webhook-event.ts";
 import { call } from "../../api/call.ts";
 import { FormDialog } from "../../parts/dialog.tsx";
 import { Options, Select, TextField } from "../../parts/field.tsx";

@@ -1,7 +1,7 @@
 import { eq } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
 import { appDeployments, apps } from "../../../db/schema/index.ts";
-import type { WebhookEvent } from "../../contract/webhook.ts";
+import type { WebhookEvent } from "../../contract/webhook-event.ts";
 import type { Deps } from "../../deps.ts";
 import { recordWebhookEvent } from "../webhooks/record.ts";
 import { originOf } from "./site.ts";

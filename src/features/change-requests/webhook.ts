@@ -1,5 +1,5 @@
 import type { Db } from "../../../db/client.ts";
-import type { WebhookEvent } from "../../contract/webhook.ts";
+import type { WebhookEvent } from "../../contract/webhook-event.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { recordWebhookEvent } from "../webhooks/record.ts";
 import { presentStored } from "./present.ts";

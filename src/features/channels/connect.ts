@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { eq } from "drizzle-orm";
-import { channels, projects } from "../../../db/schema/index.ts";
+import { channels } from "../../../db/schema/index.ts";
 import { CHANNELS_MAX, type Channel, type ConnectChannelBody } from "../../contract/channel.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { Deps } from "../../deps.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
+import { lockProject } from "../projects/lock.ts";
 import { type ChannelRow, signingPurpose, tokenPurpose } from "./rows.ts";
 import { SlackError, type SlackIdentity, slackOf } from "./slack/client.ts";
 import { allToWire } from "./wire.ts";
@@ -23,13 +24,7 @@ export async function connectChannel(
   const identity = await identify(deps, body.bot_token);
   const channelId = randomUUID();
   const row = await deps.db.transaction(async (tx) => {
-    // serializes changes, so that the limit holds
-    const [project] = await tx
-      .select({ id: projects.projectId })
-      .from(projects)
-      .where(eq(projects.projectId, projectId))
-      .for("update");
-    if (!project) throw new SvcError("not_found", "The project was deleted while this request ran.");
+    await lockProject(tx, projectId);
     if ((await tx.$count(channels, eq(channels.projectId, projectId))) >= CHANNELS_MAX)
       throw new SvcError(
         "validation_failed",

@@ -1,6 +1,6 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
-import { connectorSecrets, projectSecrets, projects, runs } from "../../../db/schema/index.ts";
+import { connectorSecrets, projectSecrets, runs } from "../../../db/schema/index.ts";
 import { isReservedName, SECRET_NAME } from "../../contract/environment.ts";
 import { SvcError } from "../../contract/errors.ts";
 import { SECRET_MAX_BYTES } from "../../contract/limits.ts";
@@ -12,6 +12,7 @@ import { shorten, storable } from "../../http/text.ts";
 import { actorOf } from "../../identity/auth/actor.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { queueOf } from "../../jobs/places.ts";
+import { lockProject } from "../projects/lock.ts";
 import { allToWire, purposeOf } from "./row.ts";
 
 /**
@@ -33,12 +34,7 @@ export async function setSecret(
   const now = deps.clock();
   await requirePerson(deps, caller, project, name);
   return await deps.db.transaction(async (tx) => {
-    // serializes changes, so that the limit holds
-    await tx
-      .select({ id: projects.projectId })
-      .from(projects)
-      .where(eq(projects.projectId, project.projectId))
-      .for("update");
+    await lockProject(tx, project.projectId);
     const others = sql`${projectSecrets.projectId} = ${project.projectId} and ${projectSecrets.name} <> ${name}`;
     if ((await tx.$count(projectSecrets, others)) >= SECRETS_MAX) {
       throw new SvcError(

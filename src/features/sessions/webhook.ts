@@ -2,7 +2,7 @@ import { eq } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
 import { sessionSandboxes } from "../../../db/schema/index.ts";
 import type { SessionStatus } from "../../contract/session.ts";
-import type { WebhookEvent } from "../../contract/webhook.ts";
+import type { WebhookEvent } from "../../contract/webhook-event.ts";
 import type { Deps } from "../../deps.ts";
 import { spentBySessions } from "../models/spent.ts";
 import type { RunRow } from "../runs/row.ts";

@@ -1,17 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { eq } from "drizzle-orm";
-import { projects, webhooks } from "../../../db/schema/index.ts";
+import { webhooks } from "../../../db/schema/index.ts";
 import { SvcError } from "../../contract/errors.ts";
-import {
-  type CreateWebhookBody,
-  WEBHOOK_EVENTS,
-  WEBHOOKS_MAX,
-  type WebhookWithSecret,
-} from "../../contract/webhook.ts";
+import { type CreateWebhookBody, WEBHOOKS_MAX, type WebhookWithSecret } from "../../contract/webhook.ts";
+import { WEBHOOK_EVENTS } from "../../contract/webhook-event.ts";
 import type { Deps } from "../../deps.ts";
 import { shorten, storable } from "../../http/text.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { OutboundError, readOutboundUrl } from "../../lib/outbound.ts";
+import { lockProject } from "../projects/lock.ts";
 import { secretPurpose, urlPurpose } from "./seal.ts";
 import { checkSecret, makeSecret } from "./signature.ts";
 import { toWire } from "./wire.ts";
@@ -32,13 +29,7 @@ export async function createWebhook(
   const webhookId = randomUUID();
   const now = deps.clock();
   return await deps.db.transaction(async (tx) => {
-    // serializes changes, so that the limit holds
-    const [project] = await tx
-      .select({ id: projects.projectId })
-      .from(projects)
-      .where(eq(projects.projectId, projectId))
-      .for("update");
-    if (!project) throw new SvcError("not_found", "The project was deleted while this request ran.");
+    await lockProject(tx, projectId);
     if ((await tx.$count(webhooks, eq(webhooks.projectId, projectId))) >= WEBHOOKS_MAX)
       throw new SvcError(
         "validation_failed",

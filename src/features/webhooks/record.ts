@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { and, arrayContains, eq, sql } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
 import { projects, webhookDeliveries, webhooks } from "../../../db/schema/index.ts";
-import type { WebhookEvent } from "../../contract/webhook.ts";
+import type { WebhookEvent } from "../../contract/webhook-event.ts";
 import { EVENTS_CHANNEL } from "../../events/publish.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { bounded } from "./bounded.ts";

@@ -1,5 +1,6 @@
 import type { Db } from "../../../db/client.ts";
-import { type Delivery, WEBHOOK_EVENTS, type Webhook } from "../../contract/webhook.ts";
+import type { Delivery, Webhook } from "../../contract/webhook.ts";
+import { WEBHOOK_EVENTS } from "../../contract/webhook-event.ts";
 import type { Deps } from "../../deps.ts";
 import { authorOf, namesOf } from "../../identity/auth/actor.ts";
 import type { DeliveryRow, WebhookRow } from "./rows.ts";
