@@ -1,4 +1,5 @@
 import type { Deps } from "../../deps.ts";
+import { ROUND_MS, runRounds } from "../../jobs/rounds.ts";
 import type { TaskRow } from "./rows.ts";
 import { runTask } from "./run-task.ts";
 import { CHANNEL_WAKER, claimTask, nextDue, trimTasks } from "./tasks.ts";
@@ -6,8 +7,6 @@ import { CHANNEL_WAKER, claimTask, nextDue, trimTasks } from "./tasks.ts";
 /** Tasks of this server at a time, and those of one connection: they wait for Slack, git and sandboxes. */
 const AT_A_TIME = 16;
 const CHANNEL_AT_A_TIME = 4;
-/** The longest time between two rounds: the delay if a notification is lost. */
-const ROUND_MS = 30_000;
 /** The shortest time between two rounds without a notification. */
 const SOON_MS = 1_000;
 /** After a database error. */
@@ -30,38 +29,25 @@ const END_MS = 5_000;
  * @returns stops the worker
  */
 export function startChannelWorker(deps: Deps): () => Promise<void> {
-  const stopping = new AbortController();
   const active = new Map<Promise<void>, TaskRow>();
   /** Connections that Slack has asked to wait, until when by the database's clock. */
   const paused = new Map<string, number>();
-  const rounds = loop();
+  const stop = runRounds(deps, {
+    subject: "channels",
+    wakers: [CHANNEL_WAKER],
+    round,
+    trim: () => trimTasks(deps),
+    trimMs: TRIM_MS,
+    backoffMs: BACKOFF_MS,
+  });
   return async () => {
-    stopping.abort();
-    await rounds;
+    await stop();
     await Promise.race([Promise.all(active.keys()), Bun.sleep(END_MS)]);
   };
 
-  async function loop(): Promise<void> {
-    let trimAt = performance.now() + TRIM_MS;
-    while (!stopping.signal.aborted) {
-      // subscribe before the round, so that nothing is missed
-      const over = new AbortController();
-      const until = AbortSignal.any([stopping.signal, over.signal]);
-      const woken = deps.changes.wait(CHANNEL_WAKER, ROUND_MS, until);
-      let wait = BACKOFF_MS;
-      try {
-        await fill();
-        if (performance.now() > trimAt) {
-          await trimTasks(deps);
-          trimAt = performance.now() + TRIM_MS;
-        }
-        wait = await untilNext();
-      } catch (error) {
-        if (!stopping.signal.aborted) deps.log.warn({ err: error }, "a round of the channels failed");
-      }
-      await Promise.race([woken, deps.changes.wait([], wait, until)]);
-      over.abort();
-    }
+  async function round(signal: AbortSignal): Promise<number> {
+    await fill(signal);
+    return await untilNext();
   }
 
   async function untilNext(): Promise<number> {
@@ -71,8 +57,8 @@ export function startChannelWorker(deps: Deps): () => Promise<void> {
     return Math.min(Math.max(next.getTime() - now.getTime(), SOON_MS), ROUND_MS);
   }
 
-  async function fill(): Promise<void> {
-    while (!stopping.signal.aborted && active.size < AT_A_TIME) {
+  async function fill(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted && active.size < AT_A_TIME) {
       const now = await deps.databaseTime(deps.db);
       const task = await claimTask(deps, { now, without: fullOrPaused(now) });
       if (!task) return;

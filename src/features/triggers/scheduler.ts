@@ -1,13 +1,12 @@
 import { isNotNull, min } from "drizzle-orm";
 import { triggers } from "../../../db/schema/index.ts";
 import type { Deps } from "../../deps.ts";
+import { ROUND_MS, runRounds } from "../../jobs/rounds.ts";
 import { writeDue } from "./due.ts";
 import { fireWaiting } from "./fire.ts";
 import { skipStale, trimFirings } from "./stale.ts";
 
-/** The longest time between two rounds: the delay if a notification is lost. */
-const ROUND_MS = 30_000;
-/** The same while firings wait for a session slot, and after an error. */
+/** The longest time between two rounds while firings wait for a session slot, and after an error. */
 const WAITING_MS = 3_000;
 /** The shortest time between two rounds. */
 const ROUND_MIN_MS = 20;
@@ -29,37 +28,21 @@ const END_MS = 5_000;
  * @returns stops the scheduler
  */
 export function startTriggerScheduler(deps: Deps): () => Promise<void> {
-  const stopping = new AbortController();
-  const rounds = loop(deps, stopping.signal);
-  return async () => {
-    stopping.abort();
-    await Promise.race([rounds, Bun.sleep(END_MS)]);
-  };
-}
-
-async function loop(deps: Deps, signal: AbortSignal): Promise<void> {
-  let trimAt = performance.now() + TRIM_MS;
-  while (!signal.aborted) {
-    // subscribe before the round, so that no change is missed
-    const over = new AbortController();
-    const until = AbortSignal.any([signal, over.signal]);
-    const changed = deps.changes.wait(["trigger", "session"], ROUND_MS, until);
-    let wait = WAITING_MS;
-    try {
+  const stop = runRounds(deps, {
+    subject: "triggers",
+    wakers: ["trigger", "session"],
+    async round(signal) {
       const isWaiting = await fireDue(deps, signal);
-      if (performance.now() > trimAt) {
-        await trimFirings(deps);
-        trimAt = performance.now() + TRIM_MS;
-      }
-      wait = Math.min(await untilNext(deps), isWaiting ? WAITING_MS : ROUND_MS);
-    } catch (error) {
-      if (!signal.aborted) deps.log.warn({ err: error }, "a round of the triggers failed");
-    }
-    await Promise.race([changed, deps.changes.wait([], wait, until)]);
-    over.abort();
-    // batches a burst of changes
-    if (!signal.aborted) await Bun.sleep(ROUND_MIN_MS);
-  }
+      return Math.min(await untilNext(deps), isWaiting ? WAITING_MS : ROUND_MS);
+    },
+    trim: () => trimFirings(deps),
+    trimMs: TRIM_MS,
+    backoffMs: WAITING_MS,
+    pauseMs: ROUND_MIN_MS,
+  });
+  return async () => {
+    await Promise.race([stop(), Bun.sleep(END_MS)]);
+  };
 }
 
 /** @returns whether firings wait for a session slot */

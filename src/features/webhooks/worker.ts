@@ -1,6 +1,7 @@
 import { and, eq, sql } from "drizzle-orm";
 import { webhookDeliveries, webhooks } from "../../../db/schema/index.ts";
 import type { Deps } from "../../deps.ts";
+import { ROUND_MS, runRounds } from "../../jobs/rounds.ts";
 import { attempt } from "./attempt.ts";
 import { abandon, type Claimed, claim, settle } from "./deliver.ts";
 import { WEBHOOK_WAKER } from "./record.ts";
@@ -11,8 +12,6 @@ const ATTEMPTS_AT_A_TIME = 64;
 /** Of them, those to receivers that failed last time, and those of one project. */
 const FAILING_AT_A_TIME = 32;
 const PROJECT_AT_A_TIME = 8;
-/** The longest time between two rounds: the delay if a notification is lost. */
-const ROUND_MS = 30_000;
 /** The shortest wait for something that is due but cannot be claimed yet. */
 const SOON_MS = 1_000;
 /** After a database error. */
@@ -32,47 +31,34 @@ const END_MS = 5_000;
  * @returns stops the worker
  */
 export function startWebhookWorker(deps: Deps): () => Promise<void> {
-  const stopping = new AbortController();
   const cutting = new AbortController();
   const active = new Map<Promise<void>, Claimed>();
-  const rounds = loop();
+  const stop = runRounds(deps, {
+    subject: "webhooks",
+    wakers: [WEBHOOK_WAKER],
+    round,
+    trim: () => trimDeliveries(deps),
+    trimMs: TRIM_MS,
+    backoffMs: BACKOFF_MS,
+  });
   return async () => {
-    stopping.abort();
-    await rounds;
+    await stop();
     const ended = Promise.all(active.keys());
     await Promise.race([ended, Bun.sleep(END_MS)]);
     cutting.abort();
     await ended;
   };
 
-  async function loop(): Promise<void> {
-    let trimAt = performance.now() + TRIM_MS;
-    while (!stopping.signal.aborted) {
-      // subscribe before the round, so that nothing is missed
-      const over = new AbortController();
-      const until = AbortSignal.any([stopping.signal, over.signal]);
-      const woken = deps.changes.wait(WEBHOOK_WAKER, ROUND_MS, until);
-      let wait = BACKOFF_MS;
-      try {
-        wait = await untilNext(deps);
-        if (wait === 0 && (await fill()) > 0) wait = await untilNext(deps);
-        if (performance.now() > trimAt) {
-          await trimDeliveries(deps);
-          trimAt = performance.now() + TRIM_MS;
-        }
-        wait = Math.max(wait, SOON_MS);
-      } catch (error) {
-        if (!stopping.signal.aborted) deps.log.warn({ err: error }, "a round of the webhooks failed");
-      }
-      await Promise.race([woken, deps.changes.wait([], wait, until)]);
-      over.abort();
-    }
+  async function round(signal: AbortSignal): Promise<number> {
+    let wait = await untilNext(deps);
+    if (wait === 0 && (await fill(signal)) > 0) wait = await untilNext(deps);
+    return Math.max(wait, SOON_MS);
   }
 
   /** Starts attempts until nothing more is due, or may begin. @returns their number */
-  async function fill(): Promise<number> {
+  async function fill(signal: AbortSignal): Promise<number> {
     let count = 0;
-    for (; !stopping.signal.aborted && active.size < ATTEMPTS_AT_A_TIME; count++) {
+    for (; !signal.aborted && active.size < ATTEMPTS_AT_A_TIME; count++) {
       const now = await deps.databaseTime(deps.db);
       const claimed = await claim(deps, { now, ...limits() });
       if (!claimed) break;
