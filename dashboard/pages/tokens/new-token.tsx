@@ -1,7 +1,6 @@
-import { useEffect, useRef } from "react";
 import type { MintedUserToken } from "../../../src/contract/account.ts";
-import { Button } from "../../parts/button.tsx";
 import { Command } from "../../parts/command.tsx";
+import { ShownOnce } from "../../parts/shown-once.tsx";
 import { Visible } from "../../parts/visible.tsx";
 
 interface Props {
@@ -10,29 +9,21 @@ interface Props {
   onClose: () => void;
 }
 
-/** The secret of a new token, which is shown only once. It receives the focus. */
+/** The secret of a new token, and how to use it. */
 export function NewToken({ token, isMine, onClose }: Props) {
-  const box = useRef<HTMLDivElement>(null);
-  useEffect(() => box.current?.focus(), []);
+  const said = (
+    <>
+      The token <Visible>{token.name}</Visible> was created. Copy it now: it is not shown again.
+    </>
+  );
   return (
-    <div
-      ref={box}
-      tabIndex={-1}
-      className="mb-4 flex flex-col gap-3 rounded-md border border-ok bg-ok-ground p-3"
-    >
-      <p role="status" className="text-ok">
-        The token <Visible>{token.name}</Visible> was created. Copy it now: it is not shown again.
-      </p>
-      <Command label="Copy the token">{token.token}</Command>
+    <ShownOnce said={said} copy="Copy the token" secret={token.token} onClose={onClose}>
       <p className="text-sm">
         {isMine
           ? "Sign in with the CLI, which prompts for the token:"
           : "Set it as the environment variable SVC_CLI_TOKEN of a script, or run:"}
       </p>
       <Command>{`svc login --api ${window.location.origin}/v1 --token -`}</Command>
-      <div>
-        <Button onClick={onClose}>Done</Button>
-      </div>
-    </div>
+    </ShownOnce>
   );
 }

@@ -103,9 +103,7 @@ function Actions({ webhook, at, children }: { webhook: Webhook; at: string; chil
       </div>
       <Failure error={test.error ?? (asked === null ? edit.error : null)} />
       {secret !== null && (
-        <NewSecret secret={secret} onClose={() => setSecret(null)}>
-          The secret was replaced.
-        </NewSecret>
+        <NewSecret secret={secret} done="The secret was replaced." onClose={() => setSecret(null)} />
       )}
       {asked === "rotate" && (
         <Confirm

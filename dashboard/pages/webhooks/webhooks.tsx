@@ -35,9 +35,7 @@ function WebhookSection() {
       actions={<Button onClick={() => setIsMaking(true)}>New webhook</Button>}
     >
       {made?.secret !== undefined && (
-        <NewSecret secret={made.secret} onClose={() => setMade(null)}>
-          The webhook was added.
-        </NewSecret>
+        <NewSecret secret={made.secret} done="The webhook was added." onClose={() => setMade(null)} />
       )}
       <Failure error={error} retry={() => void refetch()} />
       {isPending && <Loading what="Loading the webhooks" />}
