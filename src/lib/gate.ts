@@ -15,8 +15,9 @@ export type Gate = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 /**
  * Limits how much work runs at a time, in the order of arrival, in all and for one key: a repository whose merges hang
  * takes only its own slots. Throws `unavailable` with `Retry-After` when the queue is full or the wait is too long.
+ * @param what waits, in the plural, for the error
  */
-export function createGate(limits: GateLimits): Gate {
+export function createGate(limits: GateLimits, what = "git operations"): Gate {
   const inside = new Map<string, number>();
   const waiting: { key: string; enter: () => void }[] = [];
   let total = 0;
@@ -42,12 +43,12 @@ export function createGate(limits: GateLimits): Gate {
 
   async function wait(key: string): Promise<void> {
     const ahead = waiting.filter((waiter) => waiter.key === key).length;
-    if (waiting.length >= limits.queue || ahead >= limits.queuePerKey) throw busy();
+    if (waiting.length >= limits.queue || ahead >= limits.queuePerKey) throw busy(what);
     await new Promise<void>((resolve, reject) => {
       const waiter = { key, enter: () => {} };
       const timer = setTimeout(() => {
         waiting.splice(waiting.indexOf(waiter), 1);
-        reject(busy());
+        reject(busy(what));
       }, limits.waitMs);
       waiter.enter = () => {
         clearTimeout(timer);
@@ -95,7 +96,11 @@ export function holdSlot<T>(gate: Gate, key: string, begin: () => Promise<Begun<
   return begun.promise;
 }
 
-function busy(): SvcError {
-  const message = "Too many git operations are waiting. Try again in a moment.";
-  return new SvcError("unavailable", message, {}, { "Retry-After": "1" });
+function busy(what: string): SvcError {
+  return new SvcError(
+    "unavailable",
+    `Too many ${what} are waiting. Try again in a moment.`,
+    {},
+    { "Retry-After": "1" },
+  );
 }

@@ -32,14 +32,15 @@ test("runs at most as many as allowed, per key and in total, in order", async ()
 });
 
 test("a full queue and a long wait are unavailable", async () => {
-  const gate = createGate({ ...LIMITS, total: 1, waitMs: 50 });
+  const gate = createGate({ ...LIMITS, total: 1, waitMs: 50 }, "calls of connectors");
   let end = () => {};
   const first = gate("a", () => new Promise<void>((resolve) => (end = resolve)));
   const waiting = Array.from({ length: 4 }, () => gate("a", async () => {}));
-  const codes = (await Promise.allSettled(waiting)).map((result) =>
-    result.status === "rejected" ? result.reason.code : "ran",
+  const reasons = (await Promise.allSettled(waiting)).map((result) =>
+    result.status === "rejected" ? result.reason : "ran",
   );
-  expect(codes).toEqual(["unavailable", "unavailable", "unavailable", "unavailable"]);
+  expect(reasons.map(({ code }) => code)).toEqual(Array(4).fill("unavailable"));
+  expect(reasons[0].message).toContain("Too many calls of connectors are waiting.");
   end();
   await first;
   // those who gave up hold no place

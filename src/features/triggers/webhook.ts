@@ -54,7 +54,7 @@ type WebhookHandler = (request: Request, address: { project: string; slug: strin
  */
 export function createWebhookHandler(deps: WebhookDeps, writing = WEBHOOK_WRITING): WebhookHandler {
   const lookUp = createCache<Found>({ keepMs: KNOWN_MS, max: KNOWN_MAX }, ({ sealed }) => sealed !== null);
-  const limit = createGate(writing);
+  const limit = createGate(writing, "webhooks");
   /** Project → until when its limit counts as reached (`Date.now()`). */
   const full = new Map<string, number>();
 
