@@ -221,6 +221,20 @@ describe("a budget", () => {
     }
   });
 
+  test("of zero allows no call", async () => {
+    await using fresh = await startModels();
+    const { key } = await fresh.session();
+    const { api, projectId } = fresh.sessions;
+    for (const path of [`/v1/accounts/${fresh.accountId}`, `/v1/projects/${projectId}`])
+      for (const field of ["model_budget", "model_session_budget"]) {
+        await api.call("PATCH", path, { body: { [field]: 0 } });
+        const { status } = await fresh.call(key, CHAT, bodyOf("chat", "fast", {}, false));
+        expect([path, field, status]).toEqual([path, field, 402]);
+        await api.call("PATCH", path, { body: { [field]: null } });
+      }
+    expect(fresh.openai.requests).toEqual([]);
+  });
+
   test("counts calls in progress by an estimate", async () => {
     const { key } = await bench.session();
     const path = `/v1/projects/${bench.sessions.projectId}`;
