@@ -28,7 +28,7 @@ export const usage: Handler<typeof table.usageSpec> = async (context, { flags })
     const rows = view.tty ? [...answer.usage, total] : answer.usage;
     return tableOf(rows, columnsOf(answer.group_by), view);
   });
-  if (answer.usage.length === 0) await context.out.note("No calls of models in this time.");
+  if (answer.usage.length === 0) await context.out.note("No model calls in this period.");
   if (answer.truncated) await context.out.warn(`Only ${answer.usage.length} groups are shown.`);
 };
 

@@ -51,7 +51,7 @@ export const test = spec({
 export const calls = spec({
   path: ["connectors", "calls"],
   guesses: ["log", "logs"],
-  summary: "List the calls of connectors, the newest first",
+  summary: "List connector calls, newest first",
   args: [],
   flags: {
     limit: { kind: "integer", value: "n", min: 1, max: 200, summary: "At most this many; 50 by default" },

@@ -4,7 +4,7 @@ import { bind, type Command, spec } from "../spec.ts";
 export const usageSpec = spec({
   path: ["usage"],
   guesses: ["cost", "costs", "billing"],
-  summary: "Show what an account's calls of models have used and cost",
+  summary: "Show the model usage of an account, and what it cost",
   about: [
     "Costs are in US dollars, by the prices that the operator has configured. `~` marks costs with an estimate, of calls that ended before their usage was reported. Days are in UTC.",
   ],

@@ -39,7 +39,7 @@ const used = {
   incomplete: Type.Integer({
     description: "Calls that ended before the upstream had reported their usage; their cost is an estimate",
   }),
-  unpriced: Type.Integer({ description: "Calls of models without prices, which cost does not include" }),
+  unpriced: Type.Integer({ description: "Calls to models without prices, which cost does not include" }),
   tokens: tokensUsed,
   cost: costUsed,
 };

@@ -60,5 +60,5 @@ const ASK_WAIT_MS = 20_000;
 
 export function openConnections({ askWaitMs = ASK_WAIT_MS } = {}): Connections {
   const tools = createCache<RemoteTools>({ keepMs: KEPT_MS, max: KEPT_MAX }, () => true);
-  return { tools, gate: createGate(CALLS, "calls of connectors"), askWaitMs };
+  return { tools, gate: createGate(CALLS, "connector calls"), askWaitMs };
 }

@@ -49,14 +49,14 @@ async function open(path: string, options: Parameters<typeof visit>[2] = {}) {
 
 test("the usage of models is shown by day, project, person and model, with bars", async () => {
   const { page, faults, close } = await open(`/accounts/${bench.accountId}`);
-  await page.getByRole("link", { name: "Usage of models" }).click();
-  await page.getByRole("heading", { name: "Usage of models", level: 1 }).waitFor();
+  await page.getByRole("link", { name: "Model usage" }).click();
+  await page.getByRole("heading", { name: "Model usage", level: 1 }).waitFor();
   // 2 × (0.8 + 0.4) + 0.4 + 0.08 dollars, of 3 × 450,000 + 210,000 tokens
   await page.getByText("$2.88").first().waitFor();
   await page
     .getByText("in 4 calls, for 1,400,000 tokens of input (0 cached) and 160,000 of output.")
     .waitFor();
-  await page.getByText("does not include 1 call of models without prices").waitFor();
+  await page.getByText("does not include 1 call to models without prices").waitFor();
   const day = new Date().toISOString().slice(0, 10);
   await page.getByRole("row", { name: `${day} $2.88 4 1,400,000 160,000` }).waitFor();
 

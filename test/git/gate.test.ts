@@ -32,7 +32,7 @@ test("runs at most as many as allowed, per key and in total, in order", async ()
 });
 
 test("a full queue and a long wait are unavailable", async () => {
-  const gate = createGate({ ...LIMITS, total: 1, waitMs: 50 }, "calls of connectors");
+  const gate = createGate({ ...LIMITS, total: 1, waitMs: 50 }, "connector calls");
   let end = () => {};
   const first = gate("a", () => new Promise<void>((resolve) => (end = resolve)));
   const waiting = Array.from({ length: 4 }, () => gate("a", async () => {}));
@@ -40,7 +40,7 @@ test("a full queue and a long wait are unavailable", async () => {
     result.status === "rejected" ? result.reason : "ran",
   );
   expect(reasons.map(({ code }) => code)).toEqual(Array(4).fill("unavailable"));
-  expect(reasons[0].message).toContain("Too many calls of connectors are waiting.");
+  expect(reasons[0].message).toContain("Too many connector calls are waiting.");
   end();
   await first;
   // those who gave up hold no place

@@ -36,7 +36,7 @@ export function Account({ accountId }: { accountId: string }) {
       title={account.data.name}
       actions={
         <>
-          <LinkButton to={path`/accounts/${accountId}/usage`}>Usage of models</LinkButton>
+          <LinkButton to={path`/accounts/${accountId}/usage`}>Model usage</LinkButton>
           <OtherAccounts accounts={me.accounts} current={accountId} />
         </>
       }

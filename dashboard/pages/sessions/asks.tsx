@@ -8,7 +8,7 @@ import { Button } from "../../parts/button.tsx";
 import { Failure } from "../../parts/notice.tsx";
 import { Visible } from "../../parts/visible.tsx";
 
-/** The calls of connectors by a session's agent that wait for a person. */
+/** The connector calls of a session's agent that wait for a person. */
 export function Asks({ session }: { session: Session }) {
   const { project_id, session_id } = session;
   const { data } = useGet<{ asks: ConnectorAsk[] }>(

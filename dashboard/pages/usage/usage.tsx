@@ -32,7 +32,7 @@ export function Usage({ accountId }: { accountId: string }) {
   const here = path`/accounts/${accountId}/usage`;
   return (
     <Page
-      title="Usage of models"
+      title="Model usage"
       actions={<LinkButton to={path`/accounts/${accountId}`}>The account</LinkButton>}
     >
       <div className="max-w-5xl">
@@ -81,7 +81,7 @@ function Shown({ accountId, group, title, days }: ShownProps) {
   const { total, usage, truncated } = data;
   if (total.calls === 0) {
     return (
-      <Empty title="No calls of models in this time">
+      <Empty title="No model calls in this period">
         Calls through svc's model gateway are measured. Other keys of a project are not.
       </Empty>
     );
@@ -103,7 +103,7 @@ function Totals({ total }: { total: UsageType["total"] }) {
       <span className="font-semibold text-2xl text-ink tabular-nums">{dollars(cost)}</span>{" "}
       {`in ${count(calls, "call")}, for ${number(tokens.input)} tokens of input (${number(tokens.cached)} cached) and ${number(tokens.output)} of output.`}
       {incomplete > 0 && ` ${count(incomplete, "call")} ended early: their cost is an estimate.`}
-      {unpriced > 0 && ` The cost does not include ${count(unpriced, "call")} of models without prices.`}
+      {unpriced > 0 && ` The cost does not include ${count(unpriced, "call")} to models without prices.`}
     </p>
   );
 }

@@ -44,7 +44,7 @@ export function createRate(rates: Config["modelRates"], clock: () => Date): Rate
       if (mine >= SESSION_CALLS_MAX)
         throw limited(`A session may have ${SESSION_CALLS_MAX} calls in progress.`, 1, SESSION_CALLS_MAX);
       if (all >= SERVER_CALLS_MAX) {
-        const sentence = "This server has too many calls of models in progress. Try again.";
+        const sentence = "This server has too many model calls in progress. Try again.";
         throw new SvcError("unavailable", sentence, {}, { "Retry-After": "1" });
       }
       open.set(sessionId, mine + 1);

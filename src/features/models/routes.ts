@@ -6,7 +6,7 @@ import { answer, uuidParam } from "../../http/schema.ts";
 import { guard } from "../../identity/auth/guard.ts";
 import { readUsage } from "./usage.ts";
 
-/** What an account's calls of models have used. The calls themselves are `gateway.ts`. */
+/** What an account's model calls have used. The calls themselves are `gateway.ts`. */
 export const usageRoutes = (deps: Deps) =>
   new Elysia({ prefix: "/accounts/:accountId", tags: ["models"] })
     .use(guard(deps))

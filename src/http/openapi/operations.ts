@@ -27,7 +27,7 @@ export const OPERATIONS: Readonly<Record<string, readonly [id: string, summary: 
   "DELETE /v1/accounts/tokens/:tokenId": ["revokeToken", "Revoke a user token"],
   "GET /v1/accounts/:accountId": ["getAccount", "Get an account"],
   "PATCH /v1/accounts/:accountId": ["editAccount", "Edit an account"],
-  "GET /v1/accounts/:accountId/usage": ["getUsage", "Get what an account's calls of models have used"],
+  "GET /v1/accounts/:accountId/usage": ["getUsage", "Get an account's model usage"],
   "GET /v1/accounts/:accountId/members": ["listMembers", "List the members of an account"],
   "PATCH /v1/accounts/:accountId/members/:userId": ["changeMemberRole", "Change the role of a member"],
   "DELETE /v1/accounts/:accountId/members/:userId": ["removeMember", "Remove a member from an account"],
@@ -196,7 +196,7 @@ export const OPERATIONS: Readonly<Record<string, readonly [id: string, summary: 
   "POST /v1/projects/:projectId/triggers/:slug/fire": ["fireTrigger", "Fire a trigger"],
   "GET /v1/projects/:projectId/connectors": ["listConnectors", "List the connectors of the default branch"],
   "POST /v1/projects/:projectId/connectors/:slug/test": ["testConnector", "List the tools of a connector"],
-  "GET /v1/projects/:projectId/connector-calls": ["listConnectorCalls", "List the calls of connectors"],
+  "GET /v1/projects/:projectId/connector-calls": ["listConnectorCalls", "List connector calls"],
   "GET /v1/projects/:projectId/connector-asks": ["listConnectorAsks", "List the calls that need an approval"],
   "POST /v1/projects/:projectId/connector-asks/:askId/answer": [
     "answerConnectorAsk",
