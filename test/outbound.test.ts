@@ -211,7 +211,7 @@ test("headers of the connection are its own", async () => {
   expect(head).toContain(`\r\nhost: 127.0.0.1:${portOf(receiver)}\r\n`);
   expect(head).toContain("\r\ncontent-length: 3\r\n");
   expect(head).toContain("\r\nx-own: 1\r\n");
-  expect(head).not.toMatch(/evil|chunked|99/);
+  expect(head).not.toMatch(/evil|chunked|: 99\r/);
 });
 
 const NEVER = new Promise<never>(() => {});

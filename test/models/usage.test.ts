@@ -95,7 +95,11 @@ describe("the usage of an account", () => {
     ]);
     expect(JSON.parse((await run("--json")).stdout)).toMatchObject({ group_by: "day", total });
     const early = await run("--until", "2020-01-01");
-    expect([early.code, early.stdout, early.stderr]).toEqual([0, "", expect.stringContaining("No model calls")]);
+    expect([early.code, early.stdout, early.stderr]).toEqual([
+      0,
+      "",
+      expect.stringContaining("No model calls"),
+    ]);
     expect(await run("--since", "yesterday")).toMatchObject({ code: 2 });
     expect(await run("--by", "prompt")).toMatchObject({ code: 2 });
     expect(await run("--account", "nobody")).toMatchObject({ code: 1 });
