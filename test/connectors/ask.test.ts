@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import type { ConnectorAsk } from "../../src/contract/connector.ts";
+import { SvcError } from "../../src/contract/errors.ts";
 import { openConnections } from "../../src/lib/connections.ts";
 import {
   type ConnectorBench,
@@ -17,6 +18,7 @@ let bench: ConnectorBench;
 /** Whose calls do not wait for a person. */
 let impatient: ConnectorBench;
 let service: Service;
+let isBusy = false;
 /** The calls that reached the service. */
 let reached: string[] = [];
 
@@ -31,7 +33,12 @@ beforeAll(async () => {
       },
     }),
   );
-  impatient = await startConnectors({ deps: { connections: openConnections({ askWaitMs: 0 }) } });
+  const connections = openConnections({ askWaitMs: 0 });
+  const gate: typeof connections.gate = (key, work) =>
+    isBusy
+      ? Promise.reject(new SvcError("unavailable", "Too many connector calls are waiting."))
+      : connections.gate(key, work);
+  impatient = await startConnectors({ deps: { connections: { ...connections, gate } } });
   for (const each of [bench, impatient])
     await each.have(
       `[[connectors]]\nslug = "hub"\ntype = "mcp"\nurl = "${service.url}/mcp"\n[[connectors.policies]]\nmatch = "write"\naction = "ask"\n`,
@@ -91,6 +98,21 @@ test("a call waits for a person, and runs once when it is approved", async () =>
   await answer(second, { answer: "deny" });
   expect((await again).isError).toBe(true);
   expect(reached.length).toBe(1);
+});
+
+test("a call that is refused because too many run keeps its approval", async () => {
+  const args = { text: "busy" };
+  const call = () => impatient.agent.call("hub_write", args);
+  expect(await call()).toMatchObject({ value: { code: "approval_pending" } });
+  const [ask] = (await impatient.call("GET", "/connector-asks")).body.asks;
+  await impatient.call("POST", `/connector-asks/${ask.ask_id}/answer`, { body: { answer: "approve" } });
+  isBusy = true;
+  expect(await call()).toMatchObject({ value: { code: "unavailable" } });
+  isBusy = false;
+  expect(reached).toEqual([]);
+  expect(await call()).toMatchObject({ isError: false, text: "done" });
+  expect(await call()).toMatchObject({ value: { code: "approval_pending" } });
+  expect(reached).toEqual(['write {"text":"busy"}']);
 });
 
 test("a denial reaches the agent with the person's message, and holds", async () => {

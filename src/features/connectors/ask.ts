@@ -30,9 +30,10 @@ const IS_OPEN = sql`state in ('pending', 'approved')`;
 /**
  * Waits until a person approves the call. Clients end a call after a minute, so the wait is short, and the agent repeats
  * the call: the same arguments of the same caller find the same question. An approval is for one call.
+ * @returns the approved question, for `returnApproval`
  * @throws approval_pending, tool_denied, rate_limited, validation_failed
  */
-export async function requireApproval(deps: Deps, call: AskedCall): Promise<void> {
+export async function requireApproval(deps: Deps, call: AskedCall): Promise<AskRow> {
   const json = JSON.stringify(call.args);
   if (json.length > ASK_ARGUMENTS_MAX)
     throw new SvcError(
@@ -44,12 +45,25 @@ export async function requireApproval(deps: Deps, call: AskedCall): Promise<void
   for (;;) {
     const answered = deps.changes.wait("connector_ask", POLL_MS, call.signal);
     const ask = await readOrCreate(deps, call, { digest, json });
-    if (ask.state === "approved") return;
+    if (ask.state === "approved") return ask;
     if (ask.state === "denied") throw denied(call, ask);
     const left = deadline - performance.now();
     if (left <= 0 || call.signal.aborted) throw pending(call, ask);
     await Promise.race([answered, deps.changes.wait([], left, call.signal)]);
   }
+}
+
+/** Makes an approval usable again, because its call was refused before it was sent. A newer question takes precedence. */
+export async function returnApproval({ db }: Deps, { askId, projectId, digest }: AskRow): Promise<void> {
+  await db.transaction(async (tx) => {
+    const [open] = await tx
+      .select({ askId: connectorAsks.askId })
+      .from(connectorAsks)
+      .where(and(eq(connectorAsks.digest, digest), IS_OPEN));
+    if (open) return;
+    await tx.update(connectorAsks).set({ state: "approved" }).where(eq(connectorAsks.askId, askId));
+    await publish(tx, projectId, { type: "connector_ask", id: askId, action: "changed" });
+  });
 }
 
 /** Who asks for what, of which address. */

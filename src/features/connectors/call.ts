@@ -4,7 +4,7 @@ import { SvcError } from "../../contract/errors.ts";
 import type { Deps } from "../../deps.ts";
 import { validationFailed } from "../../http/validation.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
-import { requireApproval } from "./ask.ts";
+import { requireApproval, returnApproval } from "./ask.ts";
 import { connectorUrl, openConnection } from "./connection.ts";
 import {
   escapePath,
@@ -76,15 +76,42 @@ export async function callConnectorTool(
     await recordCall(deps, caller, project, { ...start, outcome: "denied" });
     throw denied(row, subject);
   }
-  if (action === "ask")
-    await requireApproval(deps, { row, caller, project, tool: subject, args, signal }).catch(
-      async (error) => {
-        if (error instanceof SvcError && error.code === "tool_denied")
-          await recordCall(deps, caller, project, { ...start, outcome: "denied", error: error.message });
-        throw error;
-      },
-    );
+  if (action !== "ask") return await execute(deps, request, { row, tool, args, start });
+  const ask = await requireApproval(deps, { row, caller, project, tool: subject, args, signal }).catch(
+    async (error) => {
+      if (error instanceof SvcError && error.code === "tool_denied")
+        await recordCall(deps, caller, project, { ...start, outcome: "denied", error: error.message });
+      throw error;
+    },
+  );
+  let isSent = false;
+  try {
+    return await execute(deps, request, { row, tool, args, start }, () => {
+      isSent = true;
+    });
+  } catch (error) {
+    if (!isSent) await returnApproval(deps, ask);
+    throw error;
+  }
+}
+
+interface AllowedCall {
+  row: ConnectorRow;
+  tool: OfferedTool;
+  args: Record<string, unknown>;
+  /** What is recorded of it. */
+  start: { connector: string; tool: string; action: ReturnType<typeof decide> };
+}
+
+/** @param onStart is called when the call has its slot. @throws connector_failed, unavailable and others, as above */
+async function execute(
+  deps: Deps,
+  { caller, project, signal }: AgentRequest,
+  { row, tool, args, start }: AllowedCall,
+  onStart = () => {},
+): Promise<CallToolResult> {
   return await deps.connections.gate(project.projectId, async () => {
+    onStart();
     const callId = await recordCall(deps, caller, project, { ...start, outcome: "running" });
     const started = performance.now();
     try {
