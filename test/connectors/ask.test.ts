@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, expect, spyOn, test } from "bun:test";
 import type { ConnectorAsk } from "../../src/contract/connector.ts";
 import { SvcError } from "../../src/contract/errors.ts";
+import { Changes } from "../../src/lib/changes.ts";
 import { openConnections } from "../../src/lib/connections.ts";
 import {
   type ConnectorBench,
@@ -18,7 +19,8 @@ let bench: ConnectorBench;
 /** Whose calls do not wait for a person. */
 let impatient: ConnectorBench;
 let service: Service;
-let isBusy = false;
+/** What happens before a call of `impatient` gets its slot. */
+let beforeSlot = async () => {};
 /** The calls that reached the service. */
 let reached: string[] = [];
 
@@ -34,10 +36,10 @@ beforeAll(async () => {
     }),
   );
   const connections = openConnections({ askWaitMs: 0 });
-  const gate: typeof connections.gate = (key, work) =>
-    isBusy
-      ? Promise.reject(new SvcError("unavailable", "Too many connector calls are waiting."))
-      : connections.gate(key, work);
+  const gate: typeof connections.gate = async (key, work) => {
+    await beforeSlot();
+    return await connections.gate(key, work);
+  };
   impatient = await startConnectors({ deps: { connections: { ...connections, gate } } });
   for (const each of [bench, impatient])
     await each.have(
@@ -46,6 +48,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   reached = [];
+  beforeSlot = async () => {};
 });
 afterAll(async () => {
   await bench?.stop();
@@ -100,19 +103,74 @@ test("a call waits for a person, and runs once when it is approved", async () =>
   expect(reached.length).toBe(1);
 });
 
+/** A call of `impatient` that was refused for want of an approval, and has it now. */
+async function approved(args: Record<string, unknown>): Promise<void> {
+  expect(await impatient.agent.call("hub_write", args)).toMatchObject({
+    value: { code: "approval_pending" },
+  });
+  const [ask] = (await impatient.call("GET", "/connector-asks?state=pending")).body.asks;
+  await impatient.call("POST", `/connector-asks/${ask.ask_id}/answer`, { body: { answer: "approve" } });
+}
+
 test("a call that is refused because too many run keeps its approval", async () => {
   const args = { text: "busy" };
   const call = () => impatient.agent.call("hub_write", args);
-  expect(await call()).toMatchObject({ value: { code: "approval_pending" } });
-  const [ask] = (await impatient.call("GET", "/connector-asks")).body.asks;
-  await impatient.call("POST", `/connector-asks/${ask.ask_id}/answer`, { body: { answer: "approve" } });
-  isBusy = true;
+  await approved(args);
+  beforeSlot = () => Promise.reject(new SvcError("unavailable", "Too many connector calls are waiting."));
   expect(await call()).toMatchObject({ value: { code: "unavailable" } });
-  isBusy = false;
+  beforeSlot = async () => {};
   expect(reached).toEqual([]);
   expect(await call()).toMatchObject({ isError: false, text: "done" });
   expect(await call()).toMatchObject({ value: { code: "approval_pending" } });
   expect(reached).toEqual(['write {"text":"busy"}']);
+});
+
+test("a call whose client has gone before its turn keeps its approval", async () => {
+  const args = { text: "gone" };
+  await approved(args);
+  const waits = spyOn(Changes.prototype, "wait");
+  const closed = new AbortController();
+  const left = Promise.withResolvers<void>();
+  let slots = 0;
+  beforeSlot = async () => {
+    if (slots++ > 0) return;
+    const signal = waits.mock.calls.findLast(([name]) => name === "connector_ask")?.[2];
+    closed.abort();
+    await until("the server has noticed", () => signal?.aborted === true);
+    left.resolve();
+  };
+  const sent = fetch(`${impatient.api.url}/v1/executor/mcp`, {
+    method: "POST",
+    headers: {
+      Authorization: `Bearer ${impatient.token}`,
+      "Content-Type": "application/json",
+      Accept: "application/json, text/event-stream",
+    },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name: "hub_write", arguments: args },
+    }),
+    signal: closed.signal,
+  });
+  expect(sent).rejects.toThrow();
+  await left.promise;
+  waits.mockRestore();
+  expect(await impatient.agent.call("hub_write", args)).toMatchObject({ isError: false, text: "done" });
+  expect(reached).toEqual(['write {"text":"gone"}']);
+  // the call without a client does not try again
+  expect(slots).toBe(2);
+});
+
+test("an approval that expires before the call's turn is not used", async () => {
+  const args = { text: "expired" };
+  await approved(args);
+  beforeSlot = async () => impatient.advance(11 * 60);
+  expect(await impatient.agent.call("hub_write", args)).toMatchObject({
+    value: { code: "approval_pending" },
+  });
+  expect(reached).toEqual([]);
 });
 
 test("a denial reaches the agent with the person's message, and holds", async () => {
@@ -180,13 +238,11 @@ test("a call that nobody answers says so, and its repetition finds the answer th
 });
 
 test("an approval that is not used in ten minutes expires", async () => {
-  const { agent, call } = impatient;
-  await agent.call("hub_write", { text: "unused" });
-  const [ask] = (await call("GET", "/connector-asks?state=pending")).body.asks;
-  await call("POST", `/connector-asks/${ask.ask_id}/answer`, { body: { answer: "approve" } });
+  const args = { text: "unused" };
+  await approved(args);
   impatient.advance(11 * 60);
-  expect((await agent.call("hub_write", { text: "unused" })).value).toMatchObject({
-    code: "approval_pending",
+  expect(await impatient.agent.call("hub_write", args)).toMatchObject({
+    value: { code: "approval_pending" },
   });
   expect(reached).toEqual([]);
 });

@@ -29,8 +29,8 @@ const IS_OPEN = sql`state in ('pending', 'approved')`;
 
 /**
  * Waits until a person approves the call. Clients end a call after a minute, so the wait is short, and the agent repeats
- * the call: the same arguments of the same caller find the same question. An approval is for one call.
- * @returns the approved question, for `returnApproval`
+ * the call: the same arguments of the same caller find the same question.
+ * @returns the approved question, for `takeApproval`
  * @throws approval_pending, tool_denied, rate_limited, validation_failed
  */
 export async function requireApproval(deps: Deps, call: AskedCall): Promise<AskRow> {
@@ -45,7 +45,7 @@ export async function requireApproval(deps: Deps, call: AskedCall): Promise<AskR
   for (;;) {
     const answered = deps.changes.wait("connector_ask", POLL_MS, call.signal);
     const ask = await readOrCreate(deps, call, { digest, json });
-    if (ask.state === "approved") return ask;
+    if (ask.state === "approved" && !call.signal.aborted) return ask;
     if (ask.state === "denied") throw denied(call, ask);
     const left = deadline - performance.now();
     if (left <= 0 || call.signal.aborted) throw pending(call, ask);
@@ -53,16 +53,23 @@ export async function requireApproval(deps: Deps, call: AskedCall): Promise<AskR
   }
 }
 
-/** Makes an approval usable again, because its call was refused before it was sent. A newer question takes precedence. */
-export async function returnApproval({ db }: Deps, { askId, projectId, digest }: AskRow): Promise<void> {
-  await db.transaction(async (tx) => {
-    const [open] = await tx
-      .select({ askId: connectorAsks.askId })
-      .from(connectorAsks)
-      .where(and(eq(connectorAsks.digest, digest), IS_OPEN));
-    if (open) return;
-    await tx.update(connectorAsks).set({ state: "approved" }).where(eq(connectorAsks.askId, askId));
-    await publish(tx, projectId, { type: "connector_ask", id: askId, action: "changed" });
+/**
+ * Uses an approval, which is for one call, right before the call is sent.
+ * @returns false if it cannot be used: another call has used it, it has expired, or the client has gone
+ */
+export async function takeApproval(deps: Deps, { askId }: AskRow, signal: AbortSignal): Promise<boolean> {
+  return await deps.db.transaction(async (tx) => {
+    const now = await deps.databaseTime(tx);
+    if (signal.aborted) return false;
+    const isUsable = and(
+      eq(connectorAsks.askId, askId),
+      eq(connectorAsks.state, "approved"),
+      gt(connectorAsks.expiresAt, now),
+    );
+    const [taken] = await tx.update(connectorAsks).set({ state: "used" }).where(isUsable).returning();
+    if (!taken) return false;
+    await publish(tx, taken.projectId, { type: "connector_ask", id: askId, action: "changed" });
+    return true;
   });
 }
 
@@ -74,7 +81,7 @@ function digestOf({ keys }: Deps, { row, caller, project, tool }: AskedCall, jso
   return keys.mac("connector ask", JSON.stringify(parts)).toString("hex");
 }
 
-/** The question as it is now. An approved one is used by this: it is returned as approved to one call only. */
+/** The question as it is now. */
 async function readOrCreate(
   deps: Deps,
   call: AskedCall,
@@ -94,14 +101,8 @@ async function readOrCreate(
       .from(connectorAsks)
       .where(and(isIt, counts))
       .orderBy(desc(connectorAsks.createdAt))
-      .limit(1)
-      .for("update");
-    if (!found) return await create(tx, call, { digest, json, now });
-    if (found.state !== "approved") return found;
-    if (call.signal.aborted) return { ...found, state: "pending" };
-    await tx.update(connectorAsks).set({ state: "used" }).where(eq(connectorAsks.askId, found.askId));
-    await publish(tx, found.projectId, { type: "connector_ask", id: found.askId, action: "changed" });
-    return found;
+      .limit(1);
+    return found ?? (await create(tx, call, { digest, json, now }));
   });
 }
 
@@ -144,7 +145,7 @@ async function create(
       createdAt: now,
       expiresAt: new Date(now.getTime() + ASK_OPEN_MS),
     })
-    // the same call at the same time: the next look finds the other's question
+    // the same call at the same time: the question of the other
     .onConflictDoUpdate({
       target: connectorAsks.digest,
       targetWhere: IS_OPEN,
@@ -153,7 +154,7 @@ async function create(
     .returning();
   if (!made) throw new Error("the insert of a question returned no row");
   await publish(tx, projectId, { type: "connector_ask", id: made.askId, action: "created" });
-  return made.state === "approved" ? { ...made, state: "pending" } : made;
+  return made;
 }
 
 function pending({ row, tool }: AskedCall, { askId, expiresAt }: AskRow): SvcError {

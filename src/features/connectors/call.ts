@@ -4,7 +4,7 @@ import { SvcError } from "../../contract/errors.ts";
 import type { Deps } from "../../deps.ts";
 import { validationFailed } from "../../http/validation.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
-import { requireApproval, returnApproval } from "./ask.ts";
+import { type AskRow, requireApproval, takeApproval } from "./ask.ts";
 import { connectorUrl, openConnection } from "./connection.ts";
 import {
   escapePath,
@@ -76,22 +76,18 @@ export async function callConnectorTool(
     await recordCall(deps, caller, project, { ...start, outcome: "denied" });
     throw denied(row, subject);
   }
-  if (action !== "ask") return await execute(deps, request, { row, tool, args, start });
-  const ask = await requireApproval(deps, { row, caller, project, tool: subject, args, signal }).catch(
-    async (error) => {
+  const call = { row, tool, args, start };
+  if (action !== "ask") return await execute(deps, request, call, null);
+  const asked = { row, caller, project, tool: subject, args, signal };
+  for (;;) {
+    const ask = await requireApproval(deps, asked).catch(async (error) => {
       if (error instanceof SvcError && error.code === "tool_denied")
         await recordCall(deps, caller, project, { ...start, outcome: "denied", error: error.message });
       throw error;
-    },
-  );
-  let isSent = false;
-  try {
-    return await execute(deps, request, { row, tool, args, start }, () => {
-      isSent = true;
     });
-  } catch (error) {
-    if (!isSent) await returnApproval(deps, ask);
-    throw error;
+    const result = await execute(deps, request, call, ask);
+    // the same call at the same time has used the approval: this one needs another
+    if (result !== null) return result;
   }
 }
 
@@ -103,15 +99,19 @@ interface AllowedCall {
   start: { connector: string; tool: string; action: ReturnType<typeof decide> };
 }
 
-/** @param onStart is called when the call has its slot. @throws connector_failed, unavailable and others, as above */
+/**
+ * Sends a call as soon as it has a slot.
+ * @param ask the approval that it needs, which is used once the call has its slot: waiting in vain does not cost it
+ * @returns null: the approval cannot be used any more
+ */
 async function execute(
   deps: Deps,
   { caller, project, signal }: AgentRequest,
   { row, tool, args, start }: AllowedCall,
-  onStart = () => {},
-): Promise<CallToolResult> {
+  ask: AskRow | null,
+): Promise<CallToolResult | null> {
   return await deps.connections.gate(project.projectId, async () => {
-    onStart();
+    if (ask && !(await takeApproval(deps, ask, signal))) return null;
     const callId = await recordCall(deps, caller, project, { ...start, outcome: "running" });
     const started = performance.now();
     try {
