@@ -31,6 +31,8 @@ const MAX_AT_ONCE = 6;
  * time. It stays enabled for full runs.
  */
 const WITHOUT_LAST_TIER = { BUN_JSC_useFTLJIT: "0", BUN_JSC_useOMGJIT: "0" };
+/** More threads for one garbage collection only take turns with the other test processes: 4 % of the CPU time of a run. */
+const ONE_GC_THREAD = { BUN_JSC_numberOfGCMarkers: "1" };
 /** A test file waits for about half of its time, which other files can use. */
 const JOBS_PER_CORE = 2.5;
 
@@ -71,6 +73,7 @@ async function test(wanted: Options): Promise<number> {
       seed,
       env: {
         SVC_TEST_SKIPS: skips,
+        ...ONE_GC_THREAD,
         ...(!wanted.full && WITHOUT_LAST_TIER),
         ...(await shared(jobs, ends)),
       },

@@ -16,14 +16,16 @@ const BINARIES = [
   "test/e2e/",
 ];
 
-/** Suites that measure the memory of the whole process, which other files would distort. */
-const ALONE = [
+/** Suites that fill memory or measure it: other files in their process would distort the figures, or suffer. */
+const OWN_PROCESS = [
   "test/api/hostile-repository",
   "test/api/under-attack",
-  "test/dashboard/budget",
   "test/e2e/load",
   "test/git/hostile",
 ];
+
+/** Suites that compare response times, which other processes would distort. */
+const ALONE = ["test/api/under-attack"];
 
 /** A check, which counts as one test, or a test file. */
 export type Job = Check | TestFile;
@@ -81,7 +83,7 @@ export function makeBatches(jobs: readonly Job[], processors: number): Batch[] {
 
 /** Files of one group may share a process; a file that is alone in its group has its own. */
 function groupOf(job: TestFile): string {
-  if (runsAlone(job) || job.needs.docker) return job.name;
+  if (job.needs.docker || OWN_PROCESS.some((name) => job.name.startsWith(name))) return job.name;
   if (job.binaries) return "binaries";
   return job.needs.browser ? "browser" : "source";
 }

@@ -6,16 +6,13 @@ const jobs = planTests([]);
 const batch = (...some: typeof jobs) => makeBatches(some, 1)[0] ?? expect.unreachable();
 const job = (name: string) => jobs.find((job) => job.name.startsWith(name)) ?? expect.unreachable();
 
-test("suites with limits of the whole process run alone", () => {
-  const alone = jobs.filter(runsAlone).map(({ name }) => name);
-  expect(alone.toSorted()).toEqual([
-    "test/api/hostile-repository.test.ts",
-    "test/api/under-attack.test.ts",
-    "test/dashboard/budget-diff.test.ts",
-    "test/dashboard/budget.test.ts",
-    "test/e2e/load.test.ts (binaries)",
-    "test/git/hostile.test.ts",
-  ]);
+test("suites that measure memory share no process; what compares response times runs with nothing beside it", () => {
+  const files = jobs.filter((job) => job.kind === "file");
+  const own = ["test/api/hostile-repository", "test/api/under-attack", "test/e2e/load", "test/git/hostile"];
+  const batches = makeBatches(files, 1).map((one) => jobsOf(one).map(({ name }) => name));
+  for (const part of own)
+    expect(batches.find((names) => names.some((name) => name.startsWith(part)))).toHaveLength(1);
+  expect(jobs.filter(runsAlone).map(({ name }) => name)).toEqual(["test/api/under-attack.test.ts"]);
 });
 
 test("nothing that aborts a browser's loading runs beside it", () => {
