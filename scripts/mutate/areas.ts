@@ -29,6 +29,8 @@ export const AREAS: readonly Area[] = [
   { sources: ["src/models/catalog.ts"], tests: ["models/catalog", "models/secrecy"] },
   { sources: ["src/lib/batch.ts"], tests: ["lib/batch"] },
   { sources: ["src/splice/answering.ts"], tests: ["splice/answering"] },
+  { sources: ["src/features/connectors/ask.ts"], tests: ["connectors/ask"] },
+  { sources: ["src/features/channels/connector-asks.ts"], tests: ["channels/connector-asks"] },
   {
     sources: ["attempt", "deliver", "schedule", "seal", "signature", "trim"].map(
       (name) => `src/features/webhooks/${name}.ts`,

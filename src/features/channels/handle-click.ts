@@ -7,6 +7,7 @@ import { answerAsk, readAsks } from "../sessions/agent.ts";
 import { reachSession } from "../sessions/row.ts";
 import { ANSWER_ACTION, readAnswer, replyOf } from "./ask-message.ts";
 import { MERGE_ACTION, showChangeRequests } from "./change-requests.ts";
+import { answerConnectorAsk, CALL_ANSWERS } from "./connector-asks.ts";
 import { type ChannelContext, findThread, openChannel } from "./context.ts";
 import { findMember, type Member } from "./member.ts";
 import type { TaskRow, ThreadRow } from "./rows.ts";
@@ -30,9 +31,16 @@ export async function handleClick(deps: Deps, task: TaskRow): Promise<TaskResult
     await say(`<@${text("userId")}> Only members of this project's account in svc can use these buttons.`);
     return "done";
   }
+  const decision = CALL_ANSWERS[text("actionId")];
   try {
     if (text("actionId") === MERGE_ACTION) await merge(deps, context, thread, member, text("value"));
     else if (ANSWER_ACTION.test(text("actionId"))) await answer(deps, thread, text("value"));
+    else if (decision)
+      await answerConnectorAsk(deps, context, thread, member, {
+        askId: text("value"),
+        ts: text("ts"),
+        answer: decision,
+      });
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
     await say(`${escapeLine(member.name, NAME_MAX)}: ${escapeText(error.message, ERROR_MAX)}`);

@@ -7,8 +7,9 @@ import type { PromptRow } from "../sessions/prompts/wire.ts";
 import { type Reached, reachSession } from "../sessions/row.ts";
 import { askMessage } from "./ask-message.ts";
 import { showChangeRequests } from "./change-requests.ts";
-import { type ChannelContext, findThread, openChannel, pageOf } from "./context.ts";
-import { type RelayState, readRelay } from "./relay-state.ts";
+import { showConnectorAsks } from "./connector-asks.ts";
+import { findThread, openChannel, pageOf } from "./context.ts";
+import { type Relaying, readRelay } from "./relay-state.ts";
 import type { TaskRow } from "./rows.ts";
 import { escapeLine, escapeText, link } from "./slack/mrkdwn.ts";
 import { type TaskResult, updateTask } from "./tasks.ts";
@@ -28,12 +29,8 @@ const ANSWER_MAX = 3_500;
 const LINE_MAX = 200;
 const ERROR_MAX = 1_000;
 
-interface Posting extends ChannelContext {
-  relay: RelayState;
+interface Posting extends Relaying {
   reached: Reached;
-  page: string;
-  /** Records what was just posted, so that a crash does not repeat it. */
-  save(changes: Partial<RelayState>): Promise<void>;
 }
 
 /** Reports a prompt to its thread: its status, questions, the answer, and the change requests of the session. */
@@ -49,6 +46,7 @@ export async function relayPrompt(deps: Deps, task: TaskRow): Promise<TaskResult
     ...context,
     relay,
     reached,
+    sessionId,
     page: pageOf(deps, context.project, `sessions/${sessionId}`),
     async save(changes) {
       Object.assign(relay, changes);
@@ -61,13 +59,17 @@ export async function relayPrompt(deps: Deps, task: TaskRow): Promise<TaskResult
   if (prompt.endedAt === null && session.status !== "failed") {
     await showStatus(posting, await progressText(posting, prompt));
     // of several prompts of a session, the one that runs
-    if (prompt.state === "running") await showAsk(posting);
+    if (prompt.state === "running") {
+      await showAsk(posting);
+      await showConnectorAsks(deps, posting);
+    }
     const ageMs = (await deps.databaseTime(deps.db)).getTime() - task.createdAt.getTime();
     if (ageMs > FOLLOWED_DAYS * 86_400_000) return "done";
     return again(isAlive(session) ? POLL_MS : STOPPED_MS);
   }
   if (!(await showEnd(posting, prompt))) return again(POLL_MS);
   await closeAsk(posting, "");
+  await showConnectorAsks(deps, posting);
   const thread = await findThread(deps.db, context.channel, relay);
   if (thread) await showChangeRequests(deps, context, thread);
   return "done";

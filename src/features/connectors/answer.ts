@@ -10,18 +10,24 @@ import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import type { AskRow } from "./ask.ts";
 import { APPROVAL_MS, ASKS_KEPT } from "./limits.ts";
 
-/** The questions of a project, newest first. Their number is limited, so there is one page. */
+/** The questions of a project, or of one session, newest first. Their number is limited, so there is one page. */
 export async function listAsks(
   deps: Deps,
   { projectId }: ProjectRow,
-  { pending }: { pending: boolean },
+  { pending, sessionId }: { pending: boolean; sessionId?: string },
 ): Promise<{ asks: ConnectorAsk[] }> {
   const now = await deps.databaseTime(deps.db);
   const waits = and(eq(connectorAsks.state, "pending"), gt(connectorAsks.expiresAt, now));
   const rows = await deps.db
     .select()
     .from(connectorAsks)
-    .where(and(eq(connectorAsks.projectId, projectId), pending ? waits : undefined))
+    .where(
+      and(
+        eq(connectorAsks.projectId, projectId),
+        sessionId === undefined ? undefined : eq(connectorAsks.sessionId, sessionId),
+        pending ? waits : undefined,
+      ),
+    )
     .orderBy(desc(connectorAsks.createdAt))
     .limit(ASKS_KEPT);
   return { asks: await allToWire(deps, rows, now) };
