@@ -28,8 +28,18 @@ const PROJECT_NAMES: ReadonlySet<string> = new Set(["web"]);
 
 /** Commands of the specification and of other versions, which this version may not have. */
 export const PLANNED: ReadonlySet<string> = new Set([
-  ...["self-host", "selfhost", "update", "uninstall", "channels", "connectors", "usage", "webhooks"],
-  ...["network", "demo", "doctor", "checks", "models", "budgets", "audit", "members", "tokens", "rules"],
+  ...[
+    "self-host",
+    "selfhost",
+    "update",
+    "uninstall",
+    "channels",
+    "connectors",
+    "usage",
+    "webhooks",
+    "models",
+  ],
+  ...["network", "demo", "doctor", "checks", "budgets", "audit", "members", "tokens", "rules"],
 ]);
 
 const NO_SHELL =

@@ -8,6 +8,7 @@ import { trying } from "./table/demo.ts";
 import { hosts } from "./table/hosts.ts";
 import { initializing } from "./table/init.ts";
 import { installing } from "./table/install.ts";
+import { models } from "./table/models.ts";
 import { projects } from "./table/projects.ts";
 import { repo } from "./table/repo.ts";
 import { env, secrets } from "./table/secrets.ts";
@@ -31,6 +32,7 @@ export const TABLE: readonly (Group | Command)[] = [
   webhooks,
   channels,
   connectors,
+  models,
   usage,
   projects,
   hosts,

@@ -4,18 +4,21 @@ import {
   doublePrecision,
   index,
   integer,
+  json,
   pgEnum,
   pgTable,
   primaryKey,
   text,
   uuid,
 } from "drizzle-orm/pg-core";
+import { MODEL_FORMATS, type UpstreamModel } from "../../src/contract/model-upstream.ts";
 import { CALL_STATES } from "../../src/contract/usage.ts";
 import { accounts, users } from "./account.ts";
 import { projects } from "./project.ts";
 import { projectSessions } from "./session.ts";
 import { time } from "./time.ts";
 
+export const modelFormat = pgEnum("model_format", MODEL_FORMATS);
 export const modelCallState = pgEnum("model_call_state", CALL_STATES);
 
 /** The key of a session's sandbox for the model gateway. Each start has a new one; it is deleted when the run ends. */
@@ -97,4 +100,25 @@ export const modelSpend = pgTable(
     cost: doublePrecision("cost"),
   },
   (table) => [primaryKey({ columns: [table.scope, table.period] })],
+);
+
+/** Services that run models, which a project brings itself. */
+export const modelUpstreams = pgTable(
+  "model_upstreams",
+  {
+    projectId: uuid("project_id")
+      .notNull()
+      .references(() => projects.projectId, { onDelete: "cascade" }),
+    /** Its name in the project. */
+    upstreamId: text("upstream_id").notNull(),
+    format: modelFormat("format").notNull(),
+    url: text("url").notNull(),
+    /** Sealed, bound to project, name and URL. */
+    key: text("key").notNull(),
+    /** Null: it accepts any name. */
+    models: json("models").$type<UpstreamModel[]>(),
+    createdBy: uuid("created_by").references(() => users.userId, { onDelete: "set null" }),
+    updatedAt: time("updated_at").notNull().defaultNow(),
+  },
+  (table) => [primaryKey({ columns: [table.projectId, table.upstreamId] })],
 );

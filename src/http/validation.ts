@@ -1,4 +1,5 @@
 import { SvcError } from "../contract/errors.ts";
+import { MODEL_ID, UPSTREAM_KEY } from "../contract/model-upstream.ts";
 
 /** The most details in one error. */
 const DETAILS_MAX = 20;
@@ -127,6 +128,8 @@ const FORMATS: Readonly<Record<string, string>> = {
 const PATTERNS: Readonly<Record<string, string>> = {
   "\\S": "must not be blank",
   "^\\d+$": "must be a whole number",
+  [MODEL_ID]: "must be 1 to 256 printable ASCII characters without blanks",
+  [UPSTREAM_KEY]: "must be 1 to 4096 printable ASCII characters without blanks",
 };
 
 function field(value: unknown, name: string): unknown {

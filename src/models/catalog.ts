@@ -1,8 +1,7 @@
 import { isObject } from "../contract/json.ts";
+import { MODEL_FORMATS, MODEL_ID, PRICE_MAX, UPSTREAM_ID, UPSTREAM_KEY } from "../contract/model-upstream.ts";
 
-/** The wire formats that the gateway speaks. */
-export const FORMATS = ["openai", "anthropic"] as const;
-export type Format = (typeof FORMATS)[number];
+export type Format = (typeof MODEL_FORMATS)[number];
 
 /** US dollars a million tokens. */
 export interface Prices {
@@ -28,6 +27,8 @@ export interface Upstream {
   /** The base URL, without a trailing slash, to which the routes of the format are appended. */
   url: string;
   key: string;
+  /** Whether a project has chosen the URL, and brings the key: requests to it are guarded. */
+  isOfProject: boolean;
   /** By `id`. Null: the upstream accepts any name, and prices are unknown. */
   models: ReadonlyMap<string, Model> | null;
 }
@@ -38,8 +39,22 @@ export interface Route {
   model: Model;
 }
 
-/** The upstreams that serve a model in a format, in the order of the configuration. */
-export function routesTo(upstreams: readonly Upstream[], format: Format, id: string): Route[] {
+/** What serves the calls of a project. */
+export interface ProjectUpstreams {
+  own: readonly Upstream[];
+  server: readonly Upstream[];
+}
+
+/**
+ * The upstreams that serve a model in a format, in the order of the configuration. Calls of a model that the project has
+ * itself never fall back to the server's upstreams: the project has chosen who reads its prompts, and who pays.
+ */
+export function routesTo({ own, server }: ProjectUpstreams, format: Format, id: string): Route[] {
+  const first = routesAmong(own, format, id);
+  return first.length > 0 ? first : routesAmong(server, format, id);
+}
+
+function routesAmong(upstreams: readonly Upstream[], format: Format, id: string): Route[] {
   return upstreams.flatMap((upstream) => {
     if (upstream.format !== format) return [];
     if (upstream.models === null) return [{ upstream, model: { id, name: id, prices: null } }];
@@ -64,11 +79,9 @@ export class CatalogError extends Error {
 
 const UPSTREAMS_MAX = 64;
 const MODELS_MAX = 1_000;
-/** US dollars a million tokens: a price above it is a mistake. */
-const PRICE_MAX = 1_000_000;
-const ID = /^[A-Za-z0-9][\w.-]{0,63}$/;
-export const MODEL_ID = /^[\x21-\x7e]{1,256}$/;
-const KEY = /^[\x21-\x7e]{1,4096}$/;
+const ID = new RegExp(UPSTREAM_ID);
+const MODEL = new RegExp(MODEL_ID);
+const KEY = new RegExp(UPSTREAM_KEY);
 
 /**
  * Reads the upstreams of a parsed file (contract: Models).
@@ -90,8 +103,8 @@ function readUpstream(
   env: Readonly<Record<string, string | undefined>>,
 ): Upstream {
   const table = tableOf(entry, at, ["id", "format", "url", "key", "key_env", "models"]);
-  const format = FORMATS.find((known) => known === table["format"]);
-  if (!format) throw new CatalogError(`${at}.format must be ${FORMATS.join(" or ")}`);
+  const format = MODEL_FORMATS.find((known) => known === table["format"]);
+  if (!format) throw new CatalogError(`${at}.format must be ${MODEL_FORMATS.join(" or ")}`);
   const models =
     table["models"] === undefined
       ? null
@@ -104,6 +117,7 @@ function readUpstream(
     format,
     url: upstreamUrl(table["url"], `${at}.url`),
     key: readKey(table, at, env),
+    isOfProject: false,
     models: models && new Map(models.map((model) => [model.id, model])),
   };
 }
@@ -137,17 +151,25 @@ function readKey(
 
 function readModel(entry: unknown, at: string): Model {
   const table = tableOf(entry, at, ["id", "name", "input", "output", "cached_input"]);
-  const id = matching(table["id"], `${at}.id`, MODEL_ID, "printable ASCII without blanks");
+  const id = matching(table["id"], `${at}.id`, MODEL, "printable ASCII without blanks");
   const name =
     table["name"] === undefined
       ? id
-      : matching(table["name"], `${at}.name`, MODEL_ID, "printable ASCII without blanks");
+      : matching(table["name"], `${at}.name`, MODEL, "printable ASCII without blanks");
   const [input, output, cached] = ["input", "output", "cached_input"].map((field) =>
     table[field] === undefined ? null : price(table[field], `${at}.${field}`),
   );
-  if (input == null && output == null && cached == null) return { id, name, prices: null };
-  if (input == null || output == null) throw new CatalogError(`${at} must have both input and output`);
-  return { id, name, prices: { input, output, cachedInput: cached ?? input } };
+  const prices = pricesOf({ input, output, cached });
+  if (prices === undefined) throw new CatalogError(`${at} must have both input and output`);
+  return { id, name, prices };
+}
+
+/** @returns null without prices, undefined if only some are given */
+export function pricesOf(given: Record<"input" | "output" | "cached", number | null | undefined>) {
+  const { input, output, cached } = given;
+  if (input == null && output == null && cached == null) return null;
+  if (input == null || output == null) return undefined;
+  return { input, output, cachedInput: cached ?? input };
 }
 
 function price(value: unknown, at: string): number {

@@ -29,7 +29,7 @@ export function openModels(
   log: Pick<Logger, "info" | "error">,
 ): Models {
   const single: Upstream[] = modelUpstream
-    ? [{ id: DEFAULT_ID, format: "openai", ...modelUpstream, models: null }]
+    ? [{ id: DEFAULT_ID, format: "openai", ...modelUpstream, isOfProject: false, models: null }]
     : [];
   if (path === null) return { upstreams: () => single };
   let version = versionOf(path);

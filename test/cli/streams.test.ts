@@ -70,6 +70,8 @@ const DATA_LINES: Record<string, string[]> = {
   "channels disconnect": [CHANNEL_ID],
   "channels test": [CHANNEL_ID],
   "connectors test": ["github"],
+  "models add": ["openai", "--url", "https://models.example.com/v1"],
+  "models rm": ["openai"],
   "connectors approve": [ASK_ID],
   "connectors deny": [ASK_ID],
   "apps info": ["web"],
@@ -82,6 +84,7 @@ const DATA_LINES: Record<string, string[]> = {
 const INPUT: Record<string, string> = {
   "env push": "KEY=value",
   validate: "svc_version = 1\n",
+  "models add": "sk-0123456789\n",
   "channels connect": `xoxb-0123456789\n${"0".repeat(32)}\n`,
 };
 

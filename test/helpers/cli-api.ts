@@ -8,6 +8,7 @@ import { ADA } from "./authors.ts";
 import { APP_ROUTES } from "./cli-apps.ts";
 import { CHANNEL_ROUTES } from "./cli-channels.ts";
 import { CONNECTOR_ROUTES } from "./cli-connectors.ts";
+import { MODEL_ROUTES } from "./cli-models.ts";
 import { REPOSITORY_ROUTES } from "./cli-repository.ts";
 import { SESSION_ROUTES } from "./cli-sessions.ts";
 import { TRIGGER_ROUTES } from "./cli-triggers.ts";
@@ -211,7 +212,7 @@ function generalize(path: string): string {
   return path
     .replace(/^\/projects\/[^/]+/, "/projects/:p")
     .replace(
-      /^(\/projects\/:p\/(?:change-requests|secrets|sessions|triggers|webhooks|channels|connectors|connector-asks))\/[^/]+/,
+      /^(\/projects\/:p\/(?:change-requests|secrets|sessions|triggers|webhooks|channels|connectors|connector-asks|model-upstreams))\/[^/]+/,
       "$1/:n",
     );
 }
@@ -259,6 +260,7 @@ const DEFAULTS: Record<string, Route> = {
   ...TRIGGER_ROUTES,
   ...WEBHOOK_ROUTES,
   ...CHANNEL_ROUTES,
+  ...MODEL_ROUTES,
   ...CONNECTOR_ROUTES,
   "GET /health": () => ({ status: "ok", service: "svc-api", version: "0.1.0", database: "embedded" }),
   "GET /auth/whoami": () => IDENTITY,

@@ -34,7 +34,7 @@ test("a file lists upstreams, and SVC_LLM_BASE_URL is the last one", () => {
   expect(single).toMatchObject({ id: "default", format: "openai", models: null });
   const all = [a, b, single].flatMap((upstream) => upstream ?? []);
   const routes = (format: "openai" | "anthropic", id: string) =>
-    routesTo(all, format, id).map(({ upstream, model }) => [upstream.id, model.name]);
+    routesTo({ own: [], server: all }, format, id).map(({ upstream, model }) => [upstream.id, model.name]);
   expect(routes("openai", "free")).toEqual([
     ["a", "org/free"],
     ["default", "free"],

@@ -14,7 +14,14 @@ function sent(status: number, pieces: readonly Uint8Array[], end: "whole" | "bro
   let isAborted = false;
   const made: Sent = {
     via: {
-      upstream: { id: "u", format: "openai", url: "https://model.example/v1", key: KEY, models: null },
+      upstream: {
+        id: "u",
+        format: "openai",
+        url: "https://model.example/v1",
+        key: KEY,
+        isOfProject: false,
+        models: null,
+      },
       model: { id: "m", name: "m", prices: null },
     },
     response: new Response(null, { status }),

@@ -13,6 +13,7 @@ import { listModels } from "./list-models.ts";
 import { createOutcomes, type Seen } from "./outcomes.ts";
 import { sendShort } from "./pass-whole.ts";
 import { methodOf, modelRoute } from "./paths.ts";
+import { createUpstreamFinder } from "./project-upstreams.ts";
 import { createRate } from "./rate.ts";
 import { createRecorder } from "./record.ts";
 import { readModelRequest } from "./request-body.ts";
@@ -41,6 +42,7 @@ export interface ModelGateway {
 export function createModelGateway(deps: Deps): ModelGateway {
   const rate = createRate(deps.config.modelRates, deps.clock);
   const findKeyHolder = createKeyFinder(deps);
+  const findUpstreams = createUpstreamFinder(deps);
   const recorder = createRecorder(deps);
   const { finish, refuse } = createOutcomes(deps);
   const calls = new Set<Call>();
@@ -85,9 +87,10 @@ export function createModelGateway(deps: Deps): ModelGateway {
     const leave = rate.enter(holder);
     let call: Call | null = null;
     try {
-      if (route.kind === "models") return await listModels(deps, outgoing);
+      const upstreams = await findUpstreams(holder.projectId);
+      if (route.kind === "models") return await listModels(deps, upstreams, outgoing);
       const body = readModelRequest(route, bytes);
-      const routes = routesTo(deps.models.upstreams(), route.format, body.model);
+      const routes = routesTo(upstreams, route.format, body.model);
       const [first] = routes;
       if (!first) throw unknownModel(body.model);
       const { bodyFor } = body;

@@ -7,6 +7,7 @@ import { SvcError } from "../../contract/errors.ts";
 import { MODEL_KEY_PREFIX } from "../../contract/token.ts";
 import type { Deps } from "../../deps.ts";
 import { createCache } from "../../lib/cache.ts";
+import { upstreamsOf } from "./project-upstreams.ts";
 
 /** The session that a key belongs to. */
 export interface KeyHolder {
@@ -28,14 +29,15 @@ const CACHE_MAX = 10_000;
  * @returns null when no upstream is configured
  */
 export async function mintModelKey(
-  { keys, models }: Pick<Deps, "keys" | "models">,
+  deps: Pick<Deps, "keys" | "models">,
   tx: Db,
   holder: KeyHolder,
 ): Promise<string | null> {
   await revokeModelKey(tx, holder.sessionId);
-  if (models.upstreams().length === 0) return null;
+  const { own, server } = await upstreamsOf(deps, tx, holder.projectId);
+  if (own.length + server.length === 0) return null;
   const key = MODEL_KEY_PREFIX + randomBytes(32).toString("base64url");
-  await tx.insert(modelKeys).values({ ...holder, hash: keys.hashToken(key) });
+  await tx.insert(modelKeys).values({ ...holder, hash: deps.keys.hashToken(key) });
   return key;
 }
 

@@ -2,6 +2,10 @@
 
 /** The largest request, in bytes: Anthropic's own limit; a request with images has several megabytes. */
 export const BODY_MAX = 32 * 1024 * 1024;
+/** The largest response of an upstream that a project has chosen, in bytes: an hour of a fast stream. */
+export const RESPONSE_MAX = 256 * 1024 * 1024;
+/** To resolve the host of such an upstream and to connect, in milliseconds. */
+export const CONNECT_MS = 10_000;
 /** Milliseconds until an upstream begins to respond: a model that thinks responds late if it does not stream. */
 export const FIRST_BYTE_MS = 10 * 60_000;
 /** The longest pause within a response, in milliseconds; upstreams send comments or pings meanwhile. */

@@ -1,5 +1,5 @@
 import type { Deps } from "../../deps.ts";
-import type { Format } from "../../models/catalog.ts";
+import type { Format, ProjectUpstreams, Upstream } from "../../models/catalog.ts";
 import type { Answer } from "../../splice/answer.ts";
 import { jsonAnswer } from "./failure.ts";
 import { sendShort } from "./pass-whole.ts";
@@ -10,11 +10,15 @@ import type { Outgoing } from "./send.ts";
  * the configuration names others.
  */
 export async function listModels(
-  deps: Deps,
+  deps: Pick<Deps, "log" | "outbound">,
+  { own, server }: ProjectUpstreams,
   outgoing: Omit<Outgoing, "bodyFor" | "firstByteMs">,
 ): Promise<Answer> {
   const { format } = outgoing.route;
-  const upstreams = deps.models.upstreams().filter((upstream) => upstream.format === format);
+  const ofFormat = (upstream: Upstream) => upstream.format === format;
+  const anyOwn = own.filter(ofFormat).find(({ models }) => models === null);
+  // it takes all calls
+  const upstreams = anyOwn ? own.filter(ofFormat) : [...own, ...server].filter(ofFormat);
   const ids = [...new Set(upstreams.flatMap(({ models }) => (models ? [...models.keys()] : [])))];
   const any = upstreams.find(({ models }) => models === null);
   if (ids.length > 0 || !any) return jsonAnswer(200, SHAPE[format](ids));

@@ -7,7 +7,7 @@ import { type Outgoing, responseHeaders, type Sent, send, type UpstreamBody } fr
 
 /** Sends a request that is answered within seconds and is not measured. @throws as `send` and `passWhole` */
 export async function sendShort(
-  deps: Pick<Deps, "log">,
+  deps: Pick<Deps, "log" | "outbound">,
   routes: readonly Route[],
   outgoing: Omit<Outgoing, "firstByteMs">,
 ): Promise<Answer> {

@@ -1,9 +1,12 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
+import { modelUpstream, setModelUpstreamBody } from "../../contract/model-upstream.ts";
 import { usage, usageQuery } from "../../contract/usage.ts";
 import type { Deps } from "../../deps.ts";
-import { answer, uuidParam } from "../../http/schema.ts";
+import { answer, listOf, ok, uuidParam } from "../../http/schema.ts";
 import { guard } from "../../identity/auth/guard.ts";
+import { listUpstreams, removeUpstream } from "./list-upstreams.ts";
+import { setUpstream } from "./set-upstream.ts";
 import { readUsage } from "./usage.ts";
 
 /** What an account's model calls have used. The calls themselves are `gateway.ts`. */
@@ -15,4 +18,27 @@ export const usageRoutes = (deps: Deps) =>
       params: Type.Object({ accountId: uuidParam }),
       query: usageQuery,
       ...answer(200, usage),
+    });
+
+const one = {
+  project: "manage",
+  params: Type.Object({ projectId: Type.String(), upstream: Type.String() }),
+} as const;
+
+/** The upstreams that a project brings itself, with its own keys. */
+export const modelUpstreamRoutes = (deps: Deps) =>
+  new Elysia({ prefix: "/projects/:projectId/model-upstreams", tags: ["models"] })
+    .use(guard(deps))
+    .get("", ({ project }) => listUpstreams(deps, project), {
+      project: "user",
+      ...answer(200, listOf("model_upstreams", modelUpstream)),
+    })
+    .put(
+      "/:upstream",
+      ({ caller, project, params, body }) => setUpstream(deps, caller, project, params.upstream, body),
+      { ...one, body: setModelUpstreamBody, ...answer(200, modelUpstream) },
+    )
+    .delete("/:upstream", ({ project, params }) => removeUpstream(deps, project, params.upstream), {
+      ...one,
+      ...answer(200, ok),
     });

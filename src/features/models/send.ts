@@ -1,7 +1,7 @@
 import { SvcError } from "../../contract/errors.ts";
 import type { Deps } from "../../deps.ts";
 import type { Route, Upstream } from "../../models/catalog.ts";
-import { ATTEMPTS_MAX, RETRY_MS } from "./limits.ts";
+import { ATTEMPTS_MAX, BODY_MAX, CALL_MS, CONNECT_MS, RESPONSE_MAX, RETRY_MS } from "./limits.ts";
 import type { ModelRoute } from "./paths.ts";
 
 /** A request for an upstream. */
@@ -40,10 +40,11 @@ const RETRIED_THERE = new Set([502, 503]);
  * @throws model_unreachable, model_timeout; the reason of the signal when it is aborted
  */
 export async function send(
-  { log }: Pick<Deps, "log">,
+  deps: Pick<Deps, "log" | "outbound">,
   routes: readonly Route[],
   outgoing: Outgoing,
 ): Promise<Sent> {
+  const { log } = deps;
   let failure: SvcError | null = null;
   const attempts = Math.min(Math.max(routes.length, 2), ATTEMPTS_MAX);
   for (let attempt = 0; attempt < attempts; attempt++) {
@@ -53,7 +54,7 @@ export async function send(
     if (attempt >= routes.length) await pause(RETRY_MS, outgoing.signal);
     const stop = new AbortController();
     const abort = () => stop.abort();
-    const tried = await sendTo(via, outgoing, stop);
+    const tried = await sendTo(deps, via, outgoing, stop);
     const upstream = via.upstream.id;
     if (tried instanceof SvcError) {
       log.warn({ upstream, code: tried.code }, "a model's upstream does not answer");
@@ -73,6 +74,7 @@ export async function send(
 
 /** @returns the response, or why there is none. @throws when the outgoing signal is aborted */
 async function sendTo(
+  { outbound }: Pick<Deps, "outbound">,
   { upstream, model }: Route,
   { route, query, header, bodyFor, signal, firstByteMs }: Outgoing,
   stop: AbortController,
@@ -86,15 +88,17 @@ async function sendTo(
     stop.abort();
   }, firstByteMs);
   try {
-    const response = await fetch(urlOf(upstream, route) + query, {
+    const url = urlOf(upstream, route) + query;
+    const request = {
       method: bodyFor ? "POST" : "GET",
       headers: headersFor(upstream, header),
       ...(bodyFor && { body: bodyFor(model.name) }),
-      redirect: "manual",
       signal: stop.signal,
-      // its own limit would end a model that thinks for five minutes
-      ...{ timeout: false },
-    });
+    };
+    const response = upstream.isOfProject
+      ? await outbound(url, { ...request, limits: GUARDED })
+      : // the default time limit would end a model that thinks for five minutes
+        await fetch(url, { ...request, redirect: "manual", ...{ timeout: false } });
     if (response.status >= 300 && response.status < 400) {
       stop.abort();
       return unreachable("redirects, which svc does not follow");
@@ -114,6 +118,16 @@ async function sendTo(
     signal.removeEventListener("abort", onAbort);
   }
 }
+
+/** For an upstream that a project has chosen: its first byte and its silence have the limits of all others besides. */
+const GUARDED = {
+  connectMs: CONNECT_MS,
+  firstByteMs: CALL_MS,
+  idleMs: CALL_MS,
+  totalMs: CALL_MS,
+  requestBytes: 2 * BODY_MAX,
+  responseBytes: RESPONSE_MAX,
+};
 
 /** Waits for the first bytes: until then, another upstream can be tried. */
 async function bodyOf({ body }: Response): Promise<UpstreamBody> {

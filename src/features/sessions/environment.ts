@@ -1,12 +1,17 @@
 import { DAEMON_PORT } from "../../contract/daemon.ts";
-import type { Deps } from "../../deps.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
-import { firstModel } from "../../models/catalog.ts";
 import { MODEL_PATHS } from "../models/paths.ts";
 import { gitUrlOf } from "../projects/wire.ts";
 import type { SandboxKeys } from "../runs/kind.ts";
 import type { OpenSecrets } from "../secrets/open.ts";
 import type { SessionRow } from "./row.ts";
+
+interface SandboxOf {
+  session: SessionRow;
+  project: ProjectRow;
+  /** Of the model gateway, if the session does not choose one. */
+  model: string | null;
+}
 
 /**
  * The environment of a session's sandbox (spec 2.8): the project's secrets, and svc's own variables, whose names no
@@ -15,8 +20,7 @@ import type { SessionRow } from "./row.ts";
  * @param restore the commit of saved work that the daemon restores
  */
 export function environmentOf(
-  deps: Pick<Deps, "config" | "models">,
-  { session, project }: { session: SessionRow; project: ProjectRow },
+  { session, project, model }: SandboxOf,
   keys: SandboxKeys,
   secrets: OpenSecrets,
   apiUrl: string,
@@ -48,18 +52,13 @@ export function environmentOf(
         SVC_BOOTSTRAP_OPENCODE_SESSION: "1",
         SVC_PROMPT_QUEUE: "1",
       }),
-    ...(keys.modelKey !== null && modelEnvironment(deps, keys.modelKey, apiUrl)),
+    ...(keys.modelKey !== null && modelEnvironment(keys.modelKey, model, apiUrl)),
   };
 }
 
 /** The model gateway: its address at svc, and the key of this start. */
-function modelEnvironment(
-  { config, models }: Pick<Deps, "config" | "models">,
-  key: string,
-  apiUrl: string,
-): Record<string, string> {
+function modelEnvironment(key: string, model: string | null, apiUrl: string): Record<string, string> {
   const url = `${apiUrl}${MODEL_PATHS.openai}`;
-  const model = config.defaultModel ?? firstModel(models.upstreams(), "openai");
   return {
     SVC_LLM_API_KEY: key,
     SVC_LLM_BASE_URL: url,

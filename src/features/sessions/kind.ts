@@ -7,6 +7,7 @@ import { publish } from "../../events/publish.ts";
 import { mintToken } from "../../identity/auth/token.ts";
 import { queueOf } from "../../jobs/places.ts";
 import { mintModelKey, revokeModelKey } from "../models/key.ts";
+import { defaultModelOf } from "../models/project-upstreams.ts";
 import type { RunKind, Start, StartPlan } from "../runs/kind.ts";
 import type { RunRow } from "../runs/row.ts";
 import { openSecrets } from "../secrets/open.ts";
@@ -94,9 +95,10 @@ async function plan(deps: Deps, { run, project }: Start): Promise<StartPlan> {
   const restore = await commitToRestore(deps, { session, project });
   const open = () => openSecrets(deps, projectId, session.secretAudience, session.secretNames);
   const secrets = await open();
+  const model = await defaultModelOf(deps, projectId);
   return {
     hasRuntime: true,
-    environment: (keys, apiUrl) => environmentOf(deps, { session, project }, keys, secrets, apiUrl, restore),
+    environment: (keys, apiUrl) => environmentOf({ session, project, model }, keys, secrets, apiUrl, restore),
     async onRecorded(tx: Db, now, restored) {
       const { savedCommit, savedGeneration } = projectSessions;
       // unless the daemon has saved other work since

@@ -23,7 +23,8 @@ export async function saveOrphan(deps: Deps, session: SessionRow): Promise<void>
   const spec = {
     sessionId: session.sessionId,
     limits,
-    environment: (apiUrl: string) => environmentOf(deps, { session, project }, keys, secrets, apiUrl, null),
+    environment: (apiUrl: string) =>
+      environmentOf({ session, project, model: null }, keys, secrets, apiUrl, null),
   };
   for (let tries = 0; ; tries++) {
     try {

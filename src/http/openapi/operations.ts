@@ -203,6 +203,12 @@ export const OPERATIONS: Readonly<Record<string, readonly [id: string, summary: 
     "Approve or deny a call",
   ],
   "POST /v1/executor/mcp": ["callMcp", "Send a message of the Model Context Protocol"],
+  "GET /v1/projects/:projectId/model-upstreams": [
+    "listModelUpstreams",
+    "List the upstreams of a project's models",
+  ],
+  "PUT /v1/projects/:projectId/model-upstreams/:upstream": ["setModelUpstream", "Add or replace an upstream"],
+  "DELETE /v1/projects/:projectId/model-upstreams/:upstream": ["removeModelUpstream", "Remove an upstream"],
   "GET /v1/projects/:projectId/channels": ["listChannels", "List the chat channels of a project"],
   "POST /v1/projects/:projectId/channels": ["connectChannel", "Connect a chat channel"],
   "DELETE /v1/projects/:projectId/channels/:channelId": ["disconnectChannel", "Disconnect a chat channel"],

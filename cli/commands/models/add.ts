@@ -1,0 +1,64 @@
+import type {
+  ModelUpstream,
+  SetModelUpstreamBody,
+  UpstreamModel,
+} from "../../../src/contract/model-upstream.ts";
+import { path } from "../../api.ts";
+import type { Context } from "../../context.ts";
+import { usage } from "../../failure.ts";
+import { readText } from "../../input.ts";
+import type { Handler } from "../../spec.ts";
+import type * as table from "../../table/models.ts";
+import { oneLine } from "../../text.ts";
+
+export const add: Handler<typeof table.add> = async (context, { args, flags }) => {
+  const models = flags.model.map(readModel);
+  const { id } = await context.project();
+  const api = await context.api();
+  const body: SetModelUpstreamBody = {
+    format: flags.format ?? "openai",
+    url: flags.url,
+    ...(models.length > 0 && { models }),
+    ...(!flags["keep-key"] && { key: await readKey(context) }),
+  };
+  const made = await api.call<ModelUpstream>({
+    method: "PUT",
+    path: path`/projects/${id}/model-upstreams/${args.id}`,
+    body,
+  });
+  await context.out.result(
+    made,
+    () => `Models of ${oneLine(made.id)} are called with the project's own key.\n`,
+  );
+  await context.out.note(
+    "Sessions that run already have the models within a second if they have a gateway key, otherwise after: svc sessions restart",
+  );
+};
+
+const PRICE = String.raw`(\d{1,7}(?:\.\d{1,9})?)`;
+const MODEL = new RegExp(`^([^=]+)(?:=${PRICE}/${PRICE}(?:/${PRICE})?)?$`);
+
+/** `id`, `id=input/output` or `id=input/output/cached` */
+function readModel(text: string): UpstreamModel {
+  const [, id, input, output, cached] = MODEL.exec(text) ?? [];
+  if (id === undefined)
+    throw usage(`--model must be id, id=input/output or id=input/output/cached, not "${oneLine(text)}".`);
+  return {
+    id,
+    ...(input !== undefined && { input: Number(input) }),
+    ...(output !== undefined && { output: Number(output) }),
+    ...(cached !== undefined && { cached_input: Number(cached) }),
+  };
+}
+
+/** Never an argument: it would be in the shell's history. */
+async function readKey(context: Context): Promise<string> {
+  if (context.system.stdin.isTTY && context.canAsk()) {
+    const { secret } = await import("../../prompt.ts");
+    return (await secret("The service's key (the input is hidden)")).trim();
+  }
+  const key = (await readText(context, "-", "models add")).trim();
+  if (key === "")
+    throw usage("Standard input must have the key of the service. --keep-key keeps a stored one.");
+  return key;
+}

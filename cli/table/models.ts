@@ -1,0 +1,78 @@
+import { MODEL_FORMATS } from "../../src/contract/model-upstream.ts";
+import { bind, type Group, spec } from "../spec.ts";
+import { UPSTREAM_FIELDS } from "./model-fields.ts";
+
+export const ls = spec({
+  path: ["models", "ls"],
+  guesses: ["list"],
+  summary: "List the services that run the project's models: its own, and the server's",
+  about: ["Keys are never shown, nor the URLs of the server's services."],
+  args: [],
+  flags: {},
+  fields: UPSTREAM_FIELDS,
+  examples: [
+    ["svc models ls", "List all"],
+    ["svc models ls --jq '.[].models[]?.id'", "The names of the models"],
+  ],
+});
+
+export const add = spec({
+  path: ["models", "add"],
+  guesses: ["set", "edit", "create"],
+  summary: "Add a service with the project's own key, or replace it",
+  about: [
+    "Prompts for the key. Without a terminal, it reads the key from standard input. The server keeps it: sandboxes call the service through the server.",
+    "The project's own services come first. A model that one of them has is not sent to the server's services. Only owners and admins of the account change them.",
+  ],
+  args: [{ name: "id", summary: "A name for the service in this project", required: true }],
+  flags: {
+    format: {
+      kind: "string",
+      value: "format",
+      choices: MODEL_FORMATS,
+      summary: "The wire format; openai by default",
+    },
+    url: {
+      kind: "string",
+      value: "url",
+      summary: "The base URL that the service's own clients use",
+      required: true,
+    },
+    model: {
+      kind: "string",
+      value: "model",
+      many: true,
+      summary:
+        "A model, with its prices in US dollars a million tokens if they are known: id=input/output or id=input/output/cached. Without --model, the service takes any name",
+    },
+    "keep-key": { kind: "boolean", summary: "Keep the stored key of a service whose URL stays the same" },
+  },
+  fields: UPSTREAM_FIELDS,
+  examples: [
+    ["svc models add openai --url https://api.openai.com/v1 --model gpt-5=1.25/10/0.125", "One model"],
+    ["svc models add claude --format anthropic --url https://api.anthropic.com < key.txt", "Any model"],
+  ],
+});
+
+export const rm = spec({
+  path: ["models", "rm"],
+  guesses: ["remove", "delete"],
+  summary: "Remove one of the project's own services, with its key",
+  args: [{ name: "id", summary: "The service", required: true }],
+  flags: {},
+  fields: ["id", "removed"],
+  examples: [
+    ["svc models rm openai", "Remove one"],
+    ["svc models rm openai --json", "With JSON output"],
+  ],
+});
+
+export const models: Group = {
+  name: "models",
+  summary: "Choose the services that run the agents' models",
+  commands: [
+    bind(ls, () => import("../commands/models/ls.ts").then((module) => module.ls)),
+    bind(add, () => import("../commands/models/add.ts").then((module) => module.add)),
+    bind(rm, () => import("../commands/models/rm.ts").then((module) => module.rm)),
+  ],
+};

@@ -1,0 +1,66 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { author } from "./author.ts";
+import { nullable, oneOf } from "./schema.ts";
+
+/** The wire formats of the model gateway. */
+export const MODEL_FORMATS = ["openai", "anthropic"] as const;
+
+/** Own upstreams of one project, and models of one of them. */
+export const UPSTREAMS_MAX = 20;
+export const UPSTREAM_MODELS_MAX = 200;
+/** US dollars a million tokens: a price above it is a mistake. */
+export const PRICE_MAX = 1_000_000;
+/** Names of upstreams, names of models, and keys: as patterns of JSON Schema. */
+export const UPSTREAM_ID = "^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$";
+export const MODEL_ID = "^[\\x21-\\x7e]{1,256}$";
+export const UPSTREAM_KEY = "^[\\x21-\\x7e]{1,4096}$";
+const URL_MAX = 2_048;
+
+const price = Type.Number({ minimum: 0, maximum: PRICE_MAX, description: "US dollars a million tokens" });
+/** A model of an upstream, with its prices if they are known. */
+const upstreamModel = Type.Object(
+  {
+    id: Type.String({ pattern: MODEL_ID, description: "The name by which clients call it" }),
+    name: Type.Optional(Type.String({ pattern: MODEL_ID, description: "The upstream's own name for it" })),
+    input: Type.Optional(price),
+    output: Type.Optional(price),
+    cached_input: Type.Optional(price),
+  },
+  { additionalProperties: false },
+);
+export type UpstreamModel = Static<typeof upstreamModel>;
+
+/** A service that runs models, as it crosses the wire: without its key. */
+export const modelUpstream = Type.Object({
+  id: Type.String(),
+  source: oneOf(["project", "server"]),
+  format: oneOf(MODEL_FORMATS),
+  url: nullable(Type.String({ description: "The base URL; null for an upstream of the server" })),
+  models: nullable(Type.Array(upstreamModel, { description: "null: the upstream accepts any name" })),
+  author: nullable(author),
+  updated_at: nullable(Type.String({ format: "date-time" })),
+});
+export type ModelUpstream = Static<typeof modelUpstream>;
+
+/** Body of `PUT /v1/projects/:id/model-upstreams/:upstream`. */
+export const setModelUpstreamBody = Type.Object(
+  {
+    format: oneOf(MODEL_FORMATS),
+    url: Type.String({ minLength: 1, maxLength: URL_MAX, description: "The base URL, with https://" }),
+    key: Type.Optional(
+      Type.String({
+        pattern: UPSTREAM_KEY,
+        description: "Never shown again. May be left out if the upstream exists and its URL stays",
+      }),
+    ),
+    models: Type.Optional(
+      Type.Array(upstreamModel, {
+        minItems: 1,
+        maxItems: UPSTREAM_MODELS_MAX,
+        description: "Left out: the upstream accepts any name, and prices are unknown",
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type SetModelUpstreamBody = Static<typeof setModelUpstreamBody>;

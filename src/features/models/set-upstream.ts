@@ -1,0 +1,100 @@
+import { and, eq, ne } from "drizzle-orm";
+import type { Db } from "../../../db/client.ts";
+import { modelUpstreams } from "../../../db/schema/index.ts";
+import { SvcError } from "../../contract/errors.ts";
+import {
+  type ModelUpstream,
+  type SetModelUpstreamBody,
+  UPSTREAM_ID,
+  UPSTREAMS_MAX,
+  type UpstreamModel,
+} from "../../contract/model-upstream.ts";
+import type { Deps } from "../../deps.ts";
+import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
+import { OutboundError, readOutboundUrl } from "../../lib/outbound.ts";
+import { CatalogError, pricesOf, upstreamUrl } from "../../models/catalog.ts";
+import { lockProject } from "../projects/lock.ts";
+import { isUpstream, toWire } from "./list-upstreams.ts";
+import { keyPurpose } from "./project-upstreams.ts";
+
+/**
+ * Adds an upstream to a project, or replaces it. Its key stays if none is given and the URL is the same.
+ * @throws validation_failed, url_not_allowed
+ */
+export async function setUpstream(
+  deps: Deps,
+  caller: Caller,
+  { projectId }: ProjectRow,
+  upstreamId: string,
+  body: SetModelUpstreamBody,
+): Promise<ModelUpstream> {
+  if (!new RegExp(UPSTREAM_ID).test(upstreamId))
+    throw invalid("id", "must be 1 to 64 letters, digits, dots, dashes and underscores");
+  const url = checkUrl(deps, body.url);
+  const models = body.models ?? null;
+  for (const [index, model] of (models ?? []).entries()) checkModel(model, index, models ?? []);
+  return await deps.db.transaction(async (tx) => {
+    await lockProject(tx, projectId);
+    await requireRoom(tx, projectId, upstreamId);
+    const key =
+      body.key === undefined
+        ? await storedKey(tx, projectId, upstreamId, url)
+        : deps.keys.seal(projectId, keyPurpose(upstreamId, url), body.key);
+    const values = {
+      format: body.format,
+      url,
+      key,
+      models,
+      createdBy: caller.userId,
+      updatedAt: deps.clock(),
+    };
+    const [row] = await tx
+      .insert(modelUpstreams)
+      .values({ projectId, upstreamId, ...values })
+      .onConflictDoUpdate({ target: [modelUpstreams.projectId, modelUpstreams.upstreamId], set: values })
+      .returning();
+    if (!row) throw new Error("the insert of an upstream returned no row");
+    return await toWire(tx, row);
+  });
+}
+
+function checkUrl({ config }: Pick<Deps, "config">, text: string): string {
+  try {
+    return upstreamUrl(readOutboundUrl(text, config.allowPrivateAddresses).href, "The URL");
+  } catch (error) {
+    if (error instanceof CatalogError) throw invalid("url", error.message.replace("The URL ", ""));
+    if (!(error instanceof OutboundError)) throw error;
+    const code = error.reason === "not_allowed" ? "url_not_allowed" : "validation_failed";
+    throw new SvcError(code, error.message, { details: [{ path: "url", message: error.message }] });
+  }
+}
+
+function checkModel(model: UpstreamModel, index: number, all: readonly UpstreamModel[]): void {
+  const at = `models.${index}`;
+  if (all.findIndex(({ id }) => id === model.id) < index) throw invalid(`${at}.id`, "is in the list twice");
+  const prices = pricesOf({ input: model.input, output: model.output, cached: model.cached_input });
+  if (prices === undefined) throw invalid(at, "must have both input and output, or no prices");
+}
+
+async function requireRoom(tx: Db, projectId: string, upstreamId: string): Promise<void> {
+  const others = and(eq(modelUpstreams.projectId, projectId), ne(modelUpstreams.upstreamId, upstreamId));
+  if ((await tx.$count(modelUpstreams, others)) < UPSTREAMS_MAX) return;
+  throw new SvcError(
+    "validation_failed",
+    `The project has ${UPSTREAMS_MAX} upstreams, which is the limit. Remove one with: svc models rm`,
+  );
+}
+
+/** @throws validation_failed if there is none, or only one for another URL */
+async function storedKey(tx: Db, projectId: string, upstreamId: string, url: string): Promise<string> {
+  const [stored] = await tx
+    .select({ key: modelUpstreams.key })
+    .from(modelUpstreams)
+    .where(and(isUpstream(projectId, upstreamId), eq(modelUpstreams.url, url)));
+  if (stored) return stored.key;
+  throw invalid("key", "is required for a new upstream, and when its URL changes");
+}
+
+function invalid(path: string, message: string): SvcError {
+  return new SvcError("validation_failed", `${path} ${message}.`, { details: [{ path, message }] });
+}
