@@ -26,6 +26,12 @@ export const AREAS: readonly Area[] = [
     sources: ["call", "key", "rate", "record", "usage-of"].map((name) => `src/features/models/${name}.ts`),
     tests: ["models/usage", "models/gateway"],
   },
+  {
+    sources: ["list-models", "list-upstreams", "project-upstreams", "set-upstream"].map(
+      (name) => `src/features/models/${name}.ts`,
+    ),
+    tests: ["models/upstreams"],
+  },
   { sources: ["src/models/catalog.ts"], tests: ["models/catalog", "models/secrecy"] },
   { sources: ["src/lib/batch.ts"], tests: ["lib/batch"] },
   { sources: ["src/splice/answering.ts"], tests: ["splice/answering"] },

@@ -3,6 +3,7 @@ import { useProject } from "../../api/project.ts";
 import { Command } from "../../parts/command.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Section } from "../../parts/section.tsx";
+import { Models } from "../models/models.tsx";
 import { NextSteps } from "../projects/next-steps.tsx";
 import { Tokens } from "../tokens/tokens.tsx";
 import { Webhooks } from "../webhooks/webhooks.tsx";
@@ -11,7 +12,7 @@ import { General } from "./general.tsx";
 import { Manifest } from "./manifest.tsx";
 import { RepositoryAddress } from "./repository.tsx";
 
-/** The settings of a project: name, repository, tokens, webhooks, deletion. */
+/** The settings of a project: name, repository, tokens, models, webhooks, deletion. */
 export function ProjectSettings() {
   const project = useProject();
   return (
@@ -35,6 +36,7 @@ export function ProjectSettings() {
           queryKey={[project.project_id, "token"]}
           at={path`/projects/${project.project_id}/cli-token`}
         />
+        <Models />
         <Webhooks />
         <DeleteProject project={project} />
       </div>
