@@ -1,4 +1,5 @@
 import { Redirect, Route, Switch, useLocation } from "wouter";
+import { CONSENT_PAGE } from "../src/contract/connector-consent.ts";
 import { path } from "./api/path.ts";
 import { useSignedIn } from "./api/signed-in.ts";
 import { ErrorBoundary } from "./layout/error-boundary.tsx";
@@ -21,6 +22,9 @@ const Settings = lazyPage(async () => (await import("./pages/settings/settings.t
 const Secrets = lazyPage(async () => (await import("./pages/secrets/secrets.tsx")).Secrets);
 const ProjectSettings = lazyPage(
   async () => (await import("./pages/project-settings/project-settings.tsx")).ProjectSettings,
+);
+const ConnectorCallback = lazyPage(
+  async () => (await import("./pages/connectors/callback.tsx")).ConnectorCallback,
 );
 const Apps = lazyPage(async () => (await import("./pages/apps/list.tsx")).Apps);
 const AppPage = lazyPage(async () => (await import("./pages/apps/app.tsx")).AppPage);
@@ -76,6 +80,7 @@ function Pages() {
         <Route path="/accounts/:accountId">
           {({ accountId }) => <Account key={accountId} accountId={accountId} />}
         </Route>
+        <Route path={CONSENT_PAGE} component={ConnectorCallback} />
         <Route path="/projects/:projectId/*?">
           {({ projectId }) => <ProjectPages projectId={projectId} />}
         </Route>

@@ -19,7 +19,7 @@ import { channelRoutes } from "./features/channels/routes.ts";
 import { slackRoutes } from "./features/channels/slack-routes.ts";
 import { connectorRoutes } from "./features/connectors/routes.ts";
 import { manifestRoutes } from "./features/manifest/routes.ts";
-import { modelUpstreamRoutes, usageRoutes } from "./features/models/routes.ts";
+import { modelRoutes } from "./features/models/routes.ts";
 import { projectRoutes, projectTokenRoutes } from "./features/projects/routes.ts";
 import { repositoryRoutes } from "./features/repository/routes.ts";
 import { secretRoutes } from "./features/secrets/routes.ts";
@@ -91,8 +91,7 @@ export function createApp(deps: Deps) {
         .use(deviceRoutes(deps))
         .use(accountRoutes(deps))
         .use(oneAccountRoutes(deps))
-        .use(usageRoutes(deps))
-        .use(modelUpstreamRoutes(deps))
+        .use(modelRoutes(deps))
         .use(projectRoutes(deps))
         .use(projectTokenRoutes(deps))
         .use(gatewayRoutes(deps))

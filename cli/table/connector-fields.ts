@@ -9,6 +9,8 @@ export const CONNECTOR_FIELDS = fieldsOf<Connector>()([
   "auth",
   "auth_header",
   "secret_missing",
+  "connected_by",
+  "connected_at",
   "policies",
 ]);
 

@@ -48,6 +48,36 @@ export const test = spec({
   ],
 });
 
+export const connect = spec({
+  path: ["connectors", "connect"],
+  guesses: ["login", "authorize", "auth"],
+  summary: 'Give svc access to a connector with auth = "oauth", in your browser',
+  about: [
+    "Prints the address of the page where you consent, opens it, and waits. The page returns to the dashboard, where you must be signed in as yourself. svc keeps the tokens: agents call the tools without them. Only owners and admins of the account connect.",
+  ],
+  args: [{ name: "slug", summary: "The connector", required: true }],
+  flags: { "no-wait": { kind: "boolean", summary: "Print the address only" } },
+  fields: ["slug", "authorization_url", "expires_at", "connected"],
+  examples: [
+    ["svc connectors connect linear", "Connect one"],
+    ["svc connectors connect linear --no-wait --jq .authorization_url", "Only the address"],
+  ],
+});
+
+export const disconnect = spec({
+  path: ["connectors", "disconnect"],
+  guesses: ["logout"],
+  summary: "Delete the tokens of a connector",
+  about: ["The service is not told: remove svc there, too, if its access must end at once."],
+  args: [{ name: "slug", summary: "The connector", required: true }],
+  flags: {},
+  fields: ["slug", "disconnected"],
+  examples: [
+    ["svc connectors disconnect linear", "Disconnect one"],
+    ["svc connectors disconnect linear --json", "With JSON output"],
+  ],
+});
+
 export const calls = spec({
   path: ["connectors", "calls"],
   guesses: ["log", "logs"],
@@ -111,6 +141,10 @@ export const connectors: Group = {
   commands: [
     bind(ls, () => import("../commands/connectors/ls.ts").then((module) => module.ls)),
     bind(test, () => import("../commands/connectors/test.ts").then((module) => module.test)),
+    bind(connect, () => import("../commands/connectors/connect.ts").then((module) => module.connect)),
+    bind(disconnect, () =>
+      import("../commands/connectors/disconnect.ts").then((module) => module.disconnect),
+    ),
     bind(calls, () => import("../commands/connectors/calls.ts").then((module) => module.calls)),
     bind(asks, () => import("../commands/connectors/asks.ts").then((module) => module.asks)),
     bind(approve, () => import("../commands/connectors/answer.ts").then((module) => module.approve)),

@@ -112,3 +112,47 @@ export const connectorAsks = pgTable(
       .where(sql`${table.state} in ('pending', 'approved')`),
   ],
 );
+
+/** The access to connectors that a person has consented to (OAuth). */
+export const connectorGrants = pgTable(
+  "connector_grants",
+  {
+    projectId: uuid("project_id")
+      .notNull()
+      .references(() => projects.projectId, { onDelete: "cascade" }),
+    slug: text("slug").notNull(),
+    /** The connector's URL at the consent: the tokens are sent to no other. */
+    url: text("url").notNull(),
+    /** Sealed, bound to project, connector and URL: the registration and the tokens. */
+    grant: text("grant").notNull(),
+    /** When the access token expires; null: unknown. */
+    expiresAt: time("expires_at"),
+    /** Until when a server refreshes the token. */
+    refreshingUntil: time("refreshing_until"),
+    connectedBy: uuid("connected_by").references(() => users.userId, { onDelete: "set null" }),
+    connectedAt: time("connected_at").notNull().defaultNow(),
+  },
+  (table) => [primaryKey({ columns: [table.projectId, table.slug] })],
+);
+
+/** Requests for consent that were sent to a browser, and wait for its return. */
+export const connectorConsents = pgTable(
+  "connector_consents",
+  {
+    /** HMAC-SHA256 of the `state`, as of a token. */
+    state: text("state").primaryKey(),
+    projectId: uuid("project_id")
+      .notNull()
+      .references(() => projects.projectId, { onDelete: "cascade" }),
+    slug: text("slug").notNull(),
+    url: text("url").notNull(),
+    /** Only this person can complete it. */
+    userId: uuid("user_id")
+      .notNull()
+      .references(() => users.userId, { onDelete: "cascade" }),
+    /** Sealed, bound to the state: the registration, and the verifier of PKCE. */
+    pending: text("pending").notNull(),
+    expiresAt: time("expires_at").notNull(),
+  },
+  (table) => [index("connector_consents_project_id").on(table.projectId)],
+);

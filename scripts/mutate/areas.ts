@@ -30,7 +30,11 @@ export const AREAS: readonly Area[] = [
     sources: ["list-models", "list-upstreams", "project-upstreams", "set-upstream"].map(
       (name) => `src/features/models/${name}.ts`,
     ),
-    tests: ["models/upstreams"],
+    tests: ["models/upstreams", "models/gateway"],
+  },
+  {
+    sources: ["oauth/connect", "oauth/grant"].map((name) => `src/features/connectors/${name}.ts`),
+    tests: ["connectors/oauth"],
   },
   { sources: ["src/models/catalog.ts"], tests: ["models/catalog", "models/secrecy"] },
   { sources: ["src/lib/batch.ts"], tests: ["lib/batch"] },

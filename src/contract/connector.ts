@@ -26,9 +26,17 @@ export const connector = Type.Object({
   type: oneOf(CONNECTOR_TYPES),
   url: orNull(Type.String()),
   spec: orNull(Type.String({ description: "The OpenAPI description: a path in the repository or a URL" })),
-  auth: orNull(Type.String({ description: "The project's secret that is sent to it" })),
+  auth: orNull(
+    Type.String({
+      description: "The project's secret that is sent to it, or `oauth`: what a person connects",
+    }),
+  ),
   auth_header: orNull(Type.String()),
-  secret_missing: Type.Boolean({ description: "Whether that secret is not set" }),
+  secret_missing: Type.Boolean({
+    description: "Whether that secret is not set, or nobody has connected it",
+  }),
+  connected_by: Type.Union([author, Type.Null()], { description: "Who has connected it, with `oauth`" }),
+  connected_at: orNull(time),
   policies: Type.Array(Type.Object({ match: Type.String(), action }), {
     description: "The first that matches decides; none: deny, or allow if there are no policies",
   }),
@@ -94,3 +102,20 @@ export const answerAskBody = Type.Object({
   message: Type.Optional(Type.String({ description: `At most ${ASK_MESSAGE_MAX_BYTES} bytes` })),
 });
 export type AnswerAskBody = Static<typeof answerAskBody>;
+
+/** Answer of `POST …/connectors/:slug/connect`. */
+export const connectorConsent = Type.Object({
+  authorization_url: Type.String({ description: "The page where a person consents" }),
+  expires_at: time,
+});
+export type ConnectorConsent = Static<typeof connectorConsent>;
+
+/** Body of `POST …/connector-consents`: what the authorization server has added to the address of the page. */
+export const completeConsentBody = Type.Object({
+  state: Type.String({ maxLength: 200 }),
+  code: Type.String({ minLength: 1, maxLength: 4_096 }),
+  iss: Type.Optional(Type.String({ maxLength: 2_048, description: "The issuer (RFC 9207)" })),
+});
+export type CompleteConsentBody = Static<typeof completeConsentBody>;
+
+export const connectedConnector = Type.Object({ slug });

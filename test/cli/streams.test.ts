@@ -70,6 +70,8 @@ const DATA_LINES: Record<string, string[]> = {
   "channels disconnect": [CHANNEL_ID],
   "channels test": [CHANNEL_ID],
   "connectors test": ["github"],
+  "connectors connect": ["github", "--no-wait"],
+  "connectors disconnect": ["github"],
   "models add": ["openai", "--url", "https://models.example.com/v1"],
   "models rm": ["openai"],
   "connectors approve": [ASK_ID],

@@ -1,4 +1,10 @@
-import type { Connector, ConnectorAsk, ConnectorCall, ConnectorTest } from "../../src/contract/connector.ts";
+import type {
+  Connector,
+  ConnectorAsk,
+  ConnectorCall,
+  ConnectorConsent,
+  ConnectorTest,
+} from "../../src/contract/connector.ts";
 
 const TIME = "2026-11-20T10:00:00.000Z";
 export const ASK_ID = "99999999-9999-4999-8999-999999999999";
@@ -11,6 +17,8 @@ const connector: Connector = {
   auth: "GITHUB_TOKEN",
   auth_header: null,
   secret_missing: true,
+  connected_by: null,
+  connected_at: null,
   policies: [{ match: "get_*", action: "allow" }],
 };
 
@@ -51,6 +59,11 @@ const ask: ConnectorAsk = {
 export const CONNECTOR_ROUTES = {
   "GET /projects/:p/connectors": () => ({ connectors: [connector] }),
   "POST /projects/:p/connectors/:n/test": tested,
+  "POST /projects/:p/connectors/:n/connect": (): ConnectorConsent => ({
+    authorization_url: "https://auth.example.com/authorize?state=x",
+    expires_at: TIME,
+  }),
+  "DELETE /projects/:p/connectors/:n/connect": () => ({ ok: true }),
   "GET /projects/:p/connector-calls": () => ({ calls: [call] }),
   "GET /projects/:p/connector-asks": () => ({ asks: [ask] }),
   "POST /projects/:p/connector-asks/:n/answer": () => ask,

@@ -1,4 +1,5 @@
 import type { Connector } from "../../../src/contract/connector.ts";
+import { OAUTH } from "../../../src/contract/manifest/kinds.ts";
 import { path } from "../../api.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/connectors.ts";
@@ -13,9 +14,13 @@ export const ls: Handler<typeof table.ls> = async (context) => {
   await context.out.result(connectors, (view) =>
     connectors.length === 0 ? "" : tableOf(connectors, COLUMNS, view),
   );
+  const open = connectors.find(({ auth, secret_missing }) => auth === OAUTH && secret_missing);
+  if (open) await context.out.note(`Next: svc connectors connect ${open.slug}`);
   if (connectors.length === 0)
     await context.out.note("No connectors. Add [[connectors]] to svc.toml in a change request.");
 };
+
+const PROBLEMS: Readonly<Record<string, string>> = { [OAUTH]: "nobody has connected it" };
 
 const COLUMNS: readonly Column<Connector>[] = [
   { title: "SLUG", value: ({ slug }) => slug, paint: (_, view) => view.paint.cyan },
@@ -25,7 +30,8 @@ const COLUMNS: readonly Column<Connector>[] = [
   { title: "SECRET", value: ({ auth }) => auth ?? "" },
   {
     title: "PROBLEM",
-    value: ({ secret_missing }) => (secret_missing ? "the secret is not set" : ""),
+    value: ({ auth, secret_missing }) =>
+      secret_missing ? (PROBLEMS[auth ?? ""] ?? "the secret is not set") : "",
     paint: (_, view) => view.paint.red,
   },
 ];

@@ -3,6 +3,7 @@ import { useProject } from "../../api/project.ts";
 import { Command } from "../../parts/command.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Section } from "../../parts/section.tsx";
+import { Connectors } from "../connectors/connectors.tsx";
 import { Models } from "../models/models.tsx";
 import { NextSteps } from "../projects/next-steps.tsx";
 import { Tokens } from "../tokens/tokens.tsx";
@@ -12,7 +13,7 @@ import { General } from "./general.tsx";
 import { Manifest } from "./manifest.tsx";
 import { RepositoryAddress } from "./repository.tsx";
 
-/** The settings of a project: name, repository, tokens, models, webhooks, deletion. */
+/** The settings of a project: name, repository, tokens, models, connectors, webhooks, deletion. */
 export function ProjectSettings() {
   const project = useProject();
   return (
@@ -37,6 +38,7 @@ export function ProjectSettings() {
           at={path`/projects/${project.project_id}/cli-token`}
         />
         <Models />
+        <Connectors />
         <Webhooks />
         <DeleteProject project={project} />
       </div>

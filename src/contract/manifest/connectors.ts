@@ -21,7 +21,7 @@ export interface ManifestConnector {
   url: string | null;
   /** The OpenAPI description: a path in the repository or a URL; null for the other types. */
   spec: string | null;
-  /** The project's secret that is sent to it; null: none. */
+  /** The project's secret that is sent to it, or `oauth`: what a person connects; null: none. */
   auth: string | null;
   /** The header that carries the secret as it is; null: `Authorization: Bearer <secret>`. */
   authHeader: string | null;
@@ -94,9 +94,10 @@ const fields: TableShape["fields"] = {
   },
   auth: {
     is: "value",
-    kind: kinds.secretName,
+    kind: kinds.connectorAuth,
     example: "GITHUB_TOKEN",
-    about: "The project's secret that svc sends to it. No sandbox gets this secret.",
+    about:
+      'The project\'s secret that svc sends to it. No sandbox gets this secret. Or `"oauth"`, for type `mcp`: a person connects it.',
   },
   auth_header: {
     is: "value",
@@ -133,6 +134,10 @@ function problemsOfConnector(connector: Table, path: Path): Problem[] {
   if (type !== "openapi" && Object.hasOwn(connector, "spec")) problems.push(idle([...path, "spec"], type));
   if (Object.hasOwn(connector, "auth_header") && !Object.hasOwn(connector, "auth"))
     problems.push(wrong([...path, "auth_header"], "needs auth, which names the secret"));
+  if (connector["auth"] === kinds.OAUTH && type !== "mcp")
+    problems.push(wrong([...path, "auth"], 'can be "oauth" only for type "mcp"'));
+  if (connector["auth"] === kinds.OAUTH && Object.hasOwn(connector, "auth_header"))
+    problems.push(wrong([...path, "auth_header"], 'cannot be set with auth = "oauth"'));
   return problems;
 }
 

@@ -119,6 +119,16 @@ export const secretName: Kind<string> = {
       : legalName.fault(value),
 };
 
+/** The `auth` of a connector that a person connects (OAuth). Secrets have upper-case names. */
+export const OAUTH = "oauth";
+export const connectorAuth: Kind<string> = {
+  expected: `${secretName.expected}, or "oauth"`,
+  schema: { anyOf: [{ const: OAUTH }, secretName.schema] },
+  fits: (value): value is string => value === OAUTH || secretName.fits(value),
+  fault: (value) =>
+    legalName.fits(value) ? secretName.fault(value) : `must be ${secretName.expected}, or "${OAUTH}"`,
+};
+
 export const triggerType = kind(
   '"cron" or "webhook"',
   { enum: ["cron", "webhook"] },

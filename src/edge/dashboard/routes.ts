@@ -1,8 +1,10 @@
 import { Elysia } from "elysia";
+import { CONSENT_PAGE } from "../../contract/connector-consent.ts";
 import { type DashboardFile, type Encoding, openDashboardFiles } from "./files.ts";
 
 /** The paths of the dashboard's pages. All serve the same document, which routes on the client. */
 const PAGES = [
+  CONSENT_PAGE,
   "/",
   "/login",
   "/sign-up",

@@ -5,7 +5,8 @@ import type { Deps } from "../../deps.ts";
 import { validationFailed } from "../../http/validation.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { type AskRow, requireApproval, takeApproval } from "./ask.ts";
-import { connectorUrl, openConnection } from "./connection.ts";
+import { openConnection } from "./connection.ts";
+import { connectorUrl } from "./failure.ts";
 import {
   escapePath,
   type HttpArguments,

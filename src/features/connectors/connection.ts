@@ -1,10 +1,12 @@
 import { and, eq } from "drizzle-orm";
 import { projectSecrets } from "../../../db/schema/index.ts";
 import { SvcError } from "../../contract/errors.ts";
+import { OAUTH } from "../../contract/manifest/kinds.ts";
 import type { Deps } from "../../deps.ts";
-import type { OutboundError, OutboundInit } from "../../lib/outbound.ts";
+import type { OutboundInit } from "../../lib/outbound.ts";
 import { purposeOf } from "../secrets/row.ts";
 import { RESPONSE_MAX_BYTES } from "./limits.ts";
+import { accessToken } from "./oauth/grant.ts";
 import type { ConnectorRow } from "./row.ts";
 
 /** A way to one connector, for one list or call. */
@@ -22,14 +24,14 @@ export interface Connection {
 
 /**
  * Opens a way to a connector. Everything together must be over in `ms`.
- * @throws secret_missing
+ * @throws secret_missing, connector_failed
  */
 export async function openConnection(
-  deps: Pick<Deps, "db" | "keys" | "outbound">,
+  deps: Pick<Deps, "db" | "keys" | "outbound" | "config" | "databaseTime">,
   row: ConnectorRow,
   { signal, ms }: { signal: AbortSignal; ms: number },
 ): Promise<Connection> {
-  const secret = row.auth === null ? null : await readSecret(deps, row, row.auth);
+  const secret = await credentialOf(deps, row);
   const ends = performance.now() + ms;
   return {
     row,
@@ -50,6 +52,14 @@ export async function openConnection(
 
 /** A header value, so that no error of the HTTP client repeats it. */
 const SENDABLE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
+
+async function credentialOf(
+  deps: Parameters<typeof openConnection>[0],
+  row: ConnectorRow,
+): Promise<string | null> {
+  if (row.auth === null) return null;
+  return row.auth === OAUTH ? await accessToken(deps, row) : await readSecret(deps, row, row.auth);
+}
 
 async function readSecret(deps: Pick<Deps, "db" | "keys">, row: ConnectorRow, name: string): Promise<string> {
   const { projectId, slug } = row;
@@ -91,30 +101,3 @@ function withoutSecret<T>(value: T, secret: string): T {
 
 const escapedIn = (text: string): string => JSON.stringify(text).slice(1, -1);
 const unpadded = (text: string): string => Buffer.from(text).toString("base64").replace(/=+$/, "");
-
-/** @throws connector_failed */
-export function connectorUrl({ slug }: Pick<ConnectorRow, "slug">, text: string): URL {
-  const url = URL.parse(text);
-  if (url) return url;
-  throw failed(slug, "its address is not a URL");
-}
-
-/** @param why the end of a sentence, without anything secret */
-export function failed(slug: string, why: string): SvcError {
-  return new SvcError("connector_failed", `The connector "${slug}" failed: ${why}.`);
-}
-
-/** @param error its message names the host and nothing else of the URL */
-export function notReached(slug: string, error: OutboundError): SvcError {
-  const code = error.reason === "not_allowed" ? "url_not_allowed" : "connector_failed";
-  return new SvcError(code, `The connector "${slug}" cannot be used: ${error.message}`);
-}
-
-/** A redirect is not followed: it could lead to another origin, with the credential. */
-export function statusFailure(slug: string, status: number): SvcError {
-  if (status >= 400) return failed(slug, `it answered ${status}`);
-  return failed(
-    slug,
-    `it answered ${status}, and redirects are not followed. Set its url to the final address`,
-  );
-}

@@ -1,7 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { SvcError } from "../../contract/errors.ts";
 import { OutboundError } from "../../lib/outbound.ts";
-import { type Connection, failed, notReached, statusFailure } from "./connection.ts";
+import type { Connection } from "./connection.ts";
+import { failed, notReached, statusFailure } from "./failure.ts";
 
 export const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 

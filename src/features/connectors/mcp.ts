@@ -3,7 +3,8 @@ import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
 import { SvcError } from "../../contract/errors.ts";
 import { VERSION } from "../../contract/version.ts";
 import { OutboundError } from "../../lib/outbound.ts";
-import { type Connection, connectorUrl, failed, notReached, statusFailure } from "./connection.ts";
+import type { Connection } from "./connection.ts";
+import { connectorUrl, failed, notReached, statusFailure } from "./failure.ts";
 import { CALL_MS, PAGES_MAX, TOOLS_MAX } from "./limits.ts";
 
 /** The tools of a server of the Model Context Protocol. @throws connector_failed, url_not_allowed */

@@ -9,8 +9,11 @@ import { listUpstreams, removeUpstream } from "./list-upstreams.ts";
 import { setUpstream } from "./set-upstream.ts";
 import { readUsage } from "./usage.ts";
 
-/** What an account's model calls have used. The calls themselves are `gateway.ts`. */
-export const usageRoutes = (deps: Deps) =>
+/** Usage and upstreams of models. The calls themselves are `gateway.ts`. */
+export const modelRoutes = (deps: Deps) => new Elysia().use(usageRoutes(deps)).use(upstreamRoutes(deps));
+
+/** What an account's model calls have used. */
+const usageRoutes = (deps: Deps) =>
   new Elysia({ prefix: "/accounts/:accountId", tags: ["models"] })
     .use(guard(deps))
     .get("/usage", ({ caller, params, query }) => readUsage(deps, caller, params.accountId, query), {
@@ -26,7 +29,7 @@ const one = {
 } as const;
 
 /** The upstreams that a project brings itself, with its own keys. */
-export const modelUpstreamRoutes = (deps: Deps) =>
+const upstreamRoutes = (deps: Deps) =>
   new Elysia({ prefix: "/projects/:projectId/model-upstreams", tags: ["models"] })
     .use(guard(deps))
     .get("", ({ project }) => listUpstreams(deps, project), {

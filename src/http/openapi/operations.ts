@@ -196,6 +196,15 @@ export const OPERATIONS: Readonly<Record<string, readonly [id: string, summary: 
   "POST /v1/projects/:projectId/triggers/:slug/fire": ["fireTrigger", "Fire a trigger"],
   "GET /v1/projects/:projectId/connectors": ["listConnectors", "List the connectors of the default branch"],
   "POST /v1/projects/:projectId/connectors/:slug/test": ["testConnector", "List the tools of a connector"],
+  "POST /v1/projects/:projectId/connectors/:slug/connect": [
+    "connectConnector",
+    "Ask for consent to use a connector",
+  ],
+  "DELETE /v1/projects/:projectId/connectors/:slug/connect": [
+    "disconnectConnector",
+    "Delete the tokens of a connector",
+  ],
+  "POST /v1/projects/:projectId/connector-consents": ["completeConsent", "Complete a consent with its code"],
   "GET /v1/projects/:projectId/connector-calls": ["listConnectorCalls", "List connector calls"],
   "GET /v1/projects/:projectId/connector-asks": ["listConnectorAsks", "List the calls that need an approval"],
   "POST /v1/projects/:projectId/connector-asks/:askId/answer": [

@@ -6,7 +6,8 @@ import type { Deps } from "../../../deps.ts";
 import { OutboundError } from "../../../lib/outbound.ts";
 import { fetchCommits } from "../../projects/fetch.ts";
 import { repositoryOf } from "../../projects/repository.ts";
-import { type Connection, connectorUrl, failed, notReached, statusFailure } from "../connection.ts";
+import type { Connection } from "../connection.ts";
+import { connectorUrl, failed, notReached, statusFailure } from "../failure.ts";
 import { RESPONSE_MAX_BYTES } from "../limits.ts";
 import type { ConnectorRow } from "../row.ts";
 
