@@ -20,6 +20,15 @@ export const SAME: ReadonlySet<string> = new Set([
   // the microsecond at which a claim expires
   "src/features/runs/claim.ts: const isFree = or(isNull(runs.worker), lte(runs.workerUntil, sql`now()`));",
 
+  // answers are found again instead of kept, which only takes longer
+  "src/features/models/project-upstreams.ts: const once = createCache<Upstream[]>({ keepMs: CACHE_MS, max: CACHE_MAX }, () => false);",
+
+  // a millisecond more or less to wait for a person, and the one at which a question expires
+  "src/features/connectors/ask.ts: if (left < 0 || call.signal.aborted) throw pending(call, ask);",
+  "src/features/connectors/ask.ts: if (left <= 1 || call.signal.aborted) throw pending(call, ask);",
+  "src/features/connectors/ask.ts: gte(connectorAsks.expiresAt, now),",
+  "src/features/connectors/ask.ts: .where(and(isIt, IS_OPEN, lt(connectorAsks.expiresAt, now)));",
+
   // the replaced text begins with refs/
   'src/edge/gateway/rules.ts: advice: `Push to ${ref.slice(0, -name.length)}${name.replace(/(?:refs\\/(?:heads\\/|tags\\/)?)+/, "") || "<name>"} instead.`,',
   'src/edge/gateway/rules.ts: advice: `Push to ${ref.slice(0, -name.length)}${name.replace(/^(?:refs\\/(?:heads\\/|tags\\/)?)*/, "") || "<name>"} instead.`,',

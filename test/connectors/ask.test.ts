@@ -161,6 +161,8 @@ test("a call whose client has gone before its turn keeps its approval", async ()
   expect(reached).toEqual(['write {"text":"gone"}']);
   // the call without a client does not try again
   expect(slots).toBe(2);
+  const { calls } = (await impatient.call("GET", "/connector-calls")).body;
+  expect(calls.map(({ outcome }: { outcome: string }) => outcome).slice(0, 2)).toEqual(["ok", "ok"]);
 });
 
 test("an approval that expires before the call's turn is not used", async () => {
@@ -194,11 +196,16 @@ test("an approval of one call is for no other arguments, and for no other caller
   const script: McpClient = await connectMcp(bench.api.url, made.body.token);
   const call = bench.agent.call("hub_write", args);
   const ask = await question(args);
-  const others = [script.call("hub_write", args), bench.agent.call("hub_write", { text: "mine", more: 1 })];
-  await until("there are three questions", async () => (await asks()).length === 3);
+  const second = await bench.call("POST", "/cli-token", { body: { name: "ci2" } });
+  const others = [
+    script.call("hub_write", args),
+    (await connectMcp(bench.api.url, second.body.token)).call("hub_write", args),
+    bench.agent.call("hub_write", { text: "mine", more: 1 }),
+  ];
+  await until("there are four questions", async () => (await asks()).length === 4);
   await answer(ask, { answer: "approve" });
   expect((await call).isError).toBe(false);
-  expect((await asks()).length).toBe(2);
+  expect((await asks()).length).toBe(3);
   for (const other of await asks()) await answer(other, { answer: "deny" });
   for (const other of others) expect((await other).value).toMatchObject({ code: "tool_denied" });
   expect(reached).toEqual(['write {"text":"mine"}']);
@@ -298,7 +305,11 @@ test("a question of another project is not found", async () => {
 });
 
 test("arguments that nobody can review are refused", async () => {
-  const refused = await bench.agent.call("hub_write", { text: "x".repeat(9_000) });
+  const textOf = (characters: number) => ({ text: "x".repeat(characters - '{"text":""}'.length) });
+  const refused = await bench.agent.call("hub_write", textOf(8_001));
   expect(refused.value).toMatchObject({ code: "validation_failed" });
+  impatient.advance(60 * 60);
+  const asked = await impatient.agent.call("hub_write", textOf(8_000));
+  expect(asked.value).toMatchObject({ code: "approval_pending" });
   expect(await asks()).toEqual([]);
 });

@@ -82,6 +82,11 @@ test("the server's upstreams are listed without their URLs, after the project's"
     ["second", "server", null],
     ["claude", "server", null],
   ]);
+  expect((await list())[1].models).toEqual([
+    { id: "fast", input: 2, output: 8, cached_input: 0.5 },
+    { id: "both", input: 2, output: 8, cached_input: 0.5 },
+    { id: "mapped" },
+  ]);
 });
 
 test("a model that the project has itself never goes to the server's upstream, also when its own fails", async () => {
@@ -210,6 +215,19 @@ test("a host that resolves to a private address is not called", async () => {
   const answer = await guarded.call(key, CHAT, bodyOf("chat", "any", {}, false));
   expect([answer.status, (await answer.json()).error.code]).toEqual([502, "model_unreachable"]);
   expect([new Set(resolved), connected]).toEqual([new Set(["models.example"]), []]);
+});
+
+test("an upstream of the server that takes any model is listed as such", async () => {
+  const env = { SVC_LLM_BASE_URL: "http://127.0.0.1:9/v1", SVC_LLM_API_KEY: "sk-single" };
+  const sessions = await startSessions({ env });
+  await using _ = { [Symbol.asyncDispose]: sessions.stop };
+  const shown = await sessions.api.call("GET", `/v1/projects/${sessions.projectId}/model-upstreams`);
+  expect(shown.body.model_upstreams).toEqual([
+    {
+      ...{ id: "default", source: "server", format: "openai", url: null, models: null },
+      ...{ author: null, updated_at: null },
+    },
+  ]);
 });
 
 test("a session has a key, and the project's first model, if only the project has an upstream", async () => {
