@@ -18,11 +18,16 @@ export const init = spec({
   flags: {
     ...COMMON,
     force: { kind: "boolean", summary: "Replace existing files that differ" },
+    mcp: {
+      kind: "boolean",
+      summary: "Let Claude Code and Cursor on this machine use svc's tools (.mcp.json, .cursor/mcp.json)",
+    },
   },
   fields: FIELDS,
   examples: [
     ["svc init", "Set up this repository"],
     ["svc init --dry-run", "See what it would write"],
+    ["svc init --mcp", "With svc's tools for the coding agents on this machine"],
     ["svc init --yes --json", "In a script"],
   ],
 });

@@ -157,6 +157,29 @@ describe("svc init", () => {
     }
   });
 
+  test("--mcp lets the coding agents on this machine start svc mcp, and changes no file of theirs", async () => {
+    const home = makeHome();
+    for (const folder of [".claude", ".cursor", ".codex"]) mkdirSync(join(home.home, folder));
+    const run = async (...flags: string[]) => {
+      const ran = await svc(["init", "--json", ...flags], { home, env: { PATH } });
+      const files: { path: string; action: string; for: string[] }[] = JSON.parse(ran.stdout).files;
+      return files.filter(({ path }) => path.endsWith("mcp.json"));
+    };
+    expect(await run()).toEqual([]);
+    mkdirSync(join(home.cwd, ".cursor"));
+    const theirs = '{"mcpServers":{"other":{"command":"other"}}}';
+    writeFileSync(join(home.cwd, ".cursor/mcp.json"), theirs);
+    expect(await run("--mcp", "--force")).toMatchObject([
+      { path: ".mcp.json", action: "wrote", for: ["Claude Code"] },
+      { path: ".cursor/mcp.json", action: "kept", for: ["Cursor"] },
+    ]);
+    expect(JSON.parse(readFileSync(join(home.cwd, ".mcp.json"), "utf8"))).toEqual({
+      mcpServers: { svc: { command: "svc", args: ["mcp"] } },
+    });
+    expect(readFileSync(join(home.cwd, ".cursor/mcp.json"), "utf8")).toBe(theirs);
+    expect(await run("--mcp")).toMatchObject([{ action: "unchanged" }, { action: "kept" }]);
+  });
+
   test("without a terminal, replaces a different file only with --force", async () => {
     const home = makeHome();
     const theirs = { "svc.toml": "svc_version = 1\n", ".svc/Dockerfile": "FROM scratch\n" };
@@ -215,6 +238,23 @@ describe("svc init", () => {
     expect(await ran.exited).toMatchObject({ code: 0 });
     expect(ran.screen()).toContain(action);
     expect(readFileSync(join(home.cwd, "svc.toml"), "utf8").includes("hostile")).toBe(action === "kept");
+  });
+
+  test.each([
+    ["y", true],
+    ["n", false],
+  ])("on a terminal, offers svc's tools to the coding agents once: %s", async (key, isAdded) => {
+    const home = makeHome();
+    mkdirSync(join(home.home, ".claude"));
+    const ran = svcOnTerminal(["init"], { home, env: { PATH } });
+    await ran.shows("Let Claude Code start sessions");
+    ran.type(key);
+    expect(await ran.exited).toMatchObject({ code: 0 });
+    expect(existsSync(join(home.cwd, ".mcp.json"))).toBe(isAdded);
+    if (!isAdded) return;
+    const again = svcOnTerminal(["init"], { home, env: { PATH } });
+    expect(await again.exited).toMatchObject({ code: 0 });
+    expect(again.screen()).not.toContain("Let Claude Code");
   });
 
   test("Escape at a prompt changes nothing", async () => {

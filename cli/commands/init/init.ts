@@ -6,7 +6,7 @@ import { findRepository } from "../../git-branch.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/init.ts";
 import { inspect } from "./inspect.ts";
-import { skillFiles } from "./local-agents.ts";
+import { skillFiles, toolFiles } from "./local-agents.ts";
 import { type Planned, plan } from "./plan.ts";
 import { replacer } from "./replace.ts";
 import { nextSteps, report } from "./report.ts";
@@ -22,12 +22,34 @@ export const init: Handler<typeof table.init> = async (context, { flags }) => {
   const isBelow = repository !== null && root !== (await realpath(system.cwd));
   if (isBelow) await out.note(`This folder is in the repository ${root}, which is set up instead.`);
   const there = await inspect(root, MANIFEST, "");
-  const files = await scaffold(context, basename(root), there.state === "other" ? there.text : "");
+  const files = [
+    ...(await scaffold(context, basename(root), there.state === "other" ? there.text : "")),
+    ...(await chosenTools(context, root, flags)),
+  ];
   const planned = await plan(root, files, replacer(context, flags));
   if (!flags["dry-run"]) await writePlanned(planned);
   await report(context, root, planned, flags["dry-run"]);
   await out.note(nextSteps({ planned, isBelow, isRepository: repository !== null }));
 };
+
+const LIST = new Intl.ListFormat("en-GB", { type: "conjunction" });
+
+/** The files that give svc's tools to the coding agents on this machine, if the person wants that. */
+async function chosenTools(
+  context: Context,
+  root: string,
+  { mcp, yes, "dry-run": dryRun }: { mcp: boolean; yes: boolean; "dry-run": boolean },
+): Promise<ScaffoldFile[]> {
+  const files = await toolFiles(context.system);
+  if (mcp) return files;
+  const found = await Promise.all(files.map(({ path, text }) => inspect(root, path, text)));
+  const missing = files.filter((_, index) => found[index]?.state === "missing");
+  if (missing.length === 0 || yes || dryRun || !context.canAsk()) return [];
+  const { confirm } = await import("../../prompt.ts");
+  const [agents, paths] = [missing.flatMap((file) => file.for), missing.map(({ path }) => path)];
+  const question = `Let ${LIST.format(agents)} start sessions and read change requests with svc? Adds ${LIST.format(paths)}.`;
+  return (await confirm(question)) ? missing : [];
+}
 
 /** A sandbox belongs to a project, which is set up elsewhere. @throws CliError `usage` */
 export function requireNoSandbox({ sandbox }: Context, message: string): void {

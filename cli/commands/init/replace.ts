@@ -10,7 +10,8 @@ export function replacer(
   context: Context,
   { force, yes, "dry-run": dryRun }: { force: boolean; yes: boolean; "dry-run": boolean },
 ): (file: ScaffoldFile, text: string) => Promise<boolean> {
-  return async ({ path, text }, there) => {
+  return async ({ path, text, isShared }, there) => {
+    if (isShared) return false;
     if (force) return true;
     if (yes || dryRun || !context.canAsk()) return false;
     const { confirm } = await import("../../prompt.ts");

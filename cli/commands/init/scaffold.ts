@@ -14,6 +14,8 @@ export interface ScaffoldFile {
   text: string;
   /** The local coding agents that it is for; empty for the project's own files, which are required. */
   for: readonly string[];
+  /** It holds settings of other programs, too: an existing one is never replaced. */
+  isShared?: true;
 }
 
 /** The default agent of sessions. */
@@ -54,6 +56,12 @@ export function projectFiles(folder: string, existing: string): ScaffoldFile[] {
 /** The skill for coding agents on the user's machine. @param folder their skills folder */
 export function skillFile(folder: string, agents: readonly string[]): ScaffoldFile {
   return { path: `${folder}/svc/SKILL.md`, text: skill, for: agents };
+}
+
+/** Settings by which a coding agent on this machine starts `svc mcp`. */
+export function toolFile(path: string, agents: readonly string[]): ScaffoldFile {
+  const text = `${JSON.stringify({ mcpServers: { svc: { command: "svc", args: ["mcp"] } } }, null, 2)}\n`;
+  return { path, text, for: agents, isShared: true };
 }
 
 /** Has `$schema`, because the runtime adds it otherwise. */
