@@ -27,6 +27,8 @@ export const SAME: ReadonlySet<string> = new Set([
   "src/features/connectors/ask.ts: if (left < 0 || call.signal.aborted) throw pending(call, ask);",
   "src/features/connectors/ask.ts: if (left <= 1 || call.signal.aborted) throw pending(call, ask);",
   "src/features/connectors/ask.ts: gte(connectorAsks.expiresAt, now),",
+  'src/features/connectors/ask.ts: const counts = or(IS_OPEN, and(eq(connectorAsks.state, "denied"), gte(connectorAsks.expiresAt, now)));',
+  'src/features/connectors/ask.ts: .where(and(ofProject, eq(connectorAsks.state, "pending"), gte(connectorAsks.expiresAt, now)));',
   "src/features/connectors/ask.ts: .where(and(isIt, IS_OPEN, lt(connectorAsks.expiresAt, now)));",
 
   // the replaced text begins with refs/
