@@ -27,7 +27,9 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "svc-models-"));
   const file = join(folder, "models.toml");
   writeFileSync(file, modelsFile({ openai, second, anthropic }));
-  server = await startSessionServer({ SVC_MODELS_FILE: file });
+  // a thousand calls of one session within seconds
+  const rates = { SVC_LLM_SESSION_RATE: "100000", SVC_LLM_PROJECT_RATE: "100000" };
+  server = await startSessionServer({ SVC_MODELS_FILE: file, ...rates });
 });
 afterAll(async () => {
   if (!POSTGRES) return;
