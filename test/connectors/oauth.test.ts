@@ -25,7 +25,7 @@ afterAll(async () => {
   await service?.stop();
 });
 beforeEach(async () => {
-  Object.assign(service, { alter: () => null, expiresIn: 3600, exchanges: [] });
+  Object.assign(service, { alter: () => null, expiresIn: 3600, exchanges: [], announcesIssuer: false });
   await bench.call("DELETE", "/connectors/hub/connect");
 });
 
@@ -161,6 +161,10 @@ withPostgres(
     const second = service.consent((await connect()).body.authorization_url);
     const wrong = await complete(second, { iss: "https://evil.example" });
     expect([wrong.body.code, service.exchanges.length]).toEqual(["connector_failed", 1]);
+    service.announcesIssuer = true;
+    const third = service.consent((await connect()).body.authorization_url);
+    const missing = await complete(third, { iss: undefined });
+    expect([missing.body.code, service.exchanges.length]).toEqual(["connector_failed", 1]);
   },
 );
 
@@ -238,6 +242,16 @@ test.each<[string, Record<string, () => Response>, string]>([
   const { status, body } = await connect();
   expect([status, body.code]).toEqual([502, "connector_failed"]);
   expect(body.error).toContain(words);
+});
+
+test("a token that no header can carry is refused, and repeated nowhere", async () => {
+  const back = service.consent((await connect()).body.authorization_url);
+  const token = "at_evil\r\nX-Injected: 1";
+  service.alter = (path) =>
+    path === "/token" ? Response.json({ access_token: token, token_type: "Bearer" }) : null;
+  const { body, text } = await complete(back);
+  expect([body.code, text.includes("at_evil")]).toEqual(["connector_failed", false]);
+  expect((await listed()).secret_missing).toBe(true);
 });
 
 test("only a connector with auth = oauth is connected, and only owners and admins do it", async () => {

@@ -11,6 +11,8 @@ export interface OauthService extends Service {
   exchanges: { form: Record<string, string>; status: number }[];
   /** Seconds; null: it is not said. */
   expiresIn: number | null;
+  /** Whether the metadata says that each answer names its issuer (RFC 9207). */
+  announcesIssuer: boolean;
   /** Changes an answer before it is sent; null: leaves it. */
   alter: (path: string) => Response | Promise<Response> | null;
   /** What a person does on the page for consent. @returns the address that the browser is sent to */
@@ -31,6 +33,7 @@ export function startOauthService(): OauthService {
       issued: { access: "", refresh: "" },
       exchanges: [],
       expiresIn: 3600,
+      announcesIssuer: false,
       alter: () => null,
       consent(authorizationUrl: string) {
         const { searchParams } = new URL(authorizationUrl);
@@ -68,6 +71,7 @@ export function startOauthService(): OauthService {
         registration_endpoint: `${url}/register`,
         response_types_supported: ["code"],
         code_challenge_methods_supported: ["S256"],
+        ...(service.announcesIssuer && { authorization_response_iss_parameter_supported: true }),
       });
     if (path === "/register") {
       const client = await request.json();

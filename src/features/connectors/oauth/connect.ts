@@ -10,7 +10,7 @@ import type { Caller, ProjectRow } from "../../../identity/auth/caller.ts";
 import { publicUrl } from "../../../identity/auth/public-url.ts";
 import { findConnector, lookUpConnector } from "../row.ts";
 import { removeGrant, storeGrant } from "./grant.ts";
-import { askForConsent, exchange, type Registration, register } from "./service.ts";
+import { askForConsent, exchange, type Registration, register, requiresIssuer } from "./service.ts";
 
 /** How long a person may take to consent. */
 const CONSENT_MS = 10 * 60_000;
@@ -92,7 +92,7 @@ export async function completeConsent(
   const pending: Pending = JSON.parse(deps.keys.open(projectId, purposeOf(hash), asked.pending));
   const { registration, codeVerifier } = pending;
   const issuer = registration.server.authorizationServerMetadata?.issuer;
-  if (iss !== undefined && iss !== issuer)
+  if (iss === undefined ? requiresIssuer(registration) : iss !== issuer)
     throw new SvcError(
       "connector_failed",
       `The connector "${slug}" failed: the answer is of another authorization server.`,

@@ -5,6 +5,7 @@ import type {
   OAuthTokens,
 } from "@modelcontextprotocol/sdk/shared/auth.js";
 import { SvcError } from "../../../contract/errors.ts";
+import { field } from "../../../contract/json.ts";
 import { VERSION } from "../../../contract/version.ts";
 import type { Deps } from "../../../deps.ts";
 import { OutboundError } from "../../../lib/outbound.ts";
@@ -102,7 +103,7 @@ export async function exchange(
 ): Promise<OAuthTokens> {
   return await explained(connector, async () => {
     const { exchangeAuthorization } = await sdk();
-    return await exchangeAuthorization(server.authorizationServerUrl, {
+    const tokens = await exchangeAuthorization(server.authorizationServerUrl, {
       ...metadataOf(server),
       clientInformation: client,
       authorizationCode: code,
@@ -111,7 +112,13 @@ export async function exchange(
       resource,
       fetchFn: guarded(deps),
     });
+    return sendable(connector, tokens);
   });
+}
+
+/** Whether an answer without its issuer may be of another server (RFC 9207). */
+export function requiresIssuer({ server }: Registration): boolean {
+  return field(server.authorizationServerMetadata, "authorization_response_iss_parameter_supported") === true;
 }
 
 /**
@@ -131,13 +138,14 @@ export async function refresh(
   );
   return await explained(connector, async () => {
     try {
-      return await refreshAuthorization(server.authorizationServerUrl, {
+      const tokens = await refreshAuthorization(server.authorizationServerUrl, {
         ...metadataOf(server),
         clientInformation: client,
         refreshToken,
         resource,
         fetchFn: guarded(deps),
       });
+      return sendable(connector, tokens);
     } catch (error) {
       const isFinal = [InvalidGrantError, InvalidClientError, UnauthorizedClientError].some(
         (kind) => error instanceof kind,
@@ -146,6 +154,14 @@ export async function refresh(
       throw error;
     }
   });
+}
+
+/** What a header can carry (RFC 6750, 2.1, and a limit), so that no error of the HTTP client repeats it. */
+const TOKEN = /^[\x21-\x7e]{1,8192}$/;
+
+function sendable({ slug }: OfConnector, tokens: OAuthTokens): OAuthTokens {
+  if (TOKEN.test(tokens.access_token)) return tokens;
+  throw failed(slug, "its authorization server issued a token that cannot be sent in a header");
 }
 
 const sdk = () => import("@modelcontextprotocol/sdk/client/auth.js");
