@@ -31,6 +31,11 @@ export const SAME: ReadonlySet<string> = new Set([
   'src/features/connectors/ask.ts: .where(and(ofProject, eq(connectorAsks.state, "pending"), gte(connectorAsks.expiresAt, now)));',
   "src/features/connectors/ask.ts: .where(and(isIt, IS_OPEN, lt(connectorAsks.expiresAt, now)));",
 
+  // the millisecond at which a consent expires, and a longer random state
+  "src/features/connectors/oauth/connect.ts: await deps.db.delete(connectorConsents).where(lte(connectorConsents.expiresAt, now));",
+  "src/features/connectors/oauth/connect.ts: if (!asked || asked.expiresAt < now) throw unknownConsent();",
+  'src/features/connectors/oauth/connect.ts: const state = `${projectId}.${randomBytes(33).toString("base64url")}`;',
+
   // the replaced text begins with refs/
   'src/edge/gateway/rules.ts: advice: `Push to ${ref.slice(0, -name.length)}${name.replace(/(?:refs\\/(?:heads\\/|tags\\/)?)+/, "") || "<name>"} instead.`,',
   'src/edge/gateway/rules.ts: advice: `Push to ${ref.slice(0, -name.length)}${name.replace(/^(?:refs\\/(?:heads\\/|tags\\/)?)*/, "") || "<name>"} instead.`,',

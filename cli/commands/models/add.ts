@@ -31,7 +31,7 @@ export const add: Handler<typeof table.add> = async (context, { args, flags }) =
     () => `Models of ${oneLine(made.id)} are called with the project's own key.\n`,
   );
   await context.out.note(
-    "Sessions that run already have the models within a second if they have a gateway key, otherwise after: svc sessions restart",
+    "Running sessions use it within a second. Those that started before there was any service need: svc sessions restart <id>",
   );
 };
 

@@ -29,11 +29,11 @@ export async function lookUpConnector(
   return row ?? null;
 }
 
-const SLUG = /^[a-z0-9-]{1,24}$/;
+/** Other texts may hold bytes that the database rejects. */
+export const SLUG = /^[a-z0-9-]{1,24}$/;
 
 /** One connector of a project. @throws not_found */
 export async function findConnector(db: Db, project: OfProject, slug: string): Promise<ConnectorRow> {
-  // another text may hold bytes that the database rejects
   const row = SLUG.test(slug) ? await lookUpConnector(db, project, slug) : null;
   if (row) return row;
   throw new SvcError(

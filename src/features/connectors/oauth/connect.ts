@@ -8,7 +8,7 @@ import { OAUTH } from "../../../contract/manifest/kinds.ts";
 import type { Deps } from "../../../deps.ts";
 import type { Caller, ProjectRow } from "../../../identity/auth/caller.ts";
 import { publicUrl } from "../../../identity/auth/public-url.ts";
-import { findConnector, lookUpConnector } from "../row.ts";
+import { findConnector, lookUpConnector, SLUG } from "../row.ts";
 import { removeGrant, storeGrant } from "./grant.ts";
 import { askForConsent, exchange, type Registration, register, requiresIssuer } from "./service.ts";
 
@@ -112,8 +112,7 @@ export async function disconnectConnector(
   { projectId }: ProjectRow,
   slug: string,
 ): Promise<{ ok: true }> {
-  if (/^[a-z0-9-]{1,24}$/.test(slug) && (await removeGrant(deps.db, { projectId, slug })))
-    return { ok: true };
+  if (SLUG.test(slug) && (await removeGrant(deps.db, { projectId, slug }))) return { ok: true };
   throw new SvcError("not_found", "Nobody has connected such a connector. List them with: svc connectors ls");
 }
 
