@@ -145,12 +145,23 @@ test.each<[string, string, Record<string, unknown>]>([
 ])("a person %s is told so once, and starts nothing", async (_, id, person) => {
   const before = (await sessions()).length;
   bench.slack.people.set(id, person);
+  // both are looked up before the first is answered
+  const both = Promise.withResolvers<void>();
+  let lookups = 0;
+  bench.slack.onCall = async ({ method }) => {
+    if (method !== "users.info") return null;
+    if (++lookups === 2) both.resolve();
+    await both.promise;
+    return null;
+  };
   const ts = await bench.mention("let me in", { user: id });
+  await bench.mention("at once", { user: id, thread_ts: ts });
   await bench.said(ts, "only work for members");
   await bench.mention("again", { user: id, thread_ts: ts });
   await settled();
   expect(bench.slack.thread(ts)).toHaveLength(1);
   expect(await sessions()).toHaveLength(before);
+  bench.slack.onCall = () => null;
 });
 
 needs("a real Postgres", POSTGRES)(

@@ -33,6 +33,8 @@ export async function handleMessage(deps: Deps, task: TaskRow): Promise<TaskResu
   if (!context || !message) return "done";
   const { room, thread } = message;
   const say = (text: string) => context.slack.post({ room, thread, text });
+  const inOrder = <T>(work: () => Promise<T>) =>
+    deps.mutex.run(`chat ${task.channelId} ${room} ${thread}`, work);
   if (!message.isRouted) {
     await say(NOT_CONNECTED);
     return "done";
@@ -44,9 +46,11 @@ export async function handleMessage(deps: Deps, task: TaskRow): Promise<TaskResu
   const member = await findMember(deps, context.slack, context, message.userId);
   if (!member) {
     const mark = `told ${room} ${thread} ${message.userId}`;
-    if (await hasKey(deps.db, task.channelId, mark)) return "done";
-    await say(NO_MEMBER);
-    await addMark(deps, task.channelId, mark);
+    await inOrder(async () => {
+      if (await hasKey(deps.db, task.channelId, mark)) return;
+      await say(NO_MEMBER);
+      await addMark(deps, task.channelId, mark);
+    });
     return "done";
   }
   if (message.text === "") {
@@ -54,9 +58,7 @@ export async function handleMessage(deps: Deps, task: TaskRow): Promise<TaskResu
     return "done";
   }
   try {
-    await deps.mutex.run(`chat ${task.channelId} ${room} ${thread}`, () =>
-      prompt(deps, context, member, message),
-    );
+    await inOrder(() => prompt(deps, context, member, message));
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
     await say(escapeText(error.message, ERROR_MAX));
