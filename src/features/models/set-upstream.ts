@@ -10,8 +10,8 @@ import {
   type UpstreamModel,
 } from "../../contract/model-upstream.ts";
 import type { Deps } from "../../deps.ts";
+import { requireOutboundUrl } from "../../http/outbound-url.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
-import { OutboundError, readOutboundUrl } from "../../lib/outbound.ts";
 import { CatalogError, pricesOf, upstreamUrl } from "../../models/catalog.ts";
 import { lockProject } from "../projects/lock.ts";
 import { isUpstream, toWire } from "./list-upstreams.ts";
@@ -58,14 +58,13 @@ export async function setUpstream(
   });
 }
 
-function checkUrl({ config }: Pick<Deps, "config">, text: string): string {
+function checkUrl(deps: Pick<Deps, "config">, text: string): string {
+  const url = requireOutboundUrl(deps.config, text);
   try {
-    return upstreamUrl(readOutboundUrl(text, config.allowPrivateAddresses).href, "The URL");
+    return upstreamUrl(url, "The URL");
   } catch (error) {
     if (error instanceof CatalogError) throw invalid("url", error.message.replace("The URL ", ""));
-    if (!(error instanceof OutboundError)) throw error;
-    const code = error.reason === "not_allowed" ? "url_not_allowed" : "validation_failed";
-    throw new SvcError(code, error.message, { details: [{ path: "url", message: error.message }] });
+    throw error;
   }
 }
 

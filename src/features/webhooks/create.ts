@@ -5,9 +5,9 @@ import { SvcError } from "../../contract/errors.ts";
 import { type CreateWebhookBody, WEBHOOKS_MAX, type WebhookWithSecret } from "../../contract/webhook.ts";
 import { WEBHOOK_EVENTS } from "../../contract/webhook-event.ts";
 import type { Deps } from "../../deps.ts";
-import { shorten, storable } from "../../http/text.ts";
+import { requireOutboundUrl } from "../../http/outbound-url.ts";
+import { shorten } from "../../http/text.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
-import { OutboundError, readOutboundUrl } from "../../lib/outbound.ts";
 import { lockProject } from "../projects/lock.ts";
 import { secretPurpose, urlPurpose } from "./seal.ts";
 import { checkSecret, makeSecret } from "./signature.ts";
@@ -23,7 +23,7 @@ export async function createWebhook(
   { projectId }: ProjectRow,
   body: CreateWebhookBody,
 ): Promise<WebhookWithSecret> {
-  const url = checkUrl(deps, body.url);
+  const url = requireOutboundUrl(deps.config, body.url);
   const events = readEvents(body.events ?? ["*"]);
   const secret = body.secret === undefined ? makeSecret() : checkSecret(body.secret);
   const webhookId = randomUUID();
@@ -52,17 +52,6 @@ export async function createWebhook(
     if (!row) throw new Error("the insert of a webhook returned no row");
     return { ...(await toWire(deps, tx, row)), secret };
   });
-}
-
-/** @returns the URL in canonical form @throws validation_failed, url_not_allowed */
-export function checkUrl({ config }: Pick<Deps, "config">, text: string): string {
-  try {
-    return readOutboundUrl(storable("url", text, 4 * text.length), config.allowPrivateAddresses).href;
-  } catch (error) {
-    if (!(error instanceof OutboundError)) throw error;
-    const code = error.reason === "not_allowed" ? "url_not_allowed" : "validation_failed";
-    throw new SvcError(code, error.message, { details: [{ path: "url", message: error.message }] });
-  }
 }
 
 /** @returns the events, in the order of the contract, with `cr.*` and the like replaced @throws validation_failed */

@@ -3,8 +3,9 @@ import type { Db } from "../../../db/client.ts";
 import { webhookDeliveries, webhooks } from "../../../db/schema/index.ts";
 import type { EditWebhookBody, WebhookWithSecret } from "../../contract/webhook.ts";
 import type { Deps } from "../../deps.ts";
+import { requireOutboundUrl } from "../../http/outbound-url.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
-import { checkUrl, readEvents } from "./create.ts";
+import { readEvents } from "./create.ts";
 import { isWebhook, lockWebhook, unknown, type WebhookRow } from "./rows.ts";
 import { secretPurpose, urlPurpose } from "./seal.ts";
 import { makeSecret } from "./signature.ts";
@@ -26,7 +27,7 @@ export async function editWebhook(
   const { keys } = deps;
   const values: Partial<WebhookRow> = {
     ...(body.url !== undefined && {
-      url: keys.seal(projectId, urlPurpose(webhookId), checkUrl(deps, body.url)),
+      url: keys.seal(projectId, urlPurpose(webhookId), requireOutboundUrl(deps.config, body.url)),
     }),
     ...(secret !== undefined && { secret: keys.seal(projectId, secretPurpose(webhookId), secret) }),
     ...(body.events !== undefined && { events: readEvents(body.events) }),
