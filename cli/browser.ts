@@ -1,4 +1,10 @@
+import type { Context } from "./context.ts";
 import type { System } from "./system.ts";
+
+/** Whether a person sits at this machine, whose browser a page can be opened in. */
+export function hasBrowser({ system, sandbox, canAsk }: Context): boolean {
+  return canAsk() && !sandbox && !system.env["SSH_CONNECTION"];
+}
 
 /** Opens a page with SVC_BROWSER, BROWSER or the system's default browser. Returns whether a program was started. */
 export async function openBrowser({ env }: System, url: string): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { VERSION } from "../../src/contract/version.ts";
 import { unexpected } from "../api-failure.ts";
-import { openBrowser } from "../browser.ts";
+import { hasBrowser, openBrowser } from "../browser.ts";
 import type { Context } from "../context.ts";
 import { CliError } from "../failure.ts";
 import type { Target } from "../target.ts";
@@ -75,7 +75,8 @@ const tokenOnly = (target: Target): CliError =>
   });
 
 /** The code is shown even if the browser opens: comparing it protects against phishing. */
-async function show({ system, sandbox, canAsk }: Context, target: Target, code: DeviceCode): Promise<void> {
+async function show(context: Context, target: Target, code: DeviceCode): Promise<void> {
+  const { system } = context;
   const complete = code.verification_uri_complete ?? code.verification_uri;
   await system.stderr.write(
     [
@@ -85,8 +86,7 @@ async function show({ system, sandbox, canAsk }: Context, target: Target, code: 
       "Waiting for confirmation in the browser. Ctrl-C cancels.\n",
     ].join("\n"),
   );
-  const isLocal = canAsk() && !sandbox && !system.env["SSH_CONNECTION"];
-  if (isLocal && isWebAddress(complete)) await openBrowser(system, new URL(complete).href);
+  if (hasBrowser(context) && isWebAddress(complete)) await openBrowser(system, new URL(complete).href);
 }
 
 async function poll(context: Context, target: Target, code: DeviceCode, clock: Clock): Promise<string> {

@@ -1,6 +1,6 @@
 import type { Connector, ConnectorConsent } from "../../../src/contract/connector.ts";
 import { type Api, path } from "../../api.ts";
-import { openBrowser } from "../../browser.ts";
+import { hasBrowser, openBrowser } from "../../browser.ts";
 import { CliError } from "../../failure.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/connectors.ts";
@@ -10,7 +10,7 @@ const LOOK_MS = 2_000;
 
 export const connect: Handler<typeof table.connect> = async (context, { args, flags }) => {
   const { slug } = args;
-  const { out, system, sandbox } = context;
+  const { out, system } = context;
   const { id } = await context.project();
   const api = await context.api();
   const before = (await findConnector(api, id, slug))?.connected_at ?? null;
@@ -25,8 +25,7 @@ export const connect: Handler<typeof table.connect> = async (context, { args, fl
   await out.note(
     `Open ${oneLine(consent.authorization_url)}\nWaiting for your consent in the browser. Ctrl-C cancels.`,
   );
-  if (context.canAsk() && !sandbox && !system.env["SSH_CONNECTION"])
-    await openBrowser(system, consent.authorization_url);
+  if (hasBrowser(context)) await openBrowser(system, consent.authorization_url);
   const ends = Date.parse(consent.expires_at);
   while (!(await isConnected(api, id, slug, before))) {
     if (!(Date.now() < ends))

@@ -20,8 +20,6 @@ export const ls: Handler<typeof table.ls> = async (context) => {
     await context.out.note("No connectors. Add [[connectors]] to svc.toml in a change request.");
 };
 
-const PROBLEMS: Readonly<Record<string, string>> = { [OAUTH]: "nobody has connected it" };
-
 const COLUMNS: readonly Column<Connector>[] = [
   { title: "SLUG", value: ({ slug }) => slug, paint: (_, view) => view.paint.cyan },
   { title: "TYPE", value: ({ type }) => type },
@@ -30,8 +28,12 @@ const COLUMNS: readonly Column<Connector>[] = [
   { title: "SECRET", value: ({ auth }) => auth ?? "" },
   {
     title: "PROBLEM",
-    value: ({ auth, secret_missing }) =>
-      secret_missing ? (PROBLEMS[auth ?? ""] ?? "the secret is not set") : "",
+    value: problemOf,
     paint: (_, view) => view.paint.red,
   },
 ];
+
+function problemOf({ auth, secret_missing }: Connector): string {
+  if (!secret_missing) return "";
+  return auth === OAUTH ? "not connected" : "the secret is not set";
+}

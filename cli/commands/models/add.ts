@@ -4,9 +4,8 @@ import type {
   UpstreamModel,
 } from "../../../src/contract/model-upstream.ts";
 import { path } from "../../api.ts";
-import type { Context } from "../../context.ts";
 import { usage } from "../../failure.ts";
-import { readText } from "../../input.ts";
+import { readSecret } from "../../input.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/models.ts";
 import { oneLine } from "../../text.ts";
@@ -19,7 +18,7 @@ export const add: Handler<typeof table.add> = async (context, { args, flags }) =
     format: flags.format ?? "openai",
     url: flags.url,
     ...(models.length > 0 && { models }),
-    ...(!flags["keep-key"] && { key: await readKey(context) }),
+    ...(!flags["keep-key"] && { key: await readSecret(context, "-", "The key, unless --keep-key is given") }),
   };
   const made = await api.call<ModelUpstream>({
     method: "PUT",
@@ -49,16 +48,4 @@ function readModel(text: string): UpstreamModel {
     ...(output !== undefined && { output: Number(output) }),
     ...(cached !== undefined && { cached_input: Number(cached) }),
   };
-}
-
-/** Never an argument: it would be in the shell's history. */
-async function readKey(context: Context): Promise<string> {
-  if (context.system.stdin.isTTY && context.canAsk()) {
-    const { secret } = await import("../../prompt.ts");
-    return (await secret("The service's key (the input is hidden)")).trim();
-  }
-  const key = (await readText(context, "-", "models add")).trim();
-  if (key === "")
-    throw usage("Standard input must have the key of the service. --keep-key keeps a stored one.");
-  return key;
 }
