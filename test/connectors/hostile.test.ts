@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { createOutbound } from "../../src/lib/outbound.ts";
 import {
   type ConnectorBench,
   mcpAnswer,
@@ -9,6 +8,7 @@ import {
   text,
   tool,
 } from "../helpers/connectors.ts";
+import { recordingOutbound } from "../helpers/recording-outbound.ts";
 
 let bench: ConnectorBench;
 let service: Service;
@@ -188,19 +188,9 @@ describe("answers", () => {
 });
 
 test("addresses that are not public are refused before anything is sent", async () => {
-  const resolved: string[] = [];
-  const connected: string[] = [];
-  const outbound = createOutbound({
-    allowPrivate: false,
-    async resolve(host) {
-      resolved.push(host);
-      return host === "rebound.example" ? ["93.184.216.34", "10.0.0.1"] : ["169.254.169.254"];
-    },
-    async connect({ address }) {
-      connected.push(address);
-      throw new Error("connected");
-    },
-  });
+  const { outbound, resolved, connected } = recordingOutbound((host) =>
+    host === "rebound.example" ? ["93.184.216.34", "10.0.0.1"] : ["169.254.169.254"],
+  );
   const strict = await startConnectors({ deps: { outbound } });
   const urls = [
     "http://public.example/mcp",

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { openPostgres } from "../../db/client.ts";
-import { createOutbound } from "../../src/lib/outbound.ts";
 import { svc } from "../helpers/cli-run.ts";
 import { type ConnectorBench, startConnectors } from "../helpers/connectors.ts";
 import { needs } from "../helpers/needs.ts";
 import { type OauthService, startOauthService } from "../helpers/oauth-service.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
+import { recordingOutbound } from "../helpers/recording-outbound.ts";
 import { stored } from "../helpers/stored.ts";
 import { until } from "../helpers/until.ts";
 
@@ -270,15 +270,7 @@ test("only a connector with auth = oauth is connected, and only owners and admin
 });
 
 test("private addresses of an authorization server are not called", async () => {
-  const connected: string[] = [];
-  const outbound = createOutbound({
-    allowPrivate: false,
-    resolve: async () => ["10.0.0.7"],
-    async connect({ address }) {
-      connected.push(address);
-      throw new Error("connected");
-    },
-  });
+  const { outbound, connected } = recordingOutbound(() => ["10.0.0.7"]);
   const guarded = await startConnectors({ deps: { outbound } });
   try {
     await guarded.have(entry("https://mcp.example/mcp"));

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { createOutbound } from "../../src/lib/outbound.ts";
 import { type ModelBench, startModels } from "../helpers/model-bench.ts";
+import { recordingOutbound } from "../helpers/recording-outbound.ts";
 import { startSessions } from "../helpers/sessions.ts";
 import { stored } from "../helpers/stored.ts";
 import { until } from "../helpers/until.ts";
@@ -189,19 +189,7 @@ test("a project has up to 20 upstreams; one more is refused, and a replacement i
 });
 
 test("a host that resolves to a private address is not called", async () => {
-  const resolved: string[] = [];
-  const connected: string[] = [];
-  const outbound = createOutbound({
-    allowPrivate: false,
-    async resolve(host) {
-      resolved.push(host);
-      return ["169.254.169.254"];
-    },
-    async connect({ address }) {
-      connected.push(address);
-      throw new Error("connected");
-    },
-  });
+  const { outbound, resolved, connected } = recordingOutbound(() => ["169.254.169.254"]);
   await using guarded = await startModels({ deps: { outbound } });
   const { api, projectId } = guarded.sessions;
   const put = (body: Record<string, unknown>) =>

@@ -5,10 +5,10 @@ import { openPostgres } from "../../db/client.ts";
 import { webhooks } from "../../db/schema/index.ts";
 import { freePort } from "../../scripts/free-port.ts";
 import type { Delivery } from "../../src/contract/webhook.ts";
-import { createOutbound } from "../../src/lib/outbound.ts";
 import { startApi } from "../helpers/api.ts";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
+import { recordingOutbound } from "../helpers/recording-outbound.ts";
 import { until } from "../helpers/until.ts";
 import { areOver, type Received, startWebhooks, type WebhookBench } from "../helpers/webhooks.ts";
 
@@ -293,19 +293,7 @@ test.each([
 });
 
 test("a server that does not allow private addresses sends none anywhere, whatever the DNS answers later", async () => {
-  const resolved: string[] = [];
-  const connected: string[] = [];
-  const outbound = createOutbound({
-    allowPrivate: false,
-    async resolve(host) {
-      resolved.push(host);
-      return ["1.1.1.1", "169.254.169.254"];
-    },
-    async connect({ address }) {
-      connected.push(address);
-      throw new Error("connected");
-    },
-  });
+  const { outbound, resolved, connected } = recordingOutbound(() => ["1.1.1.1", "169.254.169.254"]);
   const strict = await startWebhooks({ env: { SVC_ALLOW_PRIVATE_ADDRESSES: "0" }, deps: { outbound } });
   try {
     const add = (url: string) => strict.call("POST", "/webhooks", { body: { url } });
