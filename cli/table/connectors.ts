@@ -51,16 +51,16 @@ export const test = spec({
 export const connect = spec({
   path: ["connectors", "connect"],
   guesses: ["login", "authorize", "auth"],
-  summary: 'Give svc access to a connector with auth = "oauth", in your browser',
+  summary: 'Authorize svc for a connector with auth = "oauth", in your browser',
   about: [
-    "Prints the address of the page where you consent, opens it, and waits. The page returns to the dashboard, where you must be signed in as yourself. svc keeps the tokens: agents call the tools without them. Only owners and admins of the account connect.",
+    "Prints the URL where you authorize svc, opens it, and waits. The service then redirects your browser to the dashboard, where you must be signed in. svc keeps the tokens; agents never see them. Only owners and admins of the account can connect a connector.",
   ],
   args: [{ name: "slug", summary: "The connector", required: true }],
-  flags: { "no-wait": { kind: "boolean", summary: "Print the address only" } },
+  flags: { "no-wait": { kind: "boolean", summary: "Only print the URL" } },
   fields: ["slug", "authorization_url", "expires_at", "connected"],
   examples: [
     ["svc connectors connect linear", "Connect one"],
-    ["svc connectors connect linear --no-wait --jq .authorization_url", "Only the address"],
+    ["svc connectors connect linear --no-wait --jq .authorization_url", "Only the URL"],
   ],
 });
 
@@ -68,7 +68,7 @@ export const disconnect = spec({
   path: ["connectors", "disconnect"],
   guesses: ["logout"],
   summary: "Delete the tokens of a connector",
-  about: ["The service is not told: remove svc there, too, if its access must end at once."],
+  about: ["This does not revoke the access at the service: to do so, remove svc there."],
   args: [{ name: "slug", summary: "The connector", required: true }],
   flags: {},
   fields: ["slug", "disconnected"],

@@ -43,7 +43,7 @@ export const add = spec({
       value: "model",
       many: true,
       summary:
-        "A model, with its prices in US dollars a million tokens if they are known: id=input/output or id=input/output/cached. Without --model, the service takes any name",
+        "A model, with its prices in US dollars per million tokens if they are known: id=input/output or id=input/output/cached. Without --model, the service takes any name",
     },
     "keep-key": { kind: "boolean", summary: "Keep the stored key of a service whose URL stays the same" },
   },

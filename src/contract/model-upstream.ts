@@ -8,7 +8,7 @@ export const MODEL_FORMATS = ["openai", "anthropic"] as const;
 /** Own upstreams of one project, and models of one of them. */
 export const UPSTREAMS_MAX = 20;
 export const UPSTREAM_MODELS_MAX = 200;
-/** US dollars a million tokens: a price above it is a mistake. */
+/** US dollars per million tokens: a price above it is a mistake. */
 export const PRICE_MAX = 1_000_000;
 /** Names of upstreams, names of models, and keys: as patterns of JSON Schema. */
 export const UPSTREAM_ID = "^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$";
@@ -16,7 +16,7 @@ export const MODEL_ID = "^[\\x21-\\x7e]{1,256}$";
 export const UPSTREAM_KEY = "^[\\x21-\\x7e]{1,4096}$";
 const URL_MAX = 2_048;
 
-const price = Type.Number({ minimum: 0, maximum: PRICE_MAX, description: "US dollars a million tokens" });
+const price = Type.Number({ minimum: 0, maximum: PRICE_MAX, description: "US dollars per million tokens" });
 /** A model of an upstream, with its prices if they are known. */
 const upstreamModel = Type.Object(
   {

@@ -3,7 +3,7 @@ import { MODEL_FORMATS, MODEL_ID, PRICE_MAX, UPSTREAM_ID, UPSTREAM_KEY } from ".
 
 export type Format = (typeof MODEL_FORMATS)[number];
 
-/** US dollars a million tokens. */
+/** US dollars per million tokens. */
 export interface Prices {
   input: number;
   output: number;
@@ -174,7 +174,7 @@ export function pricesOf(given: Record<"input" | "output" | "cached", number | n
 
 function price(value: unknown, at: string): number {
   if (typeof value === "number" && value >= 0 && value <= PRICE_MAX) return value;
-  throw new CatalogError(`${at} must be a price in US dollars a million tokens, from 0 to ${PRICE_MAX}`);
+  throw new CatalogError(`${at} must be a price in US dollars per million tokens, from 0 to ${PRICE_MAX}`);
 }
 
 function matching(value: unknown, at: string, pattern: RegExp, expected: string): string {

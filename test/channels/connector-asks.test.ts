@@ -63,7 +63,7 @@ test("a call that needs approval has buttons in the thread, and runs when a memb
   expect(reached).toEqual([]);
   expect(await bench.click(message, "svc_approve")).toBe(200);
   expect(await call).toMatchObject({ isError: false, text: "done" });
-  await bench.said(ts, "The call of write of the connector hub was approved by first.");
+  await bench.said(ts, "The call to write of the connector hub was approved by first.");
   expect(message.blocks).toEqual([]);
   expect(reached).toHaveLength(1);
 });

@@ -214,7 +214,7 @@ test.each<[string, Record<string, () => Response>, string]>([
   [
     "does not describe itself",
     { [METADATA]: () => new Response(null, { status: 404 }) },
-    "does not describe",
+    "does not publish its metadata",
   ],
   ["describes itself in HTML", { [METADATA]: () => new Response("<html>") }, "OAuth 2.1"],
   [

@@ -66,7 +66,7 @@ test("a return without consent, and one that svc did not ask for, connect nothin
   await page.getByText("Nothing was connected").waitFor();
   const forged = `${settings.split("/")[2]}.forged`;
   await page.goto(`${svc.api.url}/connectors/callback?state=${forged}&code=stolen`);
-  await page.getByText("unknown, of another person, or too old").waitFor();
+  await page.getByText("unknown, was started by another person, or has expired").waitFor();
   expect(service.exchanges.filter(({ form }) => form["code"] === "stolen")).toEqual([]);
   await close();
 });

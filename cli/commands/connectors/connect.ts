@@ -23,14 +23,14 @@ export const connect: Handler<typeof table.connect> = async (context, { args, fl
     return await out.result(asked, () => `${oneLine(consent.authorization_url)}\n`);
   }
   await out.note(
-    `Open ${oneLine(consent.authorization_url)}\nWaiting for your consent in the browser. Ctrl-C cancels.`,
+    `Open ${oneLine(consent.authorization_url)}\nWaiting for you to authorize svc in the browser. Ctrl-C cancels.`,
   );
   if (hasBrowser(context)) await openBrowser(system, consent.authorization_url);
   const ends = Date.parse(consent.expires_at);
   while (!(await isConnected(api, id, slug, before))) {
     if (!(Date.now() < ends))
-      throw new CliError("not_connected", `Nobody has consented to the connector ${oneLine(slug)} in time.`, {
-        hint: `Begin again with: svc connectors connect ${oneLine(slug)}`,
+      throw new CliError("not_connected", `The connector ${oneLine(slug)} was not authorized in time.`, {
+        hint: `Start again with: svc connectors connect ${oneLine(slug)}`,
       });
     await Bun.sleep(LOOK_MS);
   }

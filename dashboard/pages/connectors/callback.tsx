@@ -30,7 +30,7 @@ export function ConnectorCallback() {
     <Page title="Connect a connector">
       {!state || !code ? (
         <Notice kind="warning">
-          The service did not give access. Nothing was connected. You can close this page.
+          Access was not granted. Nothing was connected. You can close this page.
         </Notice>
       ) : complete.isSuccess ? (
         <Notice kind="success">

@@ -97,7 +97,7 @@ const fields: TableShape["fields"] = {
     kind: kinds.connectorAuth,
     example: "GITHUB_TOKEN",
     about:
-      'The project\'s secret that svc sends to it. No sandbox gets this secret. Or `"oauth"`, for type `mcp`: a person connects it.',
+      'The project\'s secret that svc sends to it. No sandbox gets this secret. Or `"oauth"` (only type `mcp`): an owner or admin authorizes svc with `svc connectors connect`.',
   },
   auth_header: {
     is: "value",

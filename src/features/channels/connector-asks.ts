@@ -90,11 +90,11 @@ function openMessage(ask: ConnectorAsk, page: string): Pick<ChatMessage, "text" 
 
 /** @param ask undefined: it was removed, since there are newer ones */
 function closedMessage(ask: ConnectorAsk | undefined): Pick<ChatMessage, "text"> {
-  if (ask === undefined) return { text: "The call was not decided in time." };
+  if (ask === undefined) return { text: "Nobody decided on the call in time." };
   const by = escapeLine(ask.answered_by?.name ?? "", NAME_MAX);
   const outcome =
     ask.answered_by === null ? "expired" : `${ask.state === "denied" ? "denied" : "approved"} by ${by}`;
-  return { text: `The call of ${nameOf(ask)} was ${outcome}.` };
+  return { text: `The call to ${nameOf(ask)} was ${outcome}.` };
 }
 
 const nameOf = ({ connector, tool }: ConnectorAsk) =>

@@ -45,7 +45,7 @@ export async function connectConnector(
   if ((await deps.db.$count(connectorConsents, eq(connectorConsents.projectId, projectId))) >= CONSENTS_MAX)
     throw new SvcError(
       "rate_limited",
-      `${CONSENTS_MAX} requests to connect a connector of this project are open. Complete one, or wait ${CONSENT_MS / 60_000} minutes.`,
+      `${CONSENTS_MAX} authorizations of connectors are in progress in this project. Complete one, or wait ${CONSENT_MS / 60_000} minutes.`,
       {},
       { "Retry-After": String(CONSENT_MS / 1000) },
     );
@@ -95,7 +95,7 @@ export async function completeConsent(
   if (iss === undefined ? requiresIssuer(registration) : iss !== issuer)
     throw new SvcError(
       "connector_failed",
-      `The connector "${slug}" failed: the answer is of another authorization server.`,
+      `The connector "${slug}" failed: the response is from another authorization server.`,
     );
   const tokens = await exchange(deps, { slug, url }, registration, { code, codeVerifier });
   await deps.db.transaction(async (tx) => {
@@ -113,7 +113,7 @@ export async function disconnectConnector(
   slug: string,
 ): Promise<{ ok: true }> {
   if (SLUG.test(slug) && (await removeGrant(deps.db, { projectId, slug }))) return { ok: true };
-  throw new SvcError("not_found", "Nobody has connected such a connector. List them with: svc connectors ls");
+  throw new SvcError("not_found", "This connector is not connected. List them with: svc connectors ls");
 }
 
 const purposeOf = (hash: string) => `connector consent ${hash}`;
@@ -121,6 +121,6 @@ const purposeOf = (hash: string) => `connector consent ${hash}`;
 function unknownConsent(): SvcError {
   return new SvcError(
     "not_found",
-    "The request to connect is unknown, of another person, or too old. Begin again with: svc connectors connect",
+    "The authorization is unknown, was started by another person, or has expired. Start again with: svc connectors connect",
   );
 }

@@ -50,16 +50,16 @@ export async function register(
     );
     const server = await discoverOAuthServerInfo(url, { fetchFn: guarded(deps) });
     const { authorizationServerMetadata: metadata, resourceMetadata } = server;
-    if (!metadata) throw failed(slug, "its authorization server does not describe itself (RFC 8414)");
+    if (!metadata) throw failed(slug, "its authorization server does not publish its metadata (RFC 8414)");
     if (!metadata.registration_endpoint)
       throw failed(
         slug,
-        "its authorization server does not register clients (RFC 7591). Make a token there, and name it with auth as a secret",
+        "its authorization server does not register clients (RFC 7591). Create a token there, store it as a secret, and name the secret in auth",
       );
     const requestedResource = resourceUrlFromServerUrl(url);
     const resource = resourceMetadata?.resource ?? requestedResource.href;
     if (!checkResourceAllowed({ requestedResource, configuredResource: resource }))
-      throw failed(slug, "its metadata is of another resource");
+      throw failed(slug, "its metadata describes another resource");
     const client = await registerClient(server.authorizationServerUrl, {
       metadata,
       clientMetadata: clientMetadata(redirectUrl),
