@@ -27,6 +27,8 @@ export type LocalCode =
   | "session_stopped"
   | "session_deleted"
   | "deployment_failed"
+  | "checks_failed"
+  | "checks_pending"
   | "webhook_failed"
   | "channel_failed"
   | "run_failed"

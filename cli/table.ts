@@ -2,6 +2,7 @@ import type { Command, Group } from "./spec.ts";
 import { account } from "./table/account.ts";
 import { apps } from "./table/apps.ts";
 import { channels } from "./table/channels.ts";
+import { checks } from "./table/checks.ts";
 import { connectors } from "./table/connectors.ts";
 import { cr } from "./table/cr.ts";
 import { trying } from "./table/demo.ts";
@@ -24,6 +25,7 @@ import { webhooks } from "./table/webhooks.ts";
 export const TABLE: readonly (Group | Command)[] = [
   sessions,
   cr,
+  checks,
   apps,
   repo,
   secrets,

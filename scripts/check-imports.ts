@@ -31,6 +31,7 @@ const ORDER: readonly (readonly string[])[] = [
   ["src/features/secrets/", "src/features/manifest/", "src/features/webhooks/", "src/features/models/"],
   ["src/features/runs/", "src/features/saved-work/", "src/features/connectors/"],
   ["src/features/sessions/", "src/edge/gateway/", "src/features/repository/"],
+  ["src/features/checks/"],
   ["src/features/change-requests/"],
   ["src/features/triggers/", "src/features/apps/", "src/features/channels/"],
   ["src/edge/proxy/", "src/edge/dashboard/", "src/edge/releases/", "src/edge/admin/", "src/edge/executor/"],

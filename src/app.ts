@@ -17,6 +17,7 @@ import { commentRoutes } from "./features/change-requests/comments/routes.ts";
 import { approvalRoutes, changeRequestRoutes, mergeRoutes } from "./features/change-requests/routes.ts";
 import { channelRoutes } from "./features/channels/routes.ts";
 import { slackRoutes } from "./features/channels/slack-routes.ts";
+import { checkRoutes } from "./features/checks/routes.ts";
 import { connectorRoutes } from "./features/connectors/routes.ts";
 import { manifestRoutes } from "./features/manifest/routes.ts";
 import { modelRoutes } from "./features/models/routes.ts";
@@ -44,6 +45,16 @@ import { signInRoutes } from "./identity/sign-in/routes.ts";
 /** Their signatures cover the raw bytes of the body, so their handlers read it. */
 const SIGNED = ["/v1/webhooks/", "/v1/channels/"];
 
+/** Headers of every response. Those of the API contain tokens, links and credentials, and depend on the caller. */
+function headersOf(request: Request, id: string): Record<string, string> {
+  const isApi = new URL(request.url).pathname.startsWith("/v1/");
+  return {
+    "x-request-id": id,
+    "x-content-type-options": "nosniff",
+    ...(isApi && { "cache-control": "no-store" }),
+  };
+}
+
 /**
  * The HTTP API. Errors, limits and logging first, since hooks bind only what is registered after them; then the
  * features under /v1.
@@ -57,12 +68,7 @@ export function createApp(deps: Deps) {
     return known;
   };
   const app = new Elysia({ normalize: false })
-    .onRequest(({ request, set }) => {
-      set.headers["x-request-id"] = seen(request).id;
-      set.headers["x-content-type-options"] = "nosniff";
-      // responses contain tokens, links and credentials, and depend on the caller
-      if (new URL(request.url).pathname.startsWith("/v1/")) set.headers["cache-control"] = "no-store";
-    })
+    .onRequest(({ request, set }) => void Object.assign(set.headers, headersOf(request, seen(request).id)))
     .onError(({ error, code, request, path, set }) => {
       const { id } = seen(request);
       const failure = code === "NOT_FOUND" ? unanswered(methods(path)) : toSvcError(error, code, id);
@@ -109,6 +115,7 @@ export function createApp(deps: Deps) {
         .use(changeRequestRoutes(deps))
         .use(mergeRoutes(deps))
         .use(approvalRoutes(deps))
+        .use(checkRoutes(deps))
         .use(commentRoutes(deps))
         .use(triggerRoutes(deps))
         .use(webhookRoutes(deps))

@@ -254,6 +254,24 @@ export const approve = spec({
   ],
 });
 
+export const checks = spec({
+  path: ["cr", "checks"],
+  summary: "Show the checks of a change request's head commit, and those that its merge requires",
+  about: [
+    "Exits with status 1 if one has failed, or if one is pending or required and not reported: `svc cr checks 3 --watch && svc cr merge 3` merges after they have passed.",
+  ],
+  args: [CR],
+  flags: {
+    watch: { kind: "boolean", summary: "Wait until none is pending, for at most an hour or --timeout" },
+  },
+  fields: ["context", "state", "description", "target_url", "updated_at"],
+  examples: [
+    ["svc cr checks 3", "All checks"],
+    ["svc cr checks 3 --watch", "Wait for them"],
+    ["svc cr checks 3 --json", "As JSON"],
+  ],
+});
+
 export const cr: Group = {
   name: "cr",
   summary: "Change requests: propose, review and merge work",
@@ -268,6 +286,7 @@ export const cr: Group = {
     bind(edit, () => import("../commands/cr/edit.ts").then((module) => module.edit)),
     bind(comment, () => import("../commands/cr/comment.ts").then((module) => module.comment)),
     bind(comments, () => import("../commands/cr/comments.ts").then((module) => module.comments)),
+    bind(checks, () => import("../commands/cr/checks.ts").then((module) => module.checks)),
     bind(approve, () => import("../commands/cr/approve.ts").then((module) => module.approve)),
   ],
 };

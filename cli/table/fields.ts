@@ -144,6 +144,7 @@ export const CR_FIELDS = fieldsOf<ChangeRequest>()([
   "stale",
   "approvals",
   "required_approvals",
+  "checks",
 ]);
 
 export const MERGE_FIELDS = fieldsOf<MergedChangeRequest>()([...CR_FIELDS, "merge"]);

@@ -70,10 +70,11 @@ async function follow(
   }
 }
 
-/** A change request shows its comments, approvals and branches too. */
+/** A change request shows its comments, approvals, checks and branches too. */
 const SHOWN_IN: Readonly<Record<string, readonly string[]>> = {
   comment: ["change_request", "comment"],
   approval: ["change_request"],
+  check: ["change_request"],
   branch: ["change_request", "branch"],
 };
 

@@ -4,6 +4,7 @@ export * from "./approval.ts";
 export * from "./change-request.ts";
 export * from "./channel.ts";
 export * from "./comment.ts";
+export * from "./commit-status.ts";
 export * from "./connector.ts";
 export * from "./event.ts";
 export * from "./manifest.ts";

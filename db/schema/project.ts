@@ -36,6 +36,7 @@ export const projects = pgTable(
     /** The protection rules of the last valid manifest on the default branch, and its commit. */
     requiredApprovals: integer("required_approvals").notNull().default(0),
     selfApproval: boolean("self_approval").notNull().default(false),
+    requiredChecks: text("required_checks").array().notNull().default([]),
     protectedBranches: text("protected_branches").array().notNull().default([]),
     protectedTags: text("protected_tags").array().notNull().default([]),
     policyCommit: text("policy_commit"),

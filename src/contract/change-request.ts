@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { author } from "./author.ts";
+import { checksSummary } from "./commit-status.ts";
 import { NAME_MAX, TITLE_MAX } from "./limits.ts";
 import { nullable } from "./schema.ts";
 import { costUsed, tokensUsed } from "./usage.ts";
@@ -61,6 +62,7 @@ export const changeRequest = Type.Object({
   }),
   approvals: Type.Array(approval),
   required_approvals: Type.Integer({ description: "The number that a merge requires" }),
+  checks: checksSummary,
 });
 export type ChangeRequest = Static<typeof changeRequest>;
 

@@ -50,6 +50,7 @@ export const ERROR_STATUS = {
   session_failed: 409,
   nothing_to_abort: 409,
   approval_required: 409,
+  checks_required: 409,
   head_moved: 409,
   no_open_comments: 409,
   no_conflicts: 409,
@@ -106,6 +107,8 @@ export interface ErrorExtra {
   /** The approvals that a merge requires, and has. */
   required?: number;
   approvals?: number;
+  /** The required checks that have not passed; null: not reported. */
+  checks?: { context: string; state: string | null }[];
   /** The current head of a change request, and the one that the caller expected. */
   head_commit_sha?: string;
   expected?: string;

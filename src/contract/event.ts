@@ -6,6 +6,7 @@ export const EVENT_TYPES = [
   "change_request",
   "comment",
   "approval",
+  "check",
   "session",
   "branch",
   "project",

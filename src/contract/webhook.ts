@@ -3,6 +3,7 @@ import { app, deployment } from "./app.ts";
 import { author } from "./author.ts";
 import { changeRequest } from "./change-request.ts";
 import { comment } from "./comment.ts";
+import { commitStatus } from "./commit-status.ts";
 import { promptChange } from "./prompt.ts";
 import { nullable, oneOf } from "./schema.ts";
 import { session } from "./session.ts";
@@ -130,6 +131,7 @@ export const webhookPayload = Type.Object({
       prompt: Type.Optional(promptChange),
     }),
     about({ app: Type.Pick(app, ["app_id", "slug", "name", "url"]), deployment }),
+    about({ status: commitStatus, change_requests: Type.Array(Type.Integer()) }),
     about({ webhook_id: uuid }),
   ]),
 });

@@ -20,7 +20,7 @@ async function complete(words: string[], env: Record<string, string> = {}) {
 }
 
 test.each([
-  [["c"], ["cr", "channels", "connectors", "completion"]],
+  [["c"], ["cr", "checks", "channels", "connectors", "completion"]],
   [["ver"], ["version"]],
   [["cr", "re"], ["reopen"]],
   [["cr", "ls", "--st"], ["--status"]],

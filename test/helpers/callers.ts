@@ -102,6 +102,7 @@ export async function startCallers(): Promise<CallersBench> {
       commentId,
       userId: other?.["user_id"],
       name: "NAME",
+      sha: "a".repeat(40),
       slug: "site",
       userCode: "BCDF-GHJK",
     };

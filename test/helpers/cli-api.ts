@@ -1,6 +1,7 @@
 import type { Identity, Me } from "../../src/contract/account.ts";
 import type { ChangeRequest, ChangeRequestDiff, MergePreview } from "../../src/contract/change-request.ts";
 import type { Comment } from "../../src/contract/comment.ts";
+import type { CommitStatus } from "../../src/contract/commit-status.ts";
 import type { ErrorBody } from "../../src/contract/errors.ts";
 import type { Project } from "../../src/contract/project.ts";
 import type { Usage } from "../../src/contract/usage.ts";
@@ -56,6 +57,23 @@ export function changeRequest(change: Partial<ChangeRequest> = {}): ChangeReques
     stale: false,
     approvals: [],
     required_approvals: 0,
+    checks: { state: "none", total: 0, passed: 0, failed: 0, pending: 0, required: [] },
+    ...change,
+  };
+}
+
+/** A check of a commit that has passed. */
+export function commitStatus(change: Partial<CommitStatus> = {}): CommitStatus {
+  return {
+    id: "66666666-6666-4666-8666-000000000001",
+    sha: "a".repeat(40),
+    state: "success",
+    context: "test",
+    description: null,
+    target_url: null,
+    creator: ADA,
+    created_at: TIME,
+    updated_at: TIME,
     ...change,
   };
 }
@@ -212,7 +230,7 @@ function generalize(path: string): string {
   return path
     .replace(/^\/projects\/[^/]+/, "/projects/:p")
     .replace(
-      /^(\/projects\/:p\/(?:change-requests|secrets|sessions|triggers|webhooks|channels|connectors|connector-asks|model-upstreams))\/[^/]+/,
+      /^(\/projects\/:p\/(?:change-requests|secrets|sessions|triggers|webhooks|channels|connectors|connector-asks|model-upstreams|commits|statuses))\/[^/]+/,
       "$1/:n",
     );
 }
@@ -309,6 +327,14 @@ const DEFAULTS: Record<string, Route> = {
   [`POST ${CR}/comments`]: ({ body }) => Response.json(comment(body as Partial<Comment>), { status: 201 }),
   [`POST ${CR}/approve`]: () => changeRequest({ approvals: [approval()], required_approvals: 2 }),
   [`DELETE ${CR}/approve`]: () => changeRequest(),
+  "GET /projects/:p/commits/:n/status": ({ path }) => {
+    const sha = path.split("/").at(-2) ?? "";
+    return { sha, state: "success", total_count: 1, statuses: [commitStatus({ sha })] };
+  },
+  "POST /projects/:p/statuses/:n": ({ path, body }) =>
+    Response.json(commitStatus({ ...(body as Partial<CommitStatus>), sha: path.split("/").at(-1) ?? "" }), {
+      status: 201,
+    }),
   [`GET ${CR}/diff`]: ({ headers }) =>
     headers.get("accept")?.includes("text/x-diff")
       ? new Response(PATCH, { headers: { "Content-Type": "text/x-diff; charset=utf-8" } })

@@ -144,6 +144,22 @@ test("cr.approved shows the approval", async () => {
   ]);
 });
 
+test("checks of a commit are pending, succeed and fail, and name its open change requests", async () => {
+  const cr = await opened();
+  const sha = cr.head_commit_sha;
+  for (const [state, type] of [
+    ["pending", "check.pending"],
+    ["success", "check.succeeded"],
+    ["failure", "check.failed"],
+    ["error", "check.failed"],
+  ] as const) {
+    const reported = () => bench.call("POST", `/statuses/${sha}`, { body: { state, context: "test" } });
+    expect(await eventsOf(reported, 1)).toMatchObject([
+      { type, data: { status: { sha, state, context: "test" }, change_requests: [cr.number] } },
+    ]);
+  }
+});
+
 test("a session starts, waits after its prompt, and finishes", async () => {
   let id = "";
   const events = await eventsOf(async () => {

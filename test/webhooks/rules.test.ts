@@ -91,7 +91,7 @@ test("events are named alone, in groups, or all", () => {
   expect(readEvents(["deployment.*"])).toEqual(
     WEBHOOK_EVENTS.filter((name) => name.startsWith("deployment.")),
   );
-  for (const name of ["", ".*", "cr", "c.*", "cr.*.x", "check.*", "webhook.test"])
+  for (const name of ["", ".*", "cr", "c.*", "cr.*.x", "checks.*", "webhook.test"])
     expect(() => readEvents([name])).toThrow(expect.objectContaining({ code: "validation_failed" }));
 });
 
@@ -122,6 +122,16 @@ test.each([
     "cr.commented",
     { change_request: { number: 7, title: "Fix" }, comment: { body: "line\n two" } },
     "Shop: change request #7 “Fix” has a new comment: line two https://svc.test/projects/shop/change-requests/7",
+  ],
+  [
+    "check.failed",
+    { status: { context: "test", sha: "a".repeat(40), description: "2 of 80" }, change_requests: [7, 9] },
+    "Shop: check “test” of change request #7 has failed: 2 of 80 https://svc.test/projects/shop/change-requests/7",
+  ],
+  [
+    "check.succeeded",
+    { status: { context: "test", sha: "a".repeat(40), description: null }, change_requests: [] },
+    "Shop: check “test” of aaaaaaaaaa has passed https://svc.test/projects/shop",
   ],
   [
     "session.failed",

@@ -9,6 +9,7 @@ import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/cr.ts";
 import { ago, sheet } from "../../table-print.ts";
 import { lines, oneLine } from "../../text.ts";
+import { checksText } from "./checks.ts";
 import { previewText } from "./preview.ts";
 import { type Found, findCr } from "./reference.ts";
 import { approvalsText } from "./show-comments.ts";
@@ -84,6 +85,7 @@ function page(cr: ChangeRequest, preview: Preview, openComments: number, view: V
       ["merge commit", cr.merge_commit_sha],
       ["session", cr.origin_session_id],
       ["approvals", approvalsOf(cr)],
+      ["checks", checksText(cr.checks)],
       ["open comments", openComments > 0 ? String(openComments) : null],
     ],
     view,

@@ -5,6 +5,7 @@ import { useProject } from "../../api/project.ts";
 import { Failure } from "../../parts/notice.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import { Approvals } from "./approvals.tsx";
+import { Checks } from "./checks.tsx";
 import { Composer } from "./composer.tsx";
 import { Description } from "./description.tsx";
 import { ManifestCheck } from "./manifest-check.tsx";
@@ -42,6 +43,7 @@ export function Conversation({ where, cr, threads, error }: Props) {
         <NewComment where={where} />
       </div>
       <aside aria-label="Review" className="flex flex-col gap-6">
+        <Checks where={where} cr={cr} />
         <Approvals where={where} cr={cr} />
         <SendToSession where={where} cr={cr} threads={threads} />
       </aside>

@@ -56,6 +56,13 @@ export function mergeStateOf(
     const note = `This project requires ${cr.required_approvals} before a merge. Approvals by agents and on earlier commits do not count.`;
     return { ...NOTHING, look: "wait", title, note, isFastForward };
   }
+  const open = cr.checks.required.filter(({ state }) => state !== "success");
+  if (open.length > 0) {
+    const isFailed = open.some(({ state }) => state === "failure" || state === "error");
+    const title = isFailed ? "A required check has failed" : "It waits for required checks";
+    const note = `This project requires that ${open.length === 1 ? "this check passes" : "these checks pass"} on the last commit: ${open.map(({ context }) => context).join(", ")}.`;
+    return { ...NOTHING, look: isFailed ? "bad" : "wait", title, note, isFastForward };
+  }
   const note = isFastForward
     ? `A fast-forward: ${base} has not moved since ${head} was created.`
     : `No conflicts with ${base}. The merge creates a merge commit.`;

@@ -1,3 +1,4 @@
+import { CONTEXT_MAX, CONTEXT_PATTERN } from "../commit-status.ts";
 import { checkCron, isTimezone } from "../cron.ts";
 import { DAEMON_PORT, RUNTIME_PORT } from "../daemon.ts";
 import { isReservedName, RESERVED_NAME, SECRET_NAME } from "../environment.ts";
@@ -82,6 +83,10 @@ export const branchPattern = string(
   "the name of a branch or tag, in which * matches anything except / and ** matches anything",
   { pattern: REF_PATTERN, characters: REF_MAX_BYTES },
 );
+export const context = string(`the name of a check, of 1 to ${CONTEXT_MAX} characters on one line`, {
+  pattern: CONTEXT_PATTERN,
+  characters: CONTEXT_MAX,
+});
 export const triggerSlug = string("1 to 128 characters of a-z, 0-9, - and _, the first a letter or a digit", {
   pattern: TRIGGER_SLUG,
 });

@@ -34,6 +34,8 @@ export interface Tables {
     requiredApprovals: number;
     selfApproval: boolean;
   };
+  /** Contexts of the commit statuses that a merge requires. */
+  checks: { required: string[] };
   /** Which sessions an agent can access: its own and those that it started, or all of the project. */
   agents: { reach: "own" | "project" };
   /** Patterns of protected branches in addition to the default branch: `*` matches anything except `/`, `**` anything. */
@@ -49,6 +51,9 @@ const CONFIG_DIR = ".svc/agentrt";
 const NAMES_MAX = 200;
 /** Patterns in one list. */
 const PATTERNS_MAX = 100;
+
+/** Required checks. */
+const CHECKS_MAX = 50;
 
 /** The format of a manifest. The check, the JSON Schema and the reference of keys are derived from it. */
 export const manifestShape: TableShape = {
@@ -138,6 +143,18 @@ export const manifestShape: TableShape = {
         },
       },
     },
+    checks: {
+      is: "table",
+      about: "The checks of commits, whose results CI reports to svc.",
+      fields: {
+        required: {
+          is: "values",
+          kind: kinds.context,
+          valuesMax: CHECKS_MAX,
+          about: "Checks that must pass on the last commit of a change request before it is merged.",
+        },
+      },
+    },
     agents: {
       is: "table",
       about: "The agents of its sessions.",
@@ -196,6 +213,7 @@ export function readTables(root: Table): Tables {
     opencode: { configDir: pathOf(tableOf(root, "opencode"), "config_dir") ?? CONFIG_DIR },
     sandbox: readSandbox(root),
     changeRequests: readChangeRequests(root),
+    checks: { required: readChecks(root) },
     agents: { reach: tableOf(root, "agents")["reach"] === "project" ? "project" : "own" },
     branches: { protected: readPatterns(root, "branches") },
     tags: { protected: readPatterns(root, "tags") },
@@ -252,6 +270,12 @@ function readChangeRequests(root: Table): Tables["changeRequests"] {
     requiredApprovals: kinds.approvals.fits(required_approvals) ? required_approvals : most,
     selfApproval: self_approval === true,
   };
+}
+
+/** Keeps the valid contexts of the list. */
+function readChecks(root: Table): string[] {
+  const list = tableOf(root, "checks")["required"];
+  return Array.isArray(list) ? [...new Set(list.slice(0, CHECKS_MAX).filter(kinds.context.fits))] : [];
 }
 
 /** Keeps the valid patterns of a list. */

@@ -6,6 +6,7 @@ import type { Deps } from "../../deps.ts";
 import type { Branches, Repository } from "../../git/git.ts";
 import { actorOf } from "../../identity/auth/actor.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
+import { requireChecks } from "../checks/summary.ts";
 import { fetchCommits } from "../projects/fetch.ts";
 import type { Protection } from "../projects/protection.ts";
 import { requireUnchanged } from "./agent-merge.ts";
@@ -141,6 +142,7 @@ async function record(deps: Deps, row: CrRow, intent: Intent, rule: Protection):
       .for("update");
     if (locked?.status !== "open") throw notOpen(row, locked?.status ?? "deleted");
     await requireApprovals(tx, row, intent.headSha, rule);
+    await requireChecks(tx, row, intent.headSha, rule);
     await tx
       .insert(mergeIntents)
       .values(intent)

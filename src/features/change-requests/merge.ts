@@ -25,7 +25,7 @@ const BACKOFF_MS = 400;
  * merge commit. The push is a compare-and-swap on the base branch. The intent is recorded first, so that the
  * outcome is never lost: see `settle`.
  * @throws not_open, merge_conflict, unrelated_histories, nothing_to_merge, branch_missing, base_moved,
- *   push_rejected, repo_unreachable, merge_engine_failed, agent_merge_forbidden, approval_required, head_moved.
+ *   push_rejected, repo_unreachable, merge_engine_failed, agent_merge_forbidden, approval_required, checks_required, head_moved.
  */
 export async function mergeChangeRequest(
   deps: Deps,

@@ -5,6 +5,8 @@ import type { Deps } from "../../deps.ts";
 import type { Branches } from "../../git/git.ts";
 import { authorOf, namesOf, recordedActor } from "../../identity/auth/actor.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
+import { type Reported, reportedOf } from "../checks/statuses.ts";
+import { summaryOf } from "../checks/summary.ts";
 import { type Spent, spentBySessions, usageOf } from "../models/spent.ts";
 import { knownProtection, type Protection, storedProtection } from "../projects/protection.ts";
 import { type ApprovalRow, approvalsOf, counts } from "./approved.ts";
@@ -28,7 +30,7 @@ export async function present(
 }
 
 /**
- * The same for many, with one query for their approvals.
+ * The same for many, with one query for their approvals, and one for their checks.
  * @param found the approvals, if that query has been started
  */
 export async function presentAll(
@@ -39,8 +41,9 @@ export async function presentAll(
   found = approvalsOf(deps.db, idsOf(rows)),
 ): Promise<ChangeRequest[]> {
   const users = rows.flatMap(({ createdBy, mergedBy, closedBy }) => [createdBy, mergedBy, closedBy]);
-  const [approvals, rule, names, spent] = await Promise.all([
+  const [approvals, reported, rule, names, spent] = await Promise.all([
     found,
+    reportedOf(deps.db, project.projectId, headsOf(rows)),
     knownProtection(deps, project, listing),
     namesOf(deps.db, users),
     spentBySessions(
@@ -48,20 +51,21 @@ export async function presentAll(
       rows.map(({ originSessionId }) => originSessionId),
     ),
   ]);
-  return rows.map((row) => shown(row, approvals, rule, names, spent));
+  return rows.map((row) => shown(row, { approvals, reported }, rule, names, spent));
 }
 
 /** The same within a transaction, with the rules as they are stored. */
 export async function presentStored(tx: Db, project: ProjectRow, row: Row): Promise<ChangeRequest> {
   const approvals = await approvalsOf(tx, [row.crId]);
+  const reported = await reportedOf(tx, project.projectId, headsOf([row]));
   const rule = await storedProtection(tx, project);
   const names = await namesOf(tx, [row.createdBy, row.mergedBy, row.closedBy]);
-  return shown(row, approvals, rule, names, await spentBySessions(tx, [row.originSessionId]));
+  return shown(row, { approvals, reported }, rule, names, await spentBySessions(tx, [row.originSessionId]));
 }
 
 function shown(
   row: Row,
-  approvals: readonly ApprovalRow[],
+  { approvals, reported }: { approvals: readonly ApprovalRow[]; reported: readonly Reported[] },
   rule: Protection,
   names: ReadonlyMap<string, string>,
   spent: ReadonlyMap<string, Spent>,
@@ -72,7 +76,16 @@ function shown(
     ...usageOf(spent.get(row.originSessionId ?? "") ?? null),
     approvals: own.map((approval) => approvalToWire(row, approval, rule)),
     required_approvals: rule.requiredApprovals,
+    checks: summaryOf(
+      reported.filter(({ sha }) => sha === row.headCommitSha),
+      rule,
+    ),
   };
+}
+
+/** Also of those that are merged: their checks are those of the head that was merged. */
+function headsOf(rows: readonly Row[]): (string | null)[] {
+  return rows.map(({ headCommitSha }) => headCommitSha);
 }
 
 function idsOf(rows: readonly Row[]): string[] {
@@ -82,7 +95,7 @@ function idsOf(rows: readonly Row[]): string[] {
 function toWire(
   row: Row,
   names: ReadonlyMap<string, string>,
-): Omit<ChangeRequest, "approvals" | "required_approvals" | "cost" | "tokens"> {
+): Omit<ChangeRequest, "approvals" | "required_approvals" | "checks" | "cost" | "tokens"> {
   const by = (userId: string | null, actor: Row["mergedActor"]) =>
     userId === null ? null : authorOf(names, userId, actor);
   return {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { and, eq, sql } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
 import { projects } from "../../../db/schema/index.ts";
@@ -11,7 +12,7 @@ import { readManifestFile } from "./policy.ts";
 /** The protection rules in the manifest on the default branch, which is itself always protected. */
 export type Protection = Pick<
   ProjectRow,
-  "requiredApprovals" | "selfApproval" | "protectedBranches" | "protectedTags"
+  "requiredApprovals" | "selfApproval" | "requiredChecks" | "protectedBranches" | "protectedTags"
 >;
 
 /** The required approvals when the manifest sets an invalid number. */
@@ -41,9 +42,10 @@ export async function readProtection(
 
 /** The stored rules, which another request may have updated. */
 export async function storedProtection(db: Db, project: ProjectRow): Promise<Protection> {
-  const { requiredApprovals, selfApproval, protectedBranches, protectedTags, projectId } = projects;
+  const { requiredApprovals, selfApproval, requiredChecks, protectedBranches, protectedTags, projectId } =
+    projects;
   const [row] = await db
-    .select({ requiredApprovals, selfApproval, protectedBranches, protectedTags })
+    .select({ requiredApprovals, selfApproval, requiredChecks, protectedBranches, protectedTags })
     .from(projects)
     .where(eq(projectId, project.projectId));
   return row ?? project;
@@ -62,9 +64,16 @@ async function keep(deps: Deps, project: ProjectRow, rules: Protection, tip: str
       .set({ ...rules, policyCommit: tip })
       .where(isUnchanged)
       .returning({ id: projects.projectId });
-    if (kept && rules.requiredApprovals !== project.requiredApprovals)
+    if (kept && isSeen(rules, project))
       await publish(tx, projectId, { type: "project", id: projectId, action: "changed" });
   });
+}
+
+/** Whether pages of change requests show that these rules differ. */
+function isSeen(rules: Protection, { requiredApprovals, requiredChecks }: Protection): boolean {
+  return (
+    rules.requiredApprovals !== requiredApprovals || !isDeepStrictEqual(rules.requiredChecks, requiredChecks)
+  );
 }
 
 /**
@@ -90,7 +99,7 @@ type ManifestRead = ReturnType<typeof readManifest>;
 
 /** The protection rules of a manifest, and whether some of them are invalid. */
 function rulesOf(
-  { changeRequests, branches, tags }: NonNullable<ManifestRead["manifest"]>,
+  { changeRequests, checks, branches, tags }: NonNullable<ManifestRead["manifest"]>,
   errors: ManifestRead["errors"],
 ): { rules: Protection; isInvalid: boolean } {
   const hasError = (path: RegExp) =>
@@ -100,10 +109,11 @@ function rulesOf(
     rules: {
       requiredApprovals: isCountInvalid ? INVALID_RULE_APPROVALS : changeRequests.requiredApprovals,
       selfApproval: changeRequests.selfApproval,
+      requiredChecks: checks.required,
       protectedBranches: branches.protected,
       protectedTags: tags.protected,
     },
-    isInvalid: isCountInvalid || hasError(/^(?:branches|tags)\b/),
+    isInvalid: isCountInvalid || hasError(/^(?:branches|tags|checks)\b/),
   };
 }
 
@@ -113,6 +123,7 @@ function strictest(one: Protection, other: Protection): Protection {
   return {
     requiredApprovals: Math.max(one.requiredApprovals, other.requiredApprovals),
     selfApproval: one.selfApproval && other.selfApproval,
+    requiredChecks: union(one.requiredChecks, other.requiredChecks),
     protectedBranches: union(one.protectedBranches, other.protectedBranches),
     protectedTags: union(one.protectedTags, other.protectedTags),
   };

@@ -32,6 +32,15 @@ export function chatText(payload: string, site: string): string {
     const error = escapeText(textAt(event, "data", "session", "error"));
     return `${name}: session “${title}” ${SESSION_VERBS[type] ?? "has changed"}${error === "" ? "" : `: ${error}`} ${page}/sessions/${encodeURIComponent(id)}`;
   }
+  if (type.startsWith("check.")) {
+    const context = escapeText(textAt(event, "data", "status", "context"));
+    const said = escapeText(textAt(event, "data", "status", "description"));
+    const number = textAt(event, "data", "change_requests", "0");
+    const of =
+      number === "" ? textAt(event, "data", "status", "sha").slice(0, 10) : `change request #${number}`;
+    const to = number === "" ? page : `${page}/change-requests/${number}`;
+    return `${name}: check “${context}” of ${of} ${CHECK_VERBS[type] ?? "has changed"}${said === "" ? "" : `: ${said}`} ${to}`;
+  }
   const app = textAt(event, "data", "app", "slug");
   const error = escapeText(textAt(event, "data", "deployment", "error"));
   const number = textAt(event, "data", "deployment", "number");
@@ -45,6 +54,12 @@ const CR_VERBS: Readonly<Record<string, string>> = {
   "cr.closed": "was closed",
   "cr.commented": "has a new comment",
   "cr.approved": "was approved",
+};
+
+const CHECK_VERBS: Readonly<Record<string, string>> = {
+  "check.pending": "is pending",
+  "check.succeeded": "has passed",
+  "check.failed": "has failed",
 };
 
 const SESSION_VERBS: Readonly<Record<string, string>> = {

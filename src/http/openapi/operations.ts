@@ -158,6 +158,11 @@ export const OPERATIONS: Readonly<Record<string, readonly [id: string, summary: 
     "withdrawApproval",
     "Withdraw an approval",
   ],
+  "POST /v1/projects/:projectId/statuses/:sha": ["setCommitStatus", "Report the result of a check"],
+  "GET /v1/projects/:projectId/commits/:sha/status": [
+    "getCombinedStatus",
+    "Get the results of a commit's checks",
+  ],
   "POST /v1/projects/:projectId/change-requests/:crId/close": [
     "closeChangeRequest",
     "Close a change request",

@@ -10,6 +10,7 @@ export const TAGS = [
   { name: "sessions", description: "Sessions: conversations with an agent, each in a sandbox" },
   { name: "models", description: "The model gateway, and what its calls have used" },
   { name: "change requests", description: "Proposing, reviewing and merging changes" },
+  { name: "checks", description: "Results of CI for commits" },
   { name: "apps", description: "Apps that are deployed from the default branch" },
   { name: "triggers", description: "Schedules and webhooks that start sessions" },
   { name: "webhooks", description: "URLs that the events of a project are sent to" },

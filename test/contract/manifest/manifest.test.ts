@@ -8,7 +8,7 @@ const problems = (text: string) =>
   readManifest(text).errors.map(({ severity, path, line }) => `${severity} ${path}:${line}`);
 
 test("parses a full manifest", () => {
-  const text = `${V}[project]\nname = "Shop"\ndescription = "Sells"\n\n[env]\nrequired = ["KEY"]\n[sandbox]\ncpu = 2\n[opencode]\nconfig_dir = "x"\n[change_requests]\nagent_merge = false\ndirect_push = false\nrequired_approvals = 2\nself_approval = true\n[agents]\nreach = "project"\n[branches]\nprotected = ["release/*", "stable"]\n[tags]\nprotected = ["v*"]\n`;
+  const text = `${V}[project]\nname = "Shop"\ndescription = "Sells"\n\n[env]\nrequired = ["KEY"]\n[sandbox]\ncpu = 2\n[opencode]\nconfig_dir = "x"\n[change_requests]\nagent_merge = false\ndirect_push = false\nrequired_approvals = 2\nself_approval = true\n[agents]\nreach = "project"\n[branches]\nprotected = ["release/*", "stable"]\n[checks]\nrequired = ["test", "ci / lint"]\n[tags]\nprotected = ["v*"]\n`;
   expect(readManifest(text)).toEqual({
     manifest: {
       project: { name: "Shop" },
@@ -16,6 +16,7 @@ test("parses a full manifest", () => {
       opencode: { configDir: "x" },
       sandbox: { dockerfile: null, context: ".", cpu: 2, memory: null, disk: null },
       changeRequests: { agentMerge: false, directPush: false, requiredApprovals: 2, selfApproval: true },
+      checks: { required: ["test", "ci / lint"] },
       agents: { reach: "project" },
       branches: { protected: ["release/*", "stable"] },
       tags: { protected: ["v*"] },

@@ -140,6 +140,7 @@ function shown(deps: Deps, project: ProjectRow, row: ChangeRequest): Record<stri
     origin_session_id: row.origin_session_id,
     approvals: row.approvals.filter(({ counts }) => counts).length,
     required_approvals: row.required_approvals,
+    checks: row.checks,
     updated_at: row.updated_at,
     url: pageUrl(deps, project, `change-requests/${row.number}`),
   };

@@ -1,0 +1,79 @@
+import type { ChangeRequest } from "../../../src/contract/change-request.ts";
+import type { ChecksSummary, CombinedStatus, CommitStatus } from "../../../src/contract/commit-status.ts";
+import { CliError } from "../../failure.ts";
+import type { Handler } from "../../spec.ts";
+import type * as table from "../../table/cr.ts";
+import { count } from "../../text.ts";
+import { type ShownStatus, statusesText } from "../checks/show-statuses.ts";
+import { type Found, findCr } from "./reference.ts";
+
+const POLL_MS = 3_000;
+/** The default of --timeout with --watch: a long build. */
+const WATCH_SECONDS = 3_600;
+
+export const checks: Handler<typeof table.checks> = async (context, { args, flags }) => {
+  const found = await findCr(context, args.cr);
+  let cr = await read(found);
+  if (flags.watch && cr.checks.state === "pending") {
+    const ends = Date.now() + (context.globals.timeout ?? WATCH_SECONDS) * 1000;
+    await context.out.note(`Waiting for ${openText(cr.checks)}. Ctrl-C ends the wait, not the checks.`);
+    while (cr.checks.state === "pending" && Date.now() < ends) {
+      await Bun.sleep(POLL_MS);
+      cr = await read(found);
+    }
+  }
+  const statuses = await statusesOf(found, cr);
+  await context.out.result(statuses, (view) => statusesText(statuses, view));
+  if (statuses.length === 0) await context.out.note(`No checks were reported for #${cr.number}.`);
+  const { state, failed } = cr.checks;
+  if (state === "failure")
+    throw new CliError("checks_failed", `${count(failed, "check")} of #${cr.number} failed.`);
+  if (state === "pending")
+    throw new CliError("checks_pending", `#${cr.number} waits for ${openText(cr.checks)}.`, {
+      hint: `Wait for them with: svc cr checks ${cr.number} --watch`,
+    });
+};
+
+async function read({ api, path }: Found): Promise<ChangeRequest> {
+  return (await api.call<{ change_request: ChangeRequest }>({ path, slow: true })).change_request;
+}
+
+/** The reported checks of the head commit, and the required ones that are missing. */
+async function statusesOf({ api, collection }: Found, cr: ChangeRequest): Promise<ShownStatus[]> {
+  const sha = cr.head_commit_sha;
+  const at = collection.replace(/\/change-requests$/, `/commits/${sha}/status`);
+  const statuses = sha === null ? [] : (await api.call<CombinedStatus>({ path: at })).statuses;
+  const missing = cr.checks.required.filter(
+    ({ context }) => !statuses.some((status) => status.context === context),
+  );
+  return [...statuses.map(shownOf), ...missing.map(({ context }) => ({ context, ...NOT_REPORTED }))];
+}
+
+function shownOf({ context, state, description, target_url, updated_at }: CommitStatus): ShownStatus {
+  return { context, state, description, target_url, updated_at };
+}
+
+const NOT_REPORTED = { state: null, description: "Required", target_url: null, updated_at: null } as const;
+
+function openText({ pending, required }: ChecksSummary): string {
+  return count(pending + required.filter(({ state }) => state === null).length, "check");
+}
+
+/** `2 of 3 passed, 1 failed`; null if there are none and none are required. */
+export function checksText({
+  state,
+  total,
+  passed,
+  failed,
+  pending,
+  required,
+}: ChecksSummary): string | null {
+  if (state === "none") return null;
+  const missing = required.filter((check) => check.state === null).length;
+  const rest = [
+    failed > 0 && `${failed} failed`,
+    pending > 0 && `${pending} pending`,
+    missing > 0 && `${missing} required not reported`,
+  ].filter((text) => text !== false);
+  return [`${passed} of ${total + missing} passed`, ...rest].join(", ");
+}

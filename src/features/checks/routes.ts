@@ -1,0 +1,34 @@
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import { combinedStatus, commitStatus, setStatusBody } from "../../contract/commit-status.ts";
+import type { Deps } from "../../deps.ts";
+import { answer } from "../../http/schema.ts";
+import { guard } from "../../identity/auth/guard.ts";
+import { setStatus } from "./set-status.ts";
+import { combinedStatusOf } from "./statuses.ts";
+
+const params = Type.Object({
+  projectId: Type.String(),
+  sha: Type.String({
+    pattern: "^(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$",
+    description: "A full commit id",
+  }),
+});
+
+/** Results of checks, as CI reports them (contract: Change requests). */
+export const checkRoutes = (deps: Deps) =>
+  new Elysia({ prefix: "/projects/:projectId", tags: ["checks"] })
+    .use(guard(deps))
+    .post(
+      "/statuses/:sha",
+      ({ caller, project, params, body, set }) => {
+        set.status = 201;
+        return setStatus(deps, caller, project, params.sha, body);
+      },
+      { project: "write", params, body: setStatusBody, ...answer(201, commitStatus) },
+    )
+    .get(
+      "/commits/:sha/status",
+      ({ project, params }) => combinedStatusOf(deps, project, params.sha.toLowerCase()),
+      { project: "write", params, ...answer(200, combinedStatus) },
+    );

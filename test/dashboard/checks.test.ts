@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect } from "bun:test";
+import { barriers, CHROMIUM } from "../helpers/browser.ts";
+import { FIRST, startDashboard } from "../helpers/dashboard.ts";
+import { needs } from "../helpers/needs.ts";
+import { Remote } from "../helpers/remote.ts";
+
+const test = needs(...CHROMIUM);
+const svc = startDashboard();
+const remote = new Remote();
+let at: string;
+let slug: string;
+
+beforeAll(async () => {
+  if (!CHROMIUM[1]) return;
+  remote.commit("main", { "svc.toml": 'svc_version = 1\n[checks]\nrequired = ["test"]\n', a: "1\n" });
+  const project = await svc.api.project(remote.url);
+  [at, slug] = [`/v1/projects/${project.project_id}`, project.slug];
+});
+afterAll(() => remote.remove());
+
+test("a page shows the checks of the head as they are reported, and merges after the required ones", async () => {
+  remote.commit("work", { a: "2\n" }, { from: "main" });
+  const body = { title: "Change a", head_ref: "work" };
+  const { number } = (await svc.api.call("POST", `${at}/change-requests`, { body })).body;
+  const report = (fields: object) =>
+    svc.api.call("POST", `${at}/statuses/${remote.sha("work")}`, { body: fields });
+  const { page } = await svc.openAs(FIRST, `/projects/${slug}/change-requests/${number}`);
+  const checks = page.getByRole("region", { name: "Checks" });
+  await checks.getByText("0 of 1 passed").waitFor();
+  await page.getByRole("heading", { name: "It waits for required checks" }).waitFor();
+  const merge = page.getByRole("button", { name: "Merge", exact: true });
+  expect(await merge.isDisabled()).toBe(true);
+
+  await report({ state: "failure", context: "test", description: "<b>2</b> of 80" });
+  await page.getByRole("heading", { name: "A required check has failed" }).waitFor();
+  await checks.getByText("failed, required: <b>2</b> of 80").waitFor();
+  await report({ state: "pending", context: "lint", target_url: "https://ci.example.com/7" });
+  const link = checks.getByRole("link", { name: "Details of lint" });
+  await link.waitFor();
+  expect(await link.getAttribute("href")).toBe("https://ci.example.com/7");
+  expect(await link.getAttribute("rel")).toContain("noopener");
+  expect(await barriers(page)).toEqual([]);
+  expect(await merge.isDisabled()).toBe(true);
+
+  await report({ state: "success", context: "test" });
+  await checks.getByText("1 of 2 passed").waitFor();
+  await merge.click();
+  await page.getByRole("heading", { name: "Merged into main" }).waitFor();
+});
