@@ -40,6 +40,10 @@ const server = Bun.serve({
       join account_members m on m.account_id = ${caller["account_id"]} and m.user_id = a.user_id
       where a.cr_id in ${sql(page.map(({ cr_id }) => cr_id))}
       order by a.created_at, a.user_id`;
+    // these commits have none
+    await sql`
+      select sha, context, state from commit_statuses
+      where project_id = ${projectId} and sha in ${sql(page.map(({ head_commit_sha }) => head_commit_sha))}`;
     const userIds = page.flatMap((row) => [row["created_by"], row["merged_by"], row["closed_by"]]);
     const users = await sql`
       select user_id, name from users where user_id in ${sql([...new Set(userIds.filter(Boolean))])}`;
@@ -66,6 +70,7 @@ const server = Bun.serve({
               counts: approval["head_commit_sha"] === row["head_commit_sha"],
             })),
           required_approvals: caller["required_approvals"],
+          checks: { state: "none", total: 0, passed: 0, failed: 0, pending: 0, required: [] },
           // of sessions, which these change requests do not come from
           cost: null,
           tokens: { input: 0, output: 0, cached: 0 },

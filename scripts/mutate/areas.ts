@@ -50,6 +50,11 @@ export const AREAS: readonly Area[] = [
   { sources: ["src/edge/gateway/names.ts"], tests: ["api/git-names", "api/git-rules"] },
   { sources: ["src/edge/gateway/rules.ts"], tests: ["gateway/rules"] },
   { sources: ["src/edge/gateway/pusher.ts"], tests: ["gateway/pusher"] },
+  { sources: ["src/features/checks/summary.ts"], tests: ["checks/summary", "api/checks"] },
+  {
+    sources: ["src/features/checks/set-status.ts", "src/features/checks/statuses.ts"],
+    tests: ["api/checks", "checks/summary", "webhooks/events"],
+  },
   { sources: ["src/features/change-requests/agent-merge.ts"], tests: ["api/agent-merge"] },
   { sources: ["src/features/change-requests/approvals.ts"], tests: ["api/approvals"] },
   { sources: ["src/features/change-requests/approved.ts"], tests: ["change-requests/approved"] },

@@ -48,6 +48,7 @@ describe("open", () => {
       status: "open",
       head_commit_sha: remote.sha("work"),
       base_commit_sha: remote.sha("main"),
+      checks: { state: "none", total: 0, passed: 0, failed: 0, pending: 0, required: [] },
       cost: null,
       tokens: { input: 0, output: 0, cached: 0 },
       origin_session_id: null,
