@@ -159,6 +159,22 @@ test("a merge requires the checks of the manifest on the last commit", async () 
   expect([merged.status, merged.body.checks.state]).toEqual([200, "success"]);
 });
 
+test("the error of a merge names up to three checks", async () => {
+  const cr = await bench.open();
+  const missing = (name: string) => `"${name}" has not been reported`;
+  const [a, b, c] = [missing("a"), missing("b"), missing("c")];
+  const rows: [checks: string[], said: string][] = [
+    [["a"], a],
+    [["a", "b", "c"], `${a}, ${b}, ${c}`],
+    [["a", "b", "c", "d"], `${a}, ${b}, ${c}, 1 more`],
+    [["a", "b", "c", "d", "e"], `${a}, ${b}, ${c}, 2 more`],
+  ];
+  for (const [checks, said] of rows) {
+    bench.rule(requires(...checks));
+    expect((await merge(cr)).body.error).toContain(`on its last commit: ${said}. See them`);
+  }
+});
+
 test("a check that fails during a merge holds it until the intent is recorded", async () => {
   bench.rule(requires("test"));
   const rows: [step: MergeStep, status: number][] = [
