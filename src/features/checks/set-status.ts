@@ -6,7 +6,6 @@ import {
   type CommitStatus,
   DEFAULT_CONTEXT,
   type SetStatusBody,
-  STATUS_DESCRIPTION_MAX,
   type StatusState,
 } from "../../contract/commit-status.ts";
 import { SvcError } from "../../contract/errors.ts";
@@ -32,8 +31,6 @@ const EVENTS: Readonly<Record<StatusState, CheckEvent>> = {
 
 /** Open change requests of one head commit that an event names. */
 const NAMED_MAX = 20;
-/** A character of UTF-16 has at most three bytes of UTF-8. */
-const BYTES_PER_CHARACTER = 3;
 
 /**
  * Records the result of a check of a commit, which replaces an earlier one of the same context. Agents cannot: they would
@@ -91,11 +88,11 @@ function requireReporter(caller: Caller): void {
 
 function valuesOf(body: SetStatusBody) {
   const { state, context = DEFAULT_CONTEXT, description, target_url: targetUrl } = body;
-  const maxBytes = BYTES_PER_CHARACTER * STATUS_DESCRIPTION_MAX;
   return {
     state,
     context: context.toWellFormed(),
-    description: description ? storable("description", description, maxBytes) : null,
+    // the schema limits its characters
+    description: description ? storable("description", description, 4 * description.length) : null,
     targetUrl: targetUrl ? linkOf(targetUrl) : null,
   };
 }
