@@ -89,9 +89,9 @@ export const create = spec({
     "If a project of yours has the repository already, nothing is created, unless --force is given.",
     "The server checks access to the repository before it stores anything. A private repository needs a credential: --git-token, or one inside the URL, which is stored encrypted and never shown again.",
   ],
-  args: [],
+  args: [{ name: "name", summary: "The project's name; defaults to the repository's" }],
   flags: {
-    name: { kind: "string", value: "name", summary: "The project's name; defaults to the repository's" },
+    name: { kind: "string", value: "name", summary: "The same as the argument" },
     repo: {
       kind: "string",
       value: "url",
@@ -121,7 +121,7 @@ export const create = spec({
   fields: PROJECT_FIELDS,
   examples: [
     ["svc projects new --repo https://git.example.com/shop.git --link", "A project for this checkout"],
-    ["svc projects new --name shop", "A repository that svc hosts"],
+    ["svc projects new shop", "A repository that svc hosts"],
     [
       "svc projects new --repo https://git.example.com/shop.git --git-token - < token.txt",
       "A private repository",

@@ -289,6 +289,22 @@ describe("projects", () => {
     expect(JSON.parse(readFileSync(join(home.cwd, ".svc/link.json"), "utf8")).project_id).toBe(PROJECT_ID);
   });
 
+  test("new accepts the name as its argument, but not an address, and not two names", async () => {
+    expect((await run(["projects", "new", "demo"])).code).toBe(0);
+    expect(api.seen.at(-1)?.body).toEqual({ name: "demo" });
+    expect((await run(["projects", "new", "demo", "--name", "demo"])).code).toBe(0);
+    const asked = api.seen.length;
+    for (const address of ["https://git.example.com/a/b.git", "git@git.example.com:a/b.git"]) {
+      const refused = await run(["projects", "new", address]);
+      expect(refused.code).toBe(2);
+      expect(refused.stderr).toContain("is an address, not a name");
+      expect(refused.stderr).toContain("svc projects new --repo <url>");
+    }
+    const two = await run(["projects", "new", "demo", "--name", "other"]);
+    expect(two).toMatchObject({ code: 2, stderr: expect.stringContaining("demo and --name other") });
+    expect(api.seen).toHaveLength(asked);
+  });
+
   test("git-credential keeps a key's lines and trims a token", async () => {
     const key = "-----BEGIN OPENSSH PRIVATE KEY-----\nabc\n-----END OPENSSH PRIVATE KEY-----\n";
     await run(["projects", "git-credential", "--username", "git"], { stdin: `${key}\n` });

@@ -12,9 +12,10 @@ import type { Target } from "../../target.ts";
 import { displayUrl, oneLine } from "../../text.ts";
 import { writeLink } from "./link.ts";
 
-export const create: Handler<typeof table.create> = async (context, { flags }) => {
+export const create: Handler<typeof table.create> = async (context, { args, flags }) => {
   const { out } = context;
-  const name = flags.name ?? nameFrom(flags.repo);
+  if (args.name !== undefined) requireNoAddress(args.name, flags.repo);
+  const name = chosenName(args.name, flags.name) ?? nameFrom(flags.repo);
   const api = await context.api();
   const repo = flags.repo === undefined ? undefined : readRepo(context, api.target, flags.repo);
   if (repo !== undefined && !flags.force) await requireNoProject(api, repo);
@@ -42,6 +43,24 @@ export const create: Handler<typeof table.create> = async (context, { flags }) =
       `Next: svc projects link ${slug}      in your checkout\n      svc cr ls --project ${slug}`,
     );
 };
+
+/** `svc projects new <url>` would create an empty repository with the address as its name. @throws CliError `usage` */
+function requireNoAddress(name: string, repo: string | undefined): void {
+  if (repo !== undefined || !/:\/\/|^[\w.-]+@[\w.-]+:/.test(name)) return;
+  throw usage(
+    `${displayUrl(name)} is an address, not a name.`,
+    "Pass a repository's address with --repo: svc projects new --repo <url>",
+  );
+}
+
+/** The name may be the argument or `--name`. @throws CliError `usage` if both are given and differ */
+function chosenName(argument: string | undefined, flag: string | undefined): string | undefined {
+  if (argument === undefined || flag === undefined || argument === flag) return flag ?? argument;
+  throw usage(
+    `Two names were given: ${oneLine(argument)} and --name ${oneLine(flag)}.`,
+    "Pass one of them: svc projects new <name>",
+  );
+}
 
 /** The URL of a repository, or the absolute path of one on this machine, if the server is there too. @throws CliError `usage` */
 function readRepo({ system }: Context, target: Target, repo: string): string {
@@ -73,7 +92,7 @@ function nameFrom(repo: string | undefined): string {
   if (repo === undefined) {
     throw usage(
       "A repository or a name is required.",
-      "Pass --repo <url> for a repository on a git host, or --name <name> for a new one that svc hosts.",
+      "Pass --repo <url> for a repository on a git host, or a name for a new one that svc hosts: svc projects new <name>",
     );
   }
   const path = repo.split(/[?#]/)[0] ?? "";
