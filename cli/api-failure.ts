@@ -24,7 +24,7 @@ export async function answerFailure(
   const proxy = proxyOf(target.url, env);
   const conflicts = body?.["conflicts"];
   return new CliError(
-    /^[a-z0-9_]{1,64}$/.test(code) ? code : `http_${response.status}`,
+    { code: /^[a-z0-9_]{1,64}$/.test(code) ? code : `http_${response.status}` },
     sentence ??
       `${proxy === null ? "" : `The proxy ${proxy.address} (${proxy.variable}) or `}${target.name} responded with status ${response.status} and no error message.`,
     {

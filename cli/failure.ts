@@ -2,44 +2,59 @@ import type { AppLogLine } from "../src/contract/app.ts";
 import type { ErrorCode } from "../src/contract/errors.ts";
 import type { LogLine } from "../src/contract/session.ts";
 
-/** Codes of errors that the CLI itself detects. */
-export type LocalCode =
-  | "usage"
-  | "cancelled"
-  | "not_signed_in"
-  | "no_project"
-  | "project_exists"
-  | "config_invalid"
-  | "config_busy"
-  | "link_invalid"
-  | "link_mismatch"
-  | "host_unknown"
-  | "network"
-  | "timeout"
-  | "unexpected_response"
-  | "login_failed"
-  | "file"
-  | "git"
-  | "manifest_invalid"
-  | "self_host"
-  | "not_fast_forward"
-  | "session_failed"
-  | "session_stopped"
-  | "session_deleted"
-  | "deployment_failed"
-  | "checks_failed"
-  | "checks_pending"
-  | "webhook_failed"
-  | "channel_failed"
-  | "run_failed"
-  | "run_aborted"
-  | "run_rejected"
-  | "run_cut_off"
-  | "run_unanswered"
-  | "jq"
-  | "install_record_invalid"
-  | "update_unsupported"
-  | "update_failed";
+/** Codes of errors that the CLI itself detects. docs/troubleshooting.md has a section for each that is printed. */
+export const LOCAL_CODES = [
+  "usage",
+  "cancelled",
+  "not_signed_in",
+  "no_project",
+  "project_exists",
+  "config_invalid",
+  "config_busy",
+  "link_invalid",
+  "link_mismatch",
+  "host_unknown",
+  "network",
+  "timeout",
+  "unexpected_response",
+  "login_failed",
+  "file",
+  "git",
+  "manifest_invalid",
+  "self_host",
+  "not_fast_forward",
+  "session_failed",
+  "session_stopped",
+  "session_deleted",
+  "deployment_failed",
+  "checks_failed",
+  "checks_pending",
+  "webhook_failed",
+  "channel_failed",
+  "run_failed",
+  "run_aborted",
+  "run_rejected",
+  "run_cut_off",
+  "run_unanswered",
+  "jq",
+  "install_record_invalid",
+  "update_unsupported",
+  "update_failed",
+  "demo_failed",
+  "demo_stuck",
+  "runtime_missing",
+  "not_connected",
+  "prompt_failed",
+  "prompt_aborted",
+  "prompt_interrupted",
+] as const;
+
+export type LocalCode = (typeof LOCAL_CODES)[number];
+
+/** The code of another error, or of a host's answer: a newer host may have codes that this version does not know. */
+interface Coded {
+  code: string;
+}
 
 interface Extra {
   hint?: string | undefined;
@@ -62,12 +77,12 @@ interface LocalLogLine {
 /** An expected error: a message, a hint and the exit code. */
 export class CliError extends Error {
   override readonly name = "CliError";
-  readonly code: LocalCode | ErrorCode | (string & {});
+  readonly code: string;
   readonly extra: Extra;
 
-  constructor(code: LocalCode | ErrorCode | (string & {}), message: string, extra: Extra = {}) {
+  constructor(code: LocalCode | ErrorCode | Coded, message: string, extra: Extra = {}) {
     super(message);
-    this.code = code;
+    this.code = typeof code === "string" ? code : code.code;
     this.extra = extra;
   }
 

@@ -2,7 +2,7 @@ import { ChatClient, type ChatEvent } from "../../src/conversation/chat-client.t
 import type { Outcome } from "../../src/conversation/outcome.ts";
 import type { Runtime } from "../../src/conversation/runtime.ts";
 import type { Context } from "../context.ts";
-import { CliError } from "../failure.ts";
+import { CliError, type LocalCode } from "../failure.ts";
 import { count } from "../text.ts";
 import { askLine, outcomeLine } from "./lines.ts";
 import { makePrinter } from "./printer.ts";
@@ -88,7 +88,7 @@ function limit({ globals }: Context, { session }: Runtime): { promise: Promise<n
   return { promise, off: () => clearTimeout(timer) };
 }
 
-const CODES: Readonly<Record<Outcome, string>> = {
+const CODES: Readonly<Record<Outcome, LocalCode>> = {
   completed: "run_rejected",
   failed: "run_failed",
   aborted: "run_aborted",

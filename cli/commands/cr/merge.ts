@@ -39,5 +39,5 @@ async function explain(found: Found, conflict: CliError): Promise<CliError> {
     .call<{ change_request: ChangeRequest }>({ path: found.path })
     .then(({ change_request }) => recovery(change_request).trimEnd())
     .catch(() => "`svc cr show` lists the steps to resolve them.");
-  return new CliError(conflict.code, "Merge failed: the branches conflict.", { ...conflict.extra, hint });
+  return new CliError(conflict, "Merge failed: the branches conflict.", { ...conflict.extra, hint });
 }

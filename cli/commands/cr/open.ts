@@ -61,5 +61,5 @@ async function defaultHead(context: Context, project: ProjectRef): Promise<strin
 
 function notPushed(error: CliError, head: string): CliError {
   const hint = `Both branches must be on the git host. To push yours: git push -u origin ${shellWord(head)}`;
-  return new CliError(error.code, error.message, { ...error.extra, hint });
+  return new CliError(error, error.message, { ...error.extra, hint });
 }

@@ -72,10 +72,10 @@ export async function wake(demo: Demo, found: Found, session: Session): Promise<
 /** Adds how the demo continues, and without the agent runtime the command that installs it. */
 function withDemoHint({ context: { system } }: Demo, error: unknown): unknown {
   if (!(error instanceof CliError)) return error;
-  const { code, message, extra } = error;
+  const { message, extra } = error;
   if (!message.includes("agent runtime is not installed")) {
     const hint = `${extra.hint ?? ""}\n      To continue the demo: svc demo`.trim();
-    return new CliError(code, message, { ...extra, hint });
+    return new CliError(error, message, { ...extra, hint });
   }
   const beside = join(dirname(system.self[0] ?? ""), "svc-api");
   const program = existsSync(beside) ? shellWord(beside) : "svc-api";

@@ -31,7 +31,7 @@ export const preview: Handler<typeof table.preview> = async (context, { args, fl
 function perhapsPort(error: unknown, text: string | undefined): unknown {
   if (!(error instanceof CliError)) return error;
   const hint = `If it is a port, put the session's id before it: svc sessions preview <id> ${text}`;
-  return new CliError(error.code, error.message, { ...error.extra, hint });
+  return new CliError(error, error.message, { ...error.extra, hint });
 }
 
 function readPort(text: string | undefined): number {

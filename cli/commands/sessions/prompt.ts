@@ -4,7 +4,7 @@ import { follow } from "../../../src/conversation/follow.ts";
 import { isTransient } from "../../../src/conversation/transport.ts";
 import { path } from "../../api.ts";
 import type { Context } from "../../context.ts";
-import { CliError, usage } from "../../failure.ts";
+import { CliError, type LocalCode, usage } from "../../failure.ts";
 import { readText } from "../../input.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/session-prompts.ts";
@@ -120,16 +120,17 @@ async function requireLiveSession(found: Found, { session_id }: Prompt): Promise
 
 function notAnswered({ state, error, session_id, number }: Prompt): CliError {
   const why = error === null ? "" : `: ${oneLine(error)}`;
-  return new CliError(`prompt_${oneLine(state)}`, `Prompt ${number} ${HOW[state] ?? "ended"}${why}`, {
+  const { code, how } = ENDS[state] ?? { code: "prompt_failed", how: "ended" };
+  return new CliError(code, `Prompt ${number} ${how}${why}`, {
     session_id,
     hint: `To list all prompts: svc sessions prompts ${shortId({ session_id })}`,
   });
 }
 
-const HOW: Readonly<Record<string, string>> = {
-  failed: "failed",
-  aborted: "was aborted",
-  interrupted: "was interrupted",
+const ENDS: Readonly<Record<string, { code: LocalCode; how: string }>> = {
+  failed: { code: "prompt_failed", how: "failed" },
+  aborted: { code: "prompt_aborted", how: "was aborted" },
+  interrupted: { code: "prompt_interrupted", how: "was interrupted" },
 };
 
 function late({ session_id, number, state }: Prompt, seconds: number): CliError {
