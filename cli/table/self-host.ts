@@ -98,8 +98,8 @@ export const logs = spec({
   args: [
     {
       name: "service",
-      summary: "Only this service: api (svc-api), or db (Postgres, in Docker)",
-      choices: ["api", "db"],
+      summary: "Only this service: api (svc-api), or in Docker db (Postgres) or caddy (TLS)",
+      choices: ["api", "db", "caddy"],
     },
   ],
   flags: {

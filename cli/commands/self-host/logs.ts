@@ -25,6 +25,11 @@ export const logs: Handler<typeof table.logs> = async (context, { args, flags })
   if (mode === "native") {
     if (args.service === "db")
       throw usage("A native server has no service db: its database is embedded in api.");
+    if (args.service === "caddy")
+      throw usage(
+        "A native server does not run Caddy.",
+        "A Caddy of your own has a log: journalctl -u caddy",
+      );
     await print(system, lastLines(stack, tail));
     if (flags.follow) await follow(system, stack);
     return;

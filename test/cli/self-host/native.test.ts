@@ -155,6 +155,10 @@ test("the next start has the data and the token of the first", async () => {
   expect(log.stdout).toContain("svc-api: SVC_IDLE_TIMEOUT must be");
   expect(log.stdout).toContain("listens on");
   expect((await server.selfHost("logs", "db")).code).toBe(2);
+  expect(await server.selfHost("logs", "caddy")).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("A native server does not run Caddy."),
+  });
 });
 
 test("settings that are missing are not replaced by new secrets", async () => {
