@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readDotenv } from "../../cli/dotenv.ts";
 import { failure, fakeApi } from "../helpers/cli-api.ts";
@@ -99,6 +99,24 @@ describe("env", () => {
     expect(again.stderr).toContain("--force");
     expect((await run(["env", "pull", "--force"], { home })).code).toBe(0);
     expect(readFileSync(file, "utf8")).toContain("API_KEY=");
+  });
+
+  test.each([".env", "sub folder/[a]*.env"])("pull keeps %s out of commits of the clone", async (out) => {
+    const home = makeHome();
+    const git = (...args: string[]) => {
+      const { exitCode, stdout } = Bun.spawnSync(["git", ...args], { cwd: home.cwd });
+      expect(exitCode).toBe(0);
+      return stdout.toString();
+    };
+    git("init", "--quiet");
+    mkdirSync(join(home.cwd, "sub folder"));
+    for (let times = 0; times < 2; times++)
+      expect((await run(["env", "pull", "--force", "--out", out], { home })).code).toBe(0);
+    writeFileSync(join(home.cwd, "other.env"), "");
+    git("add", "--all");
+    expect(git("ls-files")).toBe("other.env\n");
+    const lines = readFileSync(join(home.cwd, ".git/info/exclude"), "utf8").trim().split("\n");
+    expect(lines.filter((line) => line.endsWith(".env"))).toHaveLength(1);
   });
 
   test("push sends only entries with a value", async () => {

@@ -1,7 +1,8 @@
-import { appendFile, mkdir, readFile, writeFile } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { CliError, systemCode } from "../../failure.ts";
 import { findRepository } from "../../git-branch.ts";
+import { addExclude, excludeFile } from "../../git-exclude.ts";
 import { linkPath } from "../../link.ts";
 
 /** The content of `.svc/.gitignore`, which is part of the repository like the rest of `.svc`. */
@@ -18,10 +19,10 @@ const PATTERN = "**/.svc/link.json";
 export async function ignoreLink(folder: string): Promise<void> {
   const repository = await findRepository(folder);
   const file = repository
-    ? join(await commonDir(repository.gitDir), "info", "exclude")
+    ? await excludeFile(repository.gitDir)
     : join(dirname(linkPath(folder)), ".gitignore");
   try {
-    if (repository) await addLine(file);
+    if (repository) await addExclude(file, PATTERN);
     else await writeFile(file, IGNORED, { flag: "wx" });
   } catch (error) {
     const code = systemCode(error) ?? "unknown error";
@@ -30,20 +31,4 @@ export async function ignoreLink(folder: string): Promise<void> {
       hint: "Make the file writable, then link again.",
     });
   }
-}
-
-/** A linked work tree shares `info/exclude` with the main one. */
-async function commonDir(gitDir: string): Promise<string> {
-  const common = await readFile(join(gitDir, "commondir"), "utf8").catch(() => null);
-  return common === null ? gitDir : resolve(gitDir, common.trimEnd());
-}
-
-async function addLine(file: string): Promise<void> {
-  const text = await readFile(file, "utf8").catch((error: unknown) => {
-    if (systemCode(error) === "ENOENT") return "";
-    throw error;
-  });
-  if (text.split(/\r?\n/).includes(PATTERN)) return;
-  await mkdir(dirname(file), { recursive: true });
-  await appendFile(file, `${text === "" || text.endsWith("\n") ? "" : "\n"}${PATTERN}\n`);
 }
