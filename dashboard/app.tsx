@@ -19,6 +19,7 @@ const NewProject = lazyPage(async () => (await import("./pages/projects/new-proj
 const Account = lazyPage(async () => (await import("./pages/accounts/account.tsx")).Account);
 const Usage = lazyPage(async () => (await import("./pages/usage/usage.tsx")).Usage);
 const Settings = lazyPage(async () => (await import("./pages/settings/settings.tsx")).Settings);
+const Server = lazyPage(async () => (await import("./pages/server/server.tsx")).Server);
 const Secrets = lazyPage(async () => (await import("./pages/secrets/secrets.tsx")).Secrets);
 const ProjectSettings = lazyPage(
   async () => (await import("./pages/project-settings/project-settings.tsx")).ProjectSettings,
@@ -74,6 +75,7 @@ function Pages() {
         <Route path="/" component={Projects} />
         <Route path="/new" component={NewProject} />
         <Route path="/settings" component={Settings} />
+        <Route path="/server" component={Server} />
         <Route path="/accounts/:accountId/usage">
           {({ accountId }) => <Usage key={accountId} accountId={accountId} />}
         </Route>

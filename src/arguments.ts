@@ -8,6 +8,7 @@ export type Wanted =
   | { verb: "admin token"; email: string; name: string }
   | { verb: "admin user"; email: string }
   | { verb: "admin link"; email: string }
+  | { verb: "admin operator"; email: string; revoke: boolean }
   | { verb: "backup"; out: string; withKey: boolean }
   | { verb: "restore"; from: string }
   | { verb: "runtime install" }
@@ -24,6 +25,7 @@ export const USAGE = `svc-api: the svc server
   svc-api admin token --email <e>       create a token for a user and print it
   svc-api admin link --email <e>        print a link with which a user sets a password
   svc-api admin user --email <e>        set the password of a user, from standard input
+  svc-api admin operator --email <e>    let a user manage the server's settings; --revoke ends that
   svc-api backup --out <file|->         back up database, repositories and master key, also of a running server
   svc-api restore --from <file|->       restore a backup into an empty data folder (and an empty database)
   svc-api runtime install               install the agent runtime (opencode) into the data folder
@@ -32,7 +34,7 @@ export const USAGE = `svc-api: the svc server
 
 The admin commands and backup work on the data folder of this machine, whether or not a server is running.
 A backup contains the master key, so that it is as secret as the server; --without-key leaves it out.
-If no user has the e-mail address, the admin commands create one.
+If no user has the e-mail address, token, link and user create one; the first user of a server is an operator.
 
 Examples
   svc-api admin token --email you@example.com --name laptop
@@ -58,13 +60,18 @@ export function readArguments(argv: string[]): Wanted {
       throw new UsageError("svc-api restore requires --from <file>, or --from - for standard input.");
     return { verb: words, from: values.from };
   }
-  if (words !== "admin token" && words !== "admin user" && words !== "admin link") {
+  const admin = ADMIN.find((verb) => verb === words);
+  if (!admin) {
     throw new UsageError(`Unknown command: "${words}". Run svc-api --help for a list of commands.`);
   }
   if (!values.email) throw new UsageError(`svc-api ${words} requires --email <address>.`);
-  if (words !== "admin token") return { verb: words, email: values.email };
-  return { verb: words, email: values.email, name: values.name ?? "created by svc-api admin" };
+  const { email } = values;
+  if (admin === "admin token") return { verb: admin, email, name: values.name ?? "created by svc-api admin" };
+  if (admin === "admin operator") return { verb: admin, email, revoke: values.revoke === true };
+  return { verb: admin, email };
 }
+
+const ADMIN = ["admin token", "admin user", "admin link", "admin operator"] as const;
 
 function parse(argv: string[]) {
   try {
@@ -77,6 +84,7 @@ function parse(argv: string[]) {
         out: { type: "string" },
         from: { type: "string" },
         "without-key": { type: "boolean" },
+        revoke: { type: "boolean" },
         help: { type: "boolean", short: "h" },
         version: { type: "boolean", short: "V" },
       },

@@ -64,6 +64,7 @@ async function commandOf(wanted: Extract<Wanted, { email: string }>): Promise<Ad
   const { email } = wanted;
   if (wanted.verb === "admin token") return { verb: "token", email, name: wanted.name };
   if (wanted.verb === "admin link") return { verb: "link", email };
+  if (wanted.verb === "admin operator") return { verb: "operator", email, revoke: wanted.revoke };
   return { verb: "user", email, password: (await Bun.stdin.text()).replace(FINAL_NEWLINE, "") };
 }
 

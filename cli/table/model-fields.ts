@@ -4,6 +4,7 @@ import { fieldsOf } from "./fields.ts";
 export const UPSTREAM_FIELDS = fieldsOf<ModelUpstream>()([
   "id",
   "source",
+  "overridden",
   "format",
   "url",
   "models",

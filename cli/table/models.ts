@@ -2,16 +2,24 @@ import { MODEL_FORMATS } from "../../src/contract/model-upstream.ts";
 import { bind, type Group, spec } from "../spec.ts";
 import { UPSTREAM_FIELDS } from "./model-fields.ts";
 
+const SERVER = {
+  kind: "boolean",
+  summary: "Those of the server, for all projects; only for operators of the server",
+} as const;
+
 export const ls = spec({
   path: ["models", "ls"],
   guesses: ["list"],
   summary: "List the services that run the project's models: its own, and the server's",
-  about: ["Keys are never shown, nor the URLs of the server's services."],
+  about: [
+    "Keys are never shown, nor the URLs of the server's services, except to operators with --server. Those of the server's configuration come first, and one with the same id is not used.",
+  ],
   args: [],
-  flags: {},
+  flags: { server: SERVER },
   fields: UPSTREAM_FIELDS,
   examples: [
     ["svc models ls", "List all"],
+    ["svc models ls --server", "List those of the server"],
     ["svc models ls --jq '.[].models[]?.id'", "The names of the models"],
   ],
 });
@@ -45,12 +53,14 @@ export const add = spec({
       summary:
         "A model, with its prices in US dollars per million tokens if they are known: id=input/output or id=input/output/cached. Without --model, the service takes any name",
     },
+    server: SERVER,
     "keep-key": { kind: "boolean", summary: "Keep the stored key of a service whose URL stays the same" },
   },
   fields: UPSTREAM_FIELDS,
   examples: [
     ["svc models add openai --url https://api.openai.com/v1 --model gpt-5=1.25/10/0.125", "One model"],
     ["svc models add claude --format anthropic --url https://api.anthropic.com < key.txt", "Any model"],
+    ["svc models add local --server --url http://127.0.0.1:11434/v1", "For all projects of the server"],
   ],
 });
 
@@ -59,7 +69,7 @@ export const rm = spec({
   guesses: ["remove", "delete"],
   summary: "Remove one of the project's own services, with its key",
   args: [{ name: "id", summary: "The service", required: true }],
-  flags: {},
+  flags: { server: SERVER },
   fields: ["id", "removed"],
   examples: [
     ["svc models rm openai", "Remove one"],

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { Link } from "wouter";
+import { useMe } from "../api/accounts.ts";
 import { useSignOut } from "../api/sign-out.ts";
 import { useSignedIn } from "../api/signed-in.ts";
 import { Button } from "../parts/button.tsx";
@@ -37,6 +38,7 @@ export function Shell({ children }: { children: ReactNode }) {
 
 function UserMenu() {
   const { data } = useSignedIn();
+  const { data: me } = useMe();
   const signOut = useSignOut("/login");
   return (
     <details name="menu" className="relative">
@@ -51,6 +53,11 @@ function UserMenu() {
         <Link href="/settings" className="text-accent underline">
           Settings and tokens
         </Link>
+        {me?.is_operator && (
+          <Link href="/server" className="text-accent underline">
+            Server
+          </Link>
+        )}
         <ThemeChoice />
         <Button busy={signOut.isPending} onClick={() => signOut.mutate()}>
           Sign out

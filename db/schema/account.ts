@@ -28,6 +28,8 @@ export const users = pgTable(
     githubId: text("github_id").unique("users_github_id_unique"),
     /** Whether the address is verified: by an operator, an owner's invitation or GitHub. */
     emailProven: boolean("email_proven").notNull().default(true),
+    /** Whether the user manages the server's own settings. It grants nothing in accounts and projects. */
+    isOperator: boolean("is_operator").notNull().default(false),
     createdAt: time("created_at").notNull().defaultNow(),
     updatedAt: time("updated_at").notNull().defaultNow(),
   },

@@ -9,6 +9,8 @@ import {
   pgTable,
   primaryKey,
   text,
+  unique,
+  uniqueIndex,
   uuid,
 } from "drizzle-orm/pg-core";
 import { MODEL_FORMATS, type UpstreamModel } from "../../src/contract/model-upstream.ts";
@@ -102,23 +104,27 @@ export const modelSpend = pgTable(
   (table) => [primaryKey({ columns: [table.scope, table.period] })],
 );
 
-/** Services that run models, which a project brings itself. */
+/** Services that run models: of a project, and of the server. */
 export const modelUpstreams = pgTable(
   "model_upstreams",
   {
-    projectId: uuid("project_id")
-      .notNull()
-      .references(() => projects.projectId, { onDelete: "cascade" }),
-    /** Its name in the project. */
+    /** Null: it serves all projects. */
+    projectId: uuid("project_id").references(() => projects.projectId, { onDelete: "cascade" }),
+    /** Its name in the project, or on the server. */
     upstreamId: text("upstream_id").notNull(),
     format: modelFormat("format").notNull(),
     url: text("url").notNull(),
-    /** Sealed, bound to project, name and URL. */
+    /** Sealed, bound to its project (or the server), name and URL. */
     key: text("key").notNull(),
     /** Null: it accepts any name. */
     models: json("models").$type<UpstreamModel[]>(),
     createdBy: uuid("created_by").references(() => users.userId, { onDelete: "set null" }),
     updatedAt: time("updated_at").notNull().defaultNow(),
   },
-  (table) => [primaryKey({ columns: [table.projectId, table.upstreamId] })],
+  (table) => [
+    unique("model_upstreams_project_id_upstream_id_unique").on(table.projectId, table.upstreamId),
+    uniqueIndex("model_upstreams_server_upstream_id")
+      .on(table.upstreamId)
+      .where(sql`${table.projectId} is null`),
+  ],
 );

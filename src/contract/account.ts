@@ -11,6 +11,7 @@ export const me = Type.Object({
   user_id: uuid,
   email: Type.String(),
   name: Type.String(),
+  is_operator: Type.Boolean({ description: "Whether the user manages the server's own settings" }),
   accounts: Type.Array(
     Type.Object({
       account_id: uuid,

@@ -5,7 +5,7 @@ import { nullable, oneOf } from "./schema.ts";
 /** The wire formats of the model gateway. */
 export const MODEL_FORMATS = ["openai", "anthropic"] as const;
 
-/** Own upstreams of one project, and models of one of them. */
+/** Stored upstreams of one project, or of the server, and models of one of them. */
 export const UPSTREAMS_MAX = 20;
 export const UPSTREAM_MODELS_MAX = 200;
 /** US dollars per million tokens: a price above it is a mistake. */
@@ -33,16 +33,22 @@ export type UpstreamModel = Static<typeof upstreamModel>;
 /** A service that runs models, as it crosses the wire: without its key. */
 export const modelUpstream = Type.Object({
   id: Type.String(),
-  source: oneOf(["project", "server"]),
+  /** `configuration`: in the list of the server's upstreams, those of its file and variables. */
+  source: oneOf(["project", "server", "configuration"]),
+  overridden: Type.Boolean({
+    description: "Whether the server's configuration has the same id, so that this one is not used",
+  }),
   format: oneOf(MODEL_FORMATS),
-  url: nullable(Type.String({ description: "The base URL; null for an upstream of the server" })),
+  url: nullable(
+    Type.String({ description: "The base URL; null for an upstream of the server in the list of a project" }),
+  ),
   models: nullable(Type.Array(upstreamModel, { description: "null: the upstream accepts any name" })),
   author: nullable(author),
   updated_at: nullable(Type.String({ format: "date-time" })),
 });
 export type ModelUpstream = Static<typeof modelUpstream>;
 
-/** Body of `PUT /v1/projects/:id/model-upstreams/:upstream`. */
+/** Body of `PUT /v1/projects/:id/model-upstreams/:upstream` and `PUT /v1/server/model-upstreams/:upstream`. */
 export const setModelUpstreamBody = Type.Object(
   {
     format: oneOf(MODEL_FORMATS),

@@ -6,6 +6,7 @@ import { StandInProvider } from "./stand-in-provider.ts";
 /** The callers, from fewest to most permissions. The agent's token is tested on another session and on its own. */
 export const CALLERS = [
   "stranger",
+  "operator",
   "agent, other session",
   "agent, own session",
   "script",
@@ -41,6 +42,7 @@ export async function startCallers(): Promise<CallersBench> {
   const { api, remote } = bench;
   const people = {
     stranger: "stranger@example.com",
+    operator: "operator@example.com",
     member: "member@example.com",
     admin: "admin@example.com",
   };
@@ -50,6 +52,8 @@ export async function startCallers(): Promise<CallersBench> {
     and user_id = (select user_id from users where email = ${people.admin})`;
   const [other] = await sql`select user_id from users where email = ${OTHER}`;
   let state = await makeState();
+  // the owner was the first user, and is an operator otherwise
+  await sql`update users set is_operator = (email = ${people.operator})`;
 
   async function makeState() {
     await bench.leave(OTHER);
@@ -62,6 +66,7 @@ export async function startCallers(): Promise<CallersBench> {
     const changes = { own: await propose(at, own), other: await propose(at, other) };
     const tokens: Record<Caller, string> = {
       stranger: await api.mint(people.stranger),
+      operator: await api.mint(people.operator),
       "agent, other session": own.token,
       "agent, own session": own.token,
       script: (await api.call("POST", `${at}/cli-token`, { body: {} })).body.token,

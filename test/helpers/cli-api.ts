@@ -258,6 +258,7 @@ export const ME: Me = {
   user_id: USER_ID,
   email: "ada@example.com",
   name: "Ada",
+  is_operator: true,
   accounts: [{ account_id: ACCOUNT_ID, name: "Ada's", slug: "ada", role: "owner", tier: "self-hosted" }],
 };
 

@@ -58,3 +58,26 @@ test.each<[string[], string, number, string]>([
   expect([failed.code, failed.stdout]).toEqual([code, ""]);
   expect(failed.stderr).toContain(message);
 });
+
+test("an operator adds, lists and removes a service of the server, at a private address", async () => {
+  const url = "http://127.0.0.1:11434/v1";
+  const added = await run(["add", "local", "--server", "--url", url], KEY);
+  expect([added.code, added.stdout]).toEqual([0, "Models of local are called with the server's own key.\n"]);
+  const shadowed = await run(["add", "first", "--server", "--url", url], KEY);
+  expect(shadowed.stderr).toContain("used instead");
+  const listed = (await run(["ls", "--server"])).stdout;
+  expect(listed).toContain(`local\tserver\topenai\t${url}\tany\n`);
+  expect(listed).toContain("first\tserver (not used)\t");
+  expect(JSON.parse((await run(["ls", "--json"])).stdout).at(-1)).toMatchObject({ id: "local", url: null });
+  expect((await run(["rm", "local"])).code).toBe(1);
+  for (const id of ["local", "first"]) expect((await run(["rm", id, "--server"])).code).toBe(0);
+  expect((await run(["rm", "local", "--server"])).stderr).toContain("svc models ls --server");
+});
+
+test("a member who is no operator cannot see the server's services", async () => {
+  const token = await bench.sessions.api.mint("second@example.com");
+  const env = { SVC_API_URL: `${bench.sessions.api.url}/v1`, SVC_CLI_TOKEN: token };
+  const refused = await svc(["models", "ls", "--server"], { env });
+  expect([refused.code, refused.stdout]).toEqual([expect.any(Number), ""]);
+  expect(refused.stderr).toContain("operator");
+});

@@ -55,6 +55,7 @@ test("a project's own upstream serves its models with its own key, which is show
     {
       id: "mine",
       source: "project",
+      overridden: false,
       format: "openai",
       url: own.url,
       models: [{ id: "fast", name: "own-fast", input: 3, output: 4 }],
@@ -212,7 +213,7 @@ test("an upstream of the server that takes any model is listed as such", async (
   const shown = await sessions.api.call("GET", `/v1/projects/${sessions.projectId}/model-upstreams`);
   expect(shown.body.model_upstreams).toEqual([
     {
-      ...{ id: "default", source: "server", format: "openai", url: null, models: null },
+      ...{ id: "default", source: "server", overridden: false, format: "openai", url: null, models: null },
       ...{ author: null, updated_at: null },
     },
   ]);

@@ -9,10 +9,11 @@ import { readSecret } from "../../input.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/models.ts";
 import { oneLine } from "../../text.ts";
+import { upstreamsPath } from "./at.ts";
 
 export const add: Handler<typeof table.add> = async (context, { args, flags }) => {
   const models = flags.model.map(readModel);
-  const { id } = await context.project();
+  const at = await upstreamsPath(context, flags);
   const api = await context.api();
   const body: SetModelUpstreamBody = {
     format: flags.format ?? "openai",
@@ -22,13 +23,17 @@ export const add: Handler<typeof table.add> = async (context, { args, flags }) =
   };
   const made = await api.call<ModelUpstream>({
     method: "PUT",
-    path: path`/projects/${id}/model-upstreams/${args.id}`,
+    path: at + path`/${args.id}`,
     body,
   });
   await context.out.result(
     made,
-    () => `Models of ${oneLine(made.id)} are called with the project's own key.\n`,
+    () => `Models of ${oneLine(made.id)} are called with the ${made.source}'s own key.\n`,
   );
+  if (made.overridden)
+    await context.out.note(
+      `The server's configuration has a service ${oneLine(made.id)}, too, which is used instead. Choose another id.`,
+    );
   await context.out.note(
     "Running sessions use it within a second. Those that started before there was any service need: svc sessions restart <id>",
   );

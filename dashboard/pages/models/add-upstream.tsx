@@ -11,7 +11,7 @@ const FORMATS = [
 ] as const;
 
 interface Props {
-  /** API path of the project's upstreams, below `/v1`. */
+  /** API path of the upstreams, below `/v1`. */
   at: string;
   onDone: () => Promise<void>;
   onClose: () => void;

@@ -136,6 +136,8 @@ function toCommand(body: unknown): AdminCommand | null {
   if (typeof email !== "string") return null;
   if (verb === "token" && typeof name === "string") return { verb, email, name };
   if (verb === "link") return { verb, email };
+  const revoke = field("revoke");
+  if (verb === "operator" && typeof revoke === "boolean") return { verb, email, revoke };
   if (verb === "user" && typeof password === "string") return { verb, email, password };
   return null;
 }

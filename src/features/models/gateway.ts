@@ -13,11 +13,11 @@ import { listModels } from "./list-models.ts";
 import { createOutcomes, type Seen } from "./outcomes.ts";
 import { sendShort } from "./pass-whole.ts";
 import { methodOf, modelRoute } from "./paths.ts";
-import { createUpstreamFinder } from "./project-upstreams.ts";
 import { createRate } from "./rate.ts";
 import { createRecorder } from "./record.ts";
 import { readModelRequest } from "./request-body.ts";
 import { type Outgoing, send } from "./send.ts";
+import { createUpstreamFinder } from "./stored-upstreams.ts";
 
 export interface ModelGateway {
   /** Decides about a request with an `isModelPath` path. */

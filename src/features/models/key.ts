@@ -7,7 +7,7 @@ import { SvcError } from "../../contract/errors.ts";
 import { MODEL_KEY_PREFIX } from "../../contract/token.ts";
 import type { Deps } from "../../deps.ts";
 import { createCache } from "../../lib/cache.ts";
-import { upstreamsOf } from "./project-upstreams.ts";
+import { upstreamsOf } from "./stored-upstreams.ts";
 
 /** The session that a key belongs to. */
 export interface KeyHolder {

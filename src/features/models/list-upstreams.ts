@@ -7,52 +7,71 @@ import type { Deps } from "../../deps.ts";
 import { authorOf, namesOf } from "../../identity/auth/actor.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import type { Model, Upstream } from "../../models/catalog.ts";
-import { rowsOf, type UpstreamRow } from "./project-upstreams.ts";
+import { hasId, isOf, type Owner, rowsOf, type UpstreamRow, upstreamsOf } from "./stored-upstreams.ts";
 
 /** The upstreams that serve the models of a project: its own, then the server's. No keys. */
 export async function listUpstreams(
-  { db, models }: Pick<Deps, "db" | "models">,
+  deps: Pick<Deps, "db" | "keys" | "models">,
   { projectId }: ProjectRow,
 ): Promise<{ model_upstreams: ModelUpstream[] }> {
-  const own = await allToWire(db, await rowsOf(db, projectId));
-  return { model_upstreams: [...own, ...models.upstreams().map(ofServer)] };
+  const own = await allToWire(deps, deps.db, await rowsOf(deps.db, projectId));
+  const { server } = await upstreamsOf(deps, deps.db, projectId);
+  // the operator's URL may be an address of the operator's network
+  const others = server.map((upstream) => ({ ...unauthored(upstream, "server"), url: null }));
+  return { model_upstreams: [...own, ...others] };
 }
 
-/** Removes an upstream with its key. @throws not_found */
+/** The server's upstreams, for operators: those of its configuration, then those in the database. No keys. */
+export async function listServerUpstreams(
+  deps: Pick<Deps, "db" | "models">,
+): Promise<{ model_upstreams: ModelUpstream[] }> {
+  const configured = deps.models.upstreams().map((upstream) => unauthored(upstream, "configuration"));
+  const stored = await allToWire(deps, deps.db, await rowsOf(deps.db, null));
+  return { model_upstreams: [...configured, ...stored] };
+}
+
+/** Removes a stored upstream with its key. @throws not_found */
 export async function removeUpstream(
   { db }: Pick<Deps, "db">,
-  { projectId }: ProjectRow,
+  owner: Owner,
   upstreamId: string,
 ): Promise<{ ok: true }> {
   const [gone] = await db
     .delete(modelUpstreams)
-    .where(isUpstream(projectId, upstreamId))
+    .where(isUpstream(owner, upstreamId))
     .returning({ id: modelUpstreams.upstreamId });
   if (gone) return { ok: true };
   throw new SvcError(
     "not_found",
-    "The project has no such upstream of its own. List its upstreams with: svc models ls",
+    owner === null
+      ? "The database has no such upstream of the server. List them with: svc models ls --server"
+      : "The project has no such upstream of its own. List its upstreams with: svc models ls",
   );
 }
 
-export function isUpstream(projectId: string, upstreamId: string) {
-  return and(eq(modelUpstreams.projectId, projectId), eq(modelUpstreams.upstreamId, upstreamId));
+export function isUpstream(owner: Owner, upstreamId: string) {
+  return and(isOf(owner), eq(modelUpstreams.upstreamId, upstreamId));
 }
 
-export async function toWire(db: Db, row: UpstreamRow): Promise<ModelUpstream> {
-  const [shown] = await allToWire(db, [row]);
+export async function toWire(deps: Pick<Deps, "models">, db: Db, row: UpstreamRow): Promise<ModelUpstream> {
+  const [shown] = await allToWire(deps, db, [row]);
   if (!shown) throw new Error("an upstream was left out");
   return shown;
 }
 
-async function allToWire(db: Db, rows: readonly UpstreamRow[]): Promise<ModelUpstream[]> {
+async function allToWire(
+  { models }: Pick<Deps, "models">,
+  db: Db,
+  rows: readonly UpstreamRow[],
+): Promise<ModelUpstream[]> {
   const names = await namesOf(
     db,
     rows.map(({ createdBy }) => createdBy),
   );
   return rows.map((row) => ({
     id: row.upstreamId,
-    source: "project",
+    source: row.projectId === null ? "server" : "project",
+    overridden: row.projectId === null && hasId(models.upstreams(), row.upstreamId),
     format: row.format,
     url: row.url,
     models: row.models,
@@ -61,13 +80,13 @@ async function allToWire(db: Db, rows: readonly UpstreamRow[]): Promise<ModelUps
   }));
 }
 
-/** The operator's URL may be an address of the operator's network. */
-function ofServer({ id, format, models }: Upstream): ModelUpstream {
+function unauthored({ id, format, url, models }: Upstream, source: ModelUpstream["source"]): ModelUpstream {
   return {
     id,
-    source: "server",
+    source,
+    overridden: false,
     format,
-    url: null,
+    url,
     models: models && [...models.values()].map(modelToWire),
     author: null,
     updated_at: null,

@@ -5,12 +5,13 @@ import { usage, usageQuery } from "../../contract/usage.ts";
 import type { Deps } from "../../deps.ts";
 import { answer, listOf, ok, uuidParam } from "../../http/schema.ts";
 import { guard } from "../../identity/auth/guard.ts";
-import { listUpstreams, removeUpstream } from "./list-upstreams.ts";
+import { listServerUpstreams, listUpstreams, removeUpstream } from "./list-upstreams.ts";
 import { setUpstream } from "./set-upstream.ts";
 import { readUsage } from "./usage.ts";
 
 /** Usage and upstreams of models. The calls themselves are `gateway.ts`. */
-export const modelRoutes = (deps: Deps) => new Elysia().use(usageRoutes(deps)).use(upstreamRoutes(deps));
+export const modelRoutes = (deps: Deps) =>
+  new Elysia().use(usageRoutes(deps)).use(upstreamRoutes(deps)).use(serverUpstreamRoutes(deps));
 
 /** What an account's model calls have used. */
 const usageRoutes = (deps: Deps) =>
@@ -38,10 +39,31 @@ const upstreamRoutes = (deps: Deps) =>
     })
     .put(
       "/:upstream",
-      ({ caller, project, params, body }) => setUpstream(deps, caller, project, params.upstream, body),
+      ({ caller, project, params, body }) =>
+        setUpstream(deps, caller, project.projectId, params.upstream, body),
       { ...one, body: setModelUpstreamBody, ...answer(200, modelUpstream) },
     )
-    .delete("/:upstream", ({ project, params }) => removeUpstream(deps, project, params.upstream), {
+    .delete("/:upstream", ({ project, params }) => removeUpstream(deps, project.projectId, params.upstream), {
       ...one,
+      ...answer(200, ok),
+    });
+
+const oneOfServer = { operator: true, params: Type.Object({ upstream: Type.String() }) } as const;
+
+/** The server's upstreams that are in the database, for operators. */
+const serverUpstreamRoutes = (deps: Deps) =>
+  new Elysia({ prefix: "/server/model-upstreams", tags: ["models"] })
+    .use(guard(deps))
+    .get("", () => listServerUpstreams(deps), {
+      operator: true,
+      ...answer(200, listOf("model_upstreams", modelUpstream)),
+    })
+    .put("/:upstream", ({ caller, params, body }) => setUpstream(deps, caller, null, params.upstream, body), {
+      ...oneOfServer,
+      body: setModelUpstreamBody,
+      ...answer(200, modelUpstream),
+    })
+    .delete("/:upstream", ({ params }) => removeUpstream(deps, null, params.upstream), {
+      ...oneOfServer,
       ...answer(200, ok),
     });

@@ -1,4 +1,4 @@
-import { and, eq, ne } from "drizzle-orm";
+import { and, eq, isNull, ne, sql } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
 import { modelUpstreams } from "../../../db/schema/index.ts";
 import { SvcError } from "../../contract/errors.ts";
@@ -11,35 +11,35 @@ import {
 } from "../../contract/model-upstream.ts";
 import type { Deps } from "../../deps.ts";
 import { requireOutboundUrl } from "../../http/outbound-url.ts";
-import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
+import type { Caller } from "../../identity/auth/caller.ts";
 import { CatalogError, pricesOf, upstreamUrl } from "../../models/catalog.ts";
 import { lockProject } from "../projects/lock.ts";
 import { isUpstream, toWire } from "./list-upstreams.ts";
-import { keyPurpose } from "./project-upstreams.ts";
+import { isOf, type Owner, sealKey } from "./stored-upstreams.ts";
 
 /**
- * Adds an upstream to a project, or replaces it. Its key stays if none is given and the URL is the same.
+ * Adds an upstream to a project or to the server, or replaces it. Its key stays if none is given and the URL is the same.
  * @throws validation_failed, url_not_allowed
  */
 export async function setUpstream(
   deps: Deps,
   caller: Caller,
-  { projectId }: ProjectRow,
+  owner: Owner,
   upstreamId: string,
   body: SetModelUpstreamBody,
 ): Promise<ModelUpstream> {
   if (!new RegExp(UPSTREAM_ID).test(upstreamId))
     throw invalid("id", "must be 1 to 64 letters, digits, dots, dashes and underscores");
-  const url = checkUrl(deps, body.url);
+  const url = checkUrl(deps, owner, body.url);
   const models = body.models ?? null;
   for (const [index, model] of (models ?? []).entries()) checkModel(model, index, models ?? []);
   return await deps.db.transaction(async (tx) => {
-    await lockProject(tx, projectId);
-    await requireRoom(tx, projectId, upstreamId);
+    await lockUpstreams(tx, owner);
+    await requireRoom(tx, owner, upstreamId);
     const key =
       body.key === undefined
-        ? await storedKey(tx, projectId, upstreamId, url)
-        : deps.keys.seal(projectId, keyPurpose(upstreamId, url), body.key);
+        ? await storedKey(tx, owner, upstreamId, url)
+        : sealKey(deps.keys, { owner, id: upstreamId, url }, body.key);
     const values = {
       format: body.format,
       url,
@@ -50,16 +50,24 @@ export async function setUpstream(
     };
     const [row] = await tx
       .insert(modelUpstreams)
-      .values({ projectId, upstreamId, ...values })
-      .onConflictDoUpdate({ target: [modelUpstreams.projectId, modelUpstreams.upstreamId], set: values })
+      .values({ projectId: owner, upstreamId, ...values })
+      .onConflictDoUpdate({ ...uniqueOf(owner), set: values })
       .returning();
     if (!row) throw new Error("the insert of an upstream returned no row");
-    return await toWire(tx, row);
+    return await toWire(deps, tx, row);
   });
 }
 
-function checkUrl(deps: Pick<Deps, "config">, text: string): string {
-  const url = requireOutboundUrl(deps.config, text);
+/** What makes an id unique. */
+function uniqueOf(owner: Owner) {
+  return owner === null
+    ? { target: modelUpstreams.upstreamId, targetWhere: isNull(modelUpstreams.projectId) }
+    : { target: [modelUpstreams.projectId, modelUpstreams.upstreamId] };
+}
+
+/** An operator may name an address of the server's network. */
+function checkUrl({ config }: Pick<Deps, "config">, owner: Owner, text: string): string {
+  const url = requireOutboundUrl(owner === null ? { allowPrivateAddresses: true } : config, text);
   try {
     return upstreamUrl(url, "The URL");
   } catch (error) {
@@ -75,21 +83,28 @@ function checkModel(model: UpstreamModel, index: number, all: readonly UpstreamM
   if (prices === undefined) throw invalid(at, "must have both input and output, or no prices");
 }
 
-async function requireRoom(tx: Db, projectId: string, upstreamId: string): Promise<void> {
-  const others = and(eq(modelUpstreams.projectId, projectId), ne(modelUpstreams.upstreamId, upstreamId));
+/** Changes run one after the other, so that the limit holds. @throws not_found */
+async function lockUpstreams(tx: Db, owner: Owner): Promise<void> {
+  if (owner !== null) return lockProject(tx, owner);
+  await tx.execute(sql`lock table ${modelUpstreams} in share row exclusive mode`);
+}
+
+async function requireRoom(tx: Db, owner: Owner, upstreamId: string): Promise<void> {
+  const others = and(isOf(owner), ne(modelUpstreams.upstreamId, upstreamId));
   if ((await tx.$count(modelUpstreams, others)) < UPSTREAMS_MAX) return;
+  const [whose, command] = owner === null ? ["server", "rm --server"] : ["project", "rm"];
   throw new SvcError(
     "validation_failed",
-    `The project has ${UPSTREAMS_MAX} upstreams, which is the limit. Remove one with: svc models rm`,
+    `The ${whose} has ${UPSTREAMS_MAX} upstreams, which is the limit. Remove one with: svc models ${command}`,
   );
 }
 
 /** @throws validation_failed if there is none, or only one for another URL */
-async function storedKey(tx: Db, projectId: string, upstreamId: string, url: string): Promise<string> {
+async function storedKey(tx: Db, owner: Owner, upstreamId: string, url: string): Promise<string> {
   const [stored] = await tx
     .select({ key: modelUpstreams.key })
     .from(modelUpstreams)
-    .where(and(isUpstream(projectId, upstreamId), eq(modelUpstreams.url, url)));
+    .where(and(isUpstream(owner, upstreamId), eq(modelUpstreams.url, url)));
   if (stored) return stored.key;
   throw invalid("key", "is required for a new upstream, and when its URL changes");
 }

@@ -7,7 +7,7 @@ import { publish } from "../../events/publish.ts";
 import { mintToken } from "../../identity/auth/token.ts";
 import { queueOf } from "../../jobs/places.ts";
 import { mintModelKey, revokeModelKey } from "../models/key.ts";
-import { defaultModelOf } from "../models/project-upstreams.ts";
+import { defaultModelOf } from "../models/stored-upstreams.ts";
 import type { RunKind, Start, StartPlan } from "../runs/kind.ts";
 import type { RunRow } from "../runs/row.ts";
 import { openSecrets } from "../secrets/open.ts";

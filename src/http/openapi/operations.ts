@@ -223,6 +223,15 @@ export const OPERATIONS: Readonly<Record<string, readonly [id: string, summary: 
   ],
   "PUT /v1/projects/:projectId/model-upstreams/:upstream": ["setModelUpstream", "Add or replace an upstream"],
   "DELETE /v1/projects/:projectId/model-upstreams/:upstream": ["removeModelUpstream", "Remove an upstream"],
+  "GET /v1/server/model-upstreams": ["listServerModelUpstreams", "List the upstreams of the server's models"],
+  "PUT /v1/server/model-upstreams/:upstream": [
+    "setServerModelUpstream",
+    "Add or replace an upstream of the server",
+  ],
+  "DELETE /v1/server/model-upstreams/:upstream": [
+    "removeServerModelUpstream",
+    "Remove an upstream of the server",
+  ],
   "GET /v1/projects/:projectId/channels": ["listChannels", "List the chat channels of a project"],
   "POST /v1/projects/:projectId/channels": ["connectChannel", "Connect a chat channel"],
   "DELETE /v1/projects/:projectId/channels/:channelId": ["disconnectChannel", "Disconnect a chat channel"],

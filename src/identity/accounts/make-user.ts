@@ -1,4 +1,4 @@
-import { eq } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
 import { accountMembers, accounts, users } from "../../../db/schema/index.ts";
 import type { Role } from "../../contract/account.ts";
@@ -16,6 +16,8 @@ interface NewUser {
   githubId?: string;
   /** False: the address is not verified. */
   emailProven?: boolean;
+  /** Whether the caller is the operator, who makes the first user of a server an operator in it. */
+  byOperator?: true;
   /** The account to join; without one the user gets their own. */
   joins?: Membership;
 }
@@ -33,12 +35,13 @@ export function readEmail(text: string): string {
 }
 
 /**
- * Finds the user with this e-mail address, or creates the user with their own account.
+ * Finds the user with this e-mail address, or creates the user with their own account, for the operator: the first user of
+ * a server becomes an operator.
  * @throws validation_failed for an invalid address.
  */
 export async function ensureUser(db: Db, email: string): Promise<{ userId: string; created: boolean }> {
   const address = readEmail(email);
-  const made = await makeUser(db, { email: address });
+  const made = await makeUser(db, { email: address, byOperator: true });
   if (made !== null) return { userId: made, created: true };
   const [known] = await db.select({ userId: users.userId }).from(users).where(eq(users.email, address));
   if (!known) throw new Error("a user was neither created nor found");
@@ -51,12 +54,12 @@ export async function ensureUser(db: Db, email: string): Promise<{ userId: strin
  * @returns the user's id; null when a user with this address already exists
  */
 export async function makeUser(db: Db, wanted: NewUser): Promise<string | null> {
-  const { joins, ...rest } = wanted;
+  const { joins, byOperator, ...rest } = wanted;
   const name = wanted.name?.trim() || wanted.email.slice(0, wanted.email.indexOf("@"));
   return db.transaction(async (tx) => {
     const [made] = await tx
       .insert(users)
-      .values({ ...rest, name })
+      .values({ ...rest, name, ...(byOperator && { isOperator: IS_FIRST }) })
       .onConflictDoNothing()
       .returning({ userId: users.userId });
     if (!made) return null;
@@ -66,6 +69,8 @@ export async function makeUser(db: Db, wanted: NewUser): Promise<string | null> 
     return userId;
   });
 }
+
+const IS_FIRST = sql<boolean>`not exists (select 1 from ${users})`;
 
 /** Makes a user a member; an existing member keeps their role. */
 export async function joinAccount(db: Db, userId: string, membership: Membership): Promise<void> {

@@ -128,6 +128,11 @@ export async function userOf(
   return user;
 }
 
+/** Whether a caller manages the server's own settings. */
+export async function isOperator({ db }: Pick<Deps, "db">, { userId }: Caller): Promise<boolean> {
+  return (await db.$count(users, and(eq(users.userId, userId), users.isOperator))) > 0;
+}
+
 const tokenColumns = {
   tokenId: tokens.tokenId,
   tokenName: tokens.name,

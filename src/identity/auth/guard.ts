@@ -2,7 +2,14 @@ import { Elysia } from "elysia";
 import type { Role } from "../../contract/account.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { Deps } from "../../deps.ts";
-import { type Caller, type Credentials, type ProjectRow, resolveCaller, resolveProject } from "./caller.ts";
+import {
+  type Caller,
+  type Credentials,
+  isOperator,
+  type ProjectRow,
+  resolveCaller,
+  resolveProject,
+} from "./caller.ts";
 import { cookieRequestOf, cookieSecret } from "./cookie.ts";
 
 /**
@@ -17,8 +24,8 @@ type Allowed = { caller: Caller; project: ProjectRow; role: Role };
 type UserCaller = Extract<Caller, { kind: "user" }>;
 
 /**
- * The macros by which a route declares its callers: `caller: true` (any token), `user: true` (a user token) or
- * `project: <access>` (on paths with `:projectId`). They run before the request is validated, so that unauthenticated
+ * The macros by which a route declares its callers: `caller: true` (any token), `user: true` (a user token),
+ * `operator: true` (a user token of an operator) or `project: <access>` (on paths with `:projectId`). They run before the request is validated, so that unauthenticated
  * callers learn nothing else about a route.
  */
 export function guard(deps: Deps) {
@@ -36,11 +43,18 @@ export function guard(deps: Deps) {
     user: (_: true) => ({
       detail: USER_TOKEN,
       async transform({ request }) {
-        const caller = await resolveCaller(deps, credentialsOf(deps, request));
-        if (caller.kind !== "user") {
+        users.set(request, await resolveUser(deps, request, "account"));
+      },
+      resolve: ({ request }) => ({ caller: known(users, request) }),
+    }),
+    operator: (_: true) => ({
+      detail: USER_TOKEN,
+      async transform({ request }) {
+        const caller = await resolveUser(deps, request, "server");
+        if (!(await isOperator(deps, caller))) {
           throw new SvcError(
             "forbidden",
-            "A project token cannot be used for account routes. Sign in with a user token.",
+            "Only an operator of this server may do this. On its machine, make a user one with: svc-api admin operator --email <address>",
           );
         }
         users.set(request, caller);
@@ -73,6 +87,16 @@ function credentialsOf(deps: Deps, request: Request): Credentials {
   const authorization = request.headers.get("authorization");
   if (authorization !== null) return { authorization };
   return { authorization, browser: cookieSecret(deps, cookieRequestOf(request)) };
+}
+
+/** @throws unauthorized; forbidden for a project token */
+async function resolveUser(deps: Deps, request: Request, what: "account" | "server"): Promise<UserCaller> {
+  const caller = await resolveCaller(deps, credentialsOf(deps, request));
+  if (caller.kind === "user") return caller;
+  throw new SvcError(
+    "forbidden",
+    `A project token cannot be used for ${what} routes. Sign in with a user token.`,
+  );
 }
 
 function allow(access: ProjectAccess, caller: Caller, role: Role): void {

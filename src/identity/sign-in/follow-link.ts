@@ -76,6 +76,7 @@ async function userByLink(
       email,
       name,
       passwordHash,
+      ...(row.kind === "first_user" && { byOperator: true }),
       ...(membership && { joins: membership }),
     });
     if (userId !== null) return userOf(tx, userId);
