@@ -14,6 +14,7 @@ const PAGES = [
   "/projects",
   "/projects/*",
   "/accounts/*",
+  "/server",
   "/settings",
   "/settings/*",
 ];
