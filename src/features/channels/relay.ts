@@ -18,7 +18,7 @@ import { type TaskResult, updateTask } from "./tasks.ts";
 const POLL_MS = 2_000;
 /** How often the status of one that works is updated: Slack allows about 50 updates a minute. */
 const PROGRESS_MS = 4_000;
-/** The same while the session does not run. */
+/** The same while the session does not run, unless it stopped with its server: then it starts again with it, for the prompt. */
 const STOPPED_MS = 30_000;
 /** A prompt that has not ended by then is no longer followed. */
 const FOLLOWED_DAYS = 7;
@@ -65,7 +65,7 @@ export async function relayPrompt(deps: Deps, task: TaskRow): Promise<TaskResult
     }
     const ageMs = (await deps.databaseTime(deps.db)).getTime() - task.createdAt.getTime();
     if (ageMs > FOLLOWED_DAYS * 86_400_000) return "done";
-    return again(isAlive(session) ? POLL_MS : STOPPED_MS);
+    return again(isAlive(session) || session.stopReason === "server" ? POLL_MS : STOPPED_MS);
   }
   if (!(await showEnd(posting, prompt))) return again(POLL_MS);
   await closeAsk(posting, "");
