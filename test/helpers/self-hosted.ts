@@ -27,7 +27,15 @@ export interface SelfHosted {
 }
 
 /** Compiled: a self-hosted server is started often, and from source each start takes three times as much CPU time. */
-export const SVC_API = resolve("dist/svc-api");
+const SVC_API = resolve("dist/svc-api");
+
+/**
+ * The line of a shell script that becomes svc-api. `svc self-host` does not pass on how the test command sets up Bun's
+ * compilers: without these settings, a start on the embedded database takes half as much CPU time again.
+ */
+export const RUN_API = `${Object.entries(process.env)
+  .flatMap(([name, value]) => (name.startsWith("BUN_JSC_") ? [`export ${name}=${value}; `] : []))
+  .join("")}exec '${SVC_API}' "$@"`;
 
 export function selfHosted(env: Record<string, string> = {}): SelfHosted {
   const home = makeHome();
@@ -35,7 +43,7 @@ export function selfHosted(env: Record<string, string> = {}): SelfHosted {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "svc-sh-")));
   const dir = join(folder, "sh");
   const program = join(folder, "svc-api");
-  writeFileSync(program, `#!/bin/sh\nexec '${SVC_API}' "$@"\n`);
+  writeFileSync(program, `#!/bin/sh\n${RUN_API}\n`);
   chmodSync(program, 0o755);
   const port = freePort();
   const selfHost = async (...args: string[]) => {

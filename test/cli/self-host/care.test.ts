@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { CHECKS } from "../../../cli/commands/self-host/doctor-checks.ts";
 import { svc } from "../../helpers/cli-run.ts";
-import { SVC_API, selfHosted } from "../../helpers/self-hosted.ts";
+import { RUN_API, selfHosted } from "../../helpers/self-hosted.ts";
 
 /** One server for the whole file: each test begins with the state that the one before left. */
 const server = selfHosted();
@@ -134,9 +134,8 @@ test("a backup is restored on a machine without a server, and refused where ther
 function program(name: string, version: string | null, broken = ""): string {
   const path = join(mkdtempSync(join(folder, `${name}-`)), "svc-api");
   const claim = version === null ? "" : `[ "$1" = version ] && echo "svc-api ${version}" && exit`;
-  const main = `exec '${SVC_API}' "$@"`;
   const serve = broken === "" ? "" : `[ $# = 0 ] && { ${broken}; }`;
-  writeFileSync(path, `#!/bin/sh\n${claim}\n${serve}\n${main}\n`);
+  writeFileSync(path, `#!/bin/sh\n${claim}\n${serve}\n${RUN_API}\n`);
   chmodSync(path, 0o755);
   return path;
 }
