@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { GitHost, GitHostKind } from "../../src/git/run/options.ts";
 import { type GitHttpServer, serveGit } from "./git-http.ts";
 import { runGit } from "./git-repo.ts";
+import { looseRef } from "./remote.ts";
 
 /** The first call reads the base's tip, the second makes the branch. */
 export type Step = "read" | "create";
@@ -207,6 +208,8 @@ class Repository {
   constructor(private readonly directory: string) {}
 
   async tip(branch: string): Promise<string | null> {
+    const loose = looseRef(this.directory, branch);
+    if (loose !== null) return loose;
     const { code, stdout } = await this.git(["rev-parse", "--verify", "--quiet", `refs/heads/${branch}`]);
     return code === 0 ? stdout.toString().trim() : null;
   }

@@ -66,21 +66,12 @@ export class Remote {
   /** The commit that a branch, or a commit itself, names. */
   sha(name: string): string {
     if (/^[0-9a-f]{40}([0-9a-f]{24})?$/.test(name)) return name;
-    return this.loose(name) ?? this.git("rev-parse", "--verify", `refs/heads/${name}`).trim();
+    return looseRef(this.path, name) ?? this.git("rev-parse", "--verify", `refs/heads/${name}`).trim();
   }
 
   has(branch: string): boolean {
     const asked = ["git", "-C", this.path, "show-ref", "--quiet", "--verify", `refs/heads/${branch}`];
-    return this.loose(branch) !== null || Bun.spawnSync(asked).success;
-  }
-
-  /** A branch's commit if it is a loose ref, read without starting git; null if it is packed or missing. */
-  private loose(branch: string): string | null {
-    try {
-      return readFileSync(join(this.path, "refs/heads", branch), "utf8").trim();
-    } catch {
-      return null;
-    }
+    return looseRef(this.path, branch) !== null || Bun.spawnSync(asked).success;
   }
 
   branch(name: string, at: string): void {
@@ -104,6 +95,17 @@ export class Remote {
 
   remove(): void {
     rmSync(join(this.path, ".."), { recursive: true, force: true });
+  }
+}
+
+/** A branch's commit if it is a loose ref, read without starting git; null if it is packed or missing. */
+export function looseRef(repository: string, branch: string): string | null {
+  // git accepts no such name, and no file above may pose as a branch
+  if (branch.includes("..")) return null;
+  try {
+    return readFileSync(join(repository, "refs/heads", branch), "utf8").trim();
+  } catch {
+    return null;
   }
 }
 
