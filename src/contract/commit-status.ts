@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { author } from "./author.ts";
+import { CONTEXT_MAX, CONTEXT_PATTERN } from "./limits.ts";
 import { nullable, oneOf } from "./schema.ts";
 
 /** The states of a commit status, as GitHub names them. */
@@ -8,15 +9,11 @@ export type StatusState = (typeof STATUS_STATES)[number];
 
 /** The context of a status that names none. */
 export const DEFAULT_CONTEXT = "default";
-/** Characters of a context, of a description and of a link, as GitHub limits them. */
-export const CONTEXT_MAX = 255;
+/** Characters of a description and of a link. */
 export const STATUS_DESCRIPTION_MAX = 140;
 export const TARGET_URL_MAX = 2_048;
 /** Contexts of one commit. */
 export const CONTEXTS_MAX = 100;
-
-/** A name without control characters that is not blank. */
-export const CONTEXT_PATTERN = "^(?=.*\\S)[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]+$";
 
 const text = Type.String();
 const time = Type.String({ format: "date-time" });

@@ -20,6 +20,9 @@ export const DIFF_MAX_BYTES = 5 * 1024 * 1024;
 export const DIFF_MAX_LINES = 20_000;
 /** A JSON diff's file list ends here, with `truncated: true`. */
 export const DIFF_MAX_FILES = 100_000;
+/** The name of a check, in characters, as GitHub limits it: on one line, not blank. */
+export const CONTEXT_MAX = 255;
+export const CONTEXT_PATTERN = "^(?=.*\\S)[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]+$";
 /** Names of projects, tokens and hosts, in characters. */
 export const NAME_MAX = 128;
 /** A `repo_url`, in characters. */

@@ -1,8 +1,14 @@
-import { CONTEXT_MAX, CONTEXT_PATTERN } from "../commit-status.ts";
 import { checkCron, isTimezone } from "../cron.ts";
 import { DAEMON_PORT, RUNTIME_PORT } from "../daemon.ts";
 import { isReservedName, RESERVED_NAME, SECRET_NAME } from "../environment.ts";
-import { NAME_MAX, PROMPT_MAX_BYTES, REF_MAX_BYTES, SECRET_MAX_BYTES } from "../limits.ts";
+import {
+  CONTEXT_MAX,
+  CONTEXT_PATTERN,
+  NAME_MAX,
+  PROMPT_MAX_BYTES,
+  REF_MAX_BYTES,
+  SECRET_MAX_BYTES,
+} from "../limits.ts";
 import { openBraces } from "../template.ts";
 
 /** A kind of value. */
