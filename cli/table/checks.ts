@@ -32,7 +32,7 @@ export const report = spec({
     },
   ],
   flags: {
-    commit: {
+    sha: {
       kind: "string",
       value: "sha",
       summary: "The full commit id; without it, the commit that is checked out",

@@ -112,11 +112,11 @@ test("checks report sends the state of the commit that is checked out, or of the
   } finally {
     rmSync(folder, { recursive: true });
   }
-  const given = await run(["checks", "report", "test", "success", "--commit", SHA.toUpperCase()]);
+  const given = await run(["checks", "report", "test", "success", "--sha", SHA.toUpperCase()]);
   expect(given.code).toBe(0);
   expect(api.seen.at(-1)?.path).toEndWith(`/statuses/${SHA}`);
   for (const bad of ["main", "HEAD", "--all", SHA.slice(1)])
-    expect((await run(["checks", "report", "test", "success", `--commit=${bad}`])).code).toBe(2);
+    expect((await run(["checks", "report", "test", "success", `--sha=${bad}`])).code).toBe(2);
   expect((await run(["checks", "report", "test", "passed"])).code).toBe(2);
 });
 

@@ -31,7 +31,7 @@ const DATA_LINES: Record<string, string[]> = {
   "cr approve": ["3"],
   "cr checks": ["3"],
   "checks ls": ["a".repeat(40)],
-  "checks report": ["test", "success", "--commit", "a".repeat(40)],
+  "checks report": ["test", "success", "--sha", "a".repeat(40)],
   "projects info": ["shop"],
   "projects new": ["--repo", "https://git.example.com/new.git"],
   "projects link": ["shop"],

@@ -10,7 +10,7 @@ import { oneLine } from "../../text.ts";
 export const report: Handler<typeof table.report> = async (context, { args, flags }) => {
   const { id } = await context.project();
   const api = await context.api();
-  const sha = await commitOf(context, flags.commit);
+  const sha = await commitOf(context, flags.sha);
   const status = await api.call<CommitStatus>({
     method: "POST",
     path: path`/projects/${id}/statuses/${sha}`,
