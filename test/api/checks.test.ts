@@ -4,33 +4,21 @@ import type { MergeStep } from "../../src/deps.ts";
 import { followEvents } from "../helpers/event-stream.ts";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
-import { type ReviewBench, startReviews } from "../helpers/reviewers.ts";
+import { mergePause, type ReviewBench, startReviews } from "../helpers/reviewers.ts";
 
 const test = needs("a real Postgres", POSTGRES);
 let bench: ReviewBench;
 /** A project token, as CI has one. */
 let ci: string;
-/** Called once, between two steps of a merge. */
-let between: { step: MergeStep; act(): unknown } | null = null;
+const pause = mergePause();
 
 beforeAll(async () => {
   if (!POSTGRES) return;
-  bench = await startReviews({
-    deps: {
-      async checkpoint(step) {
-        if (step !== between?.step) return;
-        const { act } = between;
-        between = null;
-        await act();
-      },
-    },
-  });
+  bench = await startReviews({ deps: pause.deps });
   ci = await bench.agent();
 });
 afterAll(() => bench?.stop());
-afterEach(() => {
-  between = null;
-});
+afterEach(() => pause.clear());
 
 const requires = (...checks: string[]) => `svc_version = 1\n[checks]\nrequired = ${JSON.stringify(checks)}\n`;
 const headOf = (cr: { head_ref: string }) => bench.remote.sha(cr.head_ref);
@@ -184,7 +172,7 @@ test("a check that fails during a merge holds it until the intent is recorded", 
   for (const [step, status] of rows) {
     const cr = await bench.open();
     await report(headOf(cr), { state: "success", context: "test" });
-    between = { step, act: () => report(headOf(cr), { state: "failure", context: "test" }) };
+    pause.at(step, () => report(headOf(cr), { state: "failure", context: "test" }));
     expect([step, (await merge(cr)).status]).toEqual([step, status]);
   }
 });
@@ -192,7 +180,7 @@ test("a check that fails during a merge holds it until the intent is recorded", 
 test("checks that the base begins to require during a merge are required", async () => {
   bench.rule(requires());
   const cr = await bench.open();
-  between = { step: "commit-written", act: () => bench.rule(requires("test")) };
+  pause.at("commit-written", () => bench.rule(requires("test")));
   expect((await merge(cr)).body.code).toBe("checks_required");
 });
 

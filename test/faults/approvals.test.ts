@@ -5,32 +5,20 @@ import type { Answer } from "../helpers/api.ts";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
 import { generator, SEED } from "../helpers/random.ts";
-import { asks, type ReviewBench, startReviews } from "../helpers/reviewers.ts";
+import { asks, mergePause, type ReviewBench, startReviews } from "../helpers/reviewers.ts";
 
 const test = needs("a real Postgres", POSTGRES);
 let bench: ReviewBench;
 let bob: string;
-/** Called once, between two steps of a merge. */
-let between: { step: MergeStep; act(): unknown } | null = null;
+const pause = mergePause();
 
 beforeAll(async () => {
   if (!POSTGRES) return;
-  bench = await startReviews({
-    deps: {
-      async checkpoint(step) {
-        if (step !== between?.step) return;
-        const { act } = between;
-        between = null;
-        await act();
-      },
-    },
-  });
+  bench = await startReviews({ deps: pause.deps });
   bob = await bench.member("bob@example.com");
 });
 afterAll(() => bench?.stop());
-afterEach(() => {
-  between = null;
-});
+afterEach(() => pause.clear());
 
 const approve = (cr: { number: number }) =>
   bench.call("POST", `/change-requests/${cr.number}/approve`, { token: bob });
@@ -98,16 +86,13 @@ test.each(rows)("at %s %s: only approved commits are merged", async (step, _, ac
     for (const { head_commit_sha } of approvals) approved.add(head_commit_sha);
   };
   note((await approve(cr)).body.approvals);
-  between = {
-    step,
-    async act() {
-      await act(cr);
-      const { body } = await bench.call("GET", `/change-requests/${cr.number}`);
-      note(body.change_request.approvals);
-    },
-  };
+  pause.at(step, async () => {
+    await act(cr);
+    const { body } = await bench.call("GET", `/change-requests/${cr.number}`);
+    note(body.change_request.approvals);
+  });
   const answer = await merge(cr);
-  expect(between).toBeNull();
+  expect(pause.isOver()).toBe(true);
   if (outcome === "merged") {
     expect([answer.status, answer.body.status]).toEqual([200, "merged"]);
     const [, second] = bench.remote.git("rev-parse", `${answer.body.merge_commit_sha}^@`).trim().split("\n");

@@ -1,4 +1,5 @@
 import postgres from "postgres";
+import type { MergeStep } from "../../src/deps.ts";
 import { type Answer, type Api, startApi } from "./api.ts";
 import { createDatabase } from "./postgres.ts";
 import { Remote } from "./remote.ts";
@@ -61,6 +62,29 @@ export async function startReviews(deps: Parameters<typeof startApi>[0] = {}): P
       await sql.end({ timeout: 1 });
       remote.remove();
       await database.drop();
+    },
+  };
+}
+
+/** What happens, once, between two steps of a merge: `deps` are for `startReviews`. */
+export function mergePause() {
+  let next: { step: MergeStep; act(): unknown } | null = null;
+  return {
+    deps: {
+      async checkpoint(step: string) {
+        if (step !== next?.step) return;
+        const { act } = next;
+        next = null;
+        await act();
+      },
+    },
+    at(step: MergeStep, act: () => unknown): void {
+      next = { step, act };
+    },
+    /** Whether it has happened. */
+    isOver: () => next === null,
+    clear(): void {
+      next = null;
     },
   };
 }
