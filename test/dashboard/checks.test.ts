@@ -34,6 +34,9 @@ test("a page shows the checks of the head as they are reported, and merges after
   await report({ state: "failure", context: "test", description: "<b>2</b> of 80" });
   await page.getByRole("heading", { name: "A required check has failed" }).waitFor();
   await checks.getByText("failed, required: <b>2</b> of 80").waitFor();
+  // the counts stay as they were
+  await report({ state: "failure", context: "test", description: "3 of 80" });
+  await checks.getByText("failed, required: 3 of 80").waitFor();
   await report({ state: "pending", context: "lint", target_url: "https://ci.example.com/7" });
   const link = checks.getByRole("link", { name: "Details of lint" });
   await link.waitFor();

@@ -1,5 +1,6 @@
 import type { ChangeRequest } from "../../../src/contract/change-request.ts";
 import type { ChecksSummary, CombinedStatus, CommitStatus } from "../../../src/contract/commit-status.ts";
+import { path as at } from "../../api.ts";
 import { CliError } from "../../failure.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/cr.ts";
@@ -39,10 +40,13 @@ async function read({ api, path }: Found): Promise<ChangeRequest> {
 }
 
 /** The reported checks of the head commit, and the required ones that are missing. */
-async function statusesOf({ api, collection }: Found, cr: ChangeRequest): Promise<ShownStatus[]> {
+async function statusesOf({ api }: Found, cr: ChangeRequest): Promise<ShownStatus[]> {
   const sha = cr.head_commit_sha;
-  const at = collection.replace(/\/change-requests$/, `/commits/${sha}/status`);
-  const statuses = sha === null ? [] : (await api.call<CombinedStatus>({ path: at })).statuses;
+  const statuses =
+    sha === null
+      ? []
+      : (await api.call<CombinedStatus>({ path: at`/projects/${cr.project_id}/commits/${sha}/status` }))
+          .statuses;
   const missing = cr.checks.required.filter(
     ({ context }) => !statuses.some((status) => status.context === context),
   );

@@ -19,10 +19,10 @@ export function Checks({ where, cr }: { where: Where; cr: ChangeRequest }) {
   const { checks, head_commit_sha: sha } = cr;
   const { projectId } = where;
   const found = useGet<CombinedStatus>(
-    // events of checks change it with the change request
-    [projectId, "change_request", where.cr, "checks", sha, checks],
+    // an event of a check refetches it with the change request
+    [projectId, "change_request", where.cr, "checks", sha],
     path`/projects/${projectId}/commits/${sha ?? ""}/status`,
-    { enabled: sha !== null && checks.total > 0, placeholderData: (before) => before },
+    { enabled: sha !== null && checks.total > 0 },
   );
   if (checks.state === "none") return null;
   const statuses = checks.total > 0 ? (found.data?.statuses ?? []) : [];

@@ -3,7 +3,7 @@ import type { ChecksSummary } from "../../contract/commit-status.ts";
 import { SvcError } from "../../contract/errors.ts";
 import { shorten } from "../../http/text.ts";
 import type { Protection } from "../projects/protection.ts";
-import { hasFailed, type Reported, reportedOf, stateOf } from "./statuses.ts";
+import { hasFailed, type Reported, reportedOf } from "./statuses.ts";
 
 /** The checks of a commit, and those that a merge of it requires. @param reported of that commit */
 export function summaryOf(
@@ -18,20 +18,20 @@ export function summaryOf(
     state: reported.find((status) => status.context === context)?.state ?? null,
   }));
   const isAwaited = required.some(({ state }) => state === null);
-  const state = states.length === 0 ? "success" : stateOf(states);
   return {
-    state:
-      states.length === 0 && required.length === 0
-        ? "none"
-        : isAwaited && state === "success"
-          ? "pending"
-          : state,
+    state: combined(),
     total: states.length,
     passed: states.length - failed - pending,
     failed,
     pending,
     required,
   };
+
+  function combined(): ChecksSummary["state"] {
+    if (failed > 0) return "failure";
+    if (pending > 0 || isAwaited) return "pending";
+    return states.length === 0 ? "none" : "success";
+  }
 }
 
 /**
