@@ -115,6 +115,15 @@ test("a project lists the server's stored upstreams without their URLs, and cann
   expect((await list()).at(-1)?.id).toBe("ours");
 });
 
+test("an id with a NUL character is one that does not exist", async () => {
+  const { api, projectId } = bench.sessions;
+  for (const owner of ["/v1/server", `/v1/projects/${projectId}`])
+    expect(await api.call("DELETE", `${owner}/model-upstreams/%00`)).toMatchObject({
+      status: 404,
+      body: { code: "not_found" },
+    });
+});
+
 test("a project's own upstream comes before the server's", async () => {
   const { api, projectId } = bench.sessions;
   const at = `/v1/projects/${projectId}/model-upstreams/own`;

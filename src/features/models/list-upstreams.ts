@@ -2,7 +2,7 @@ import { and, eq } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
 import { modelUpstreams } from "../../../db/schema/index.ts";
 import { SvcError } from "../../contract/errors.ts";
-import type { ModelUpstream, UpstreamModel } from "../../contract/model-upstream.ts";
+import { type ModelUpstream, UPSTREAM_ID, type UpstreamModel } from "../../contract/model-upstream.ts";
 import type { Deps } from "../../deps.ts";
 import { authorOf, namesOf } from "../../identity/auth/actor.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
@@ -36,11 +36,14 @@ export async function removeUpstream(
   owner: Owner,
   upstreamId: string,
 ): Promise<{ ok: true }> {
-  const [gone] = await db
-    .delete(modelUpstreams)
-    .where(isUpstream(owner, upstreamId))
-    .returning({ id: modelUpstreams.upstreamId });
-  if (gone) return { ok: true };
+  // others cannot be stored, and Postgres refuses one with NUL
+  if (new RegExp(UPSTREAM_ID).test(upstreamId)) {
+    const [gone] = await db
+      .delete(modelUpstreams)
+      .where(isUpstream(owner, upstreamId))
+      .returning({ id: modelUpstreams.upstreamId });
+    if (gone) return { ok: true };
+  }
   throw new SvcError(
     "not_found",
     owner === null
