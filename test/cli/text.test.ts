@@ -184,6 +184,7 @@ test("oneLine returns one line, and keeps ordinary text", () => {
   for (const text of ["Fix the login", "日本語 — ünïcode", "👩‍👩‍👧 family", "हिन्दी", "می‌خواهم"])
     expect(oneLine(text)).toBe(text);
   expect(oneLine("a\x1b[31m\u202eb\n")).toBe("a\\x1b[31m\\u202eb\\n");
+  expect(oneLine("\u2065\ufff0\ufff8")).toBe("\\u2065\\ufff0\\ufff8");
 });
 
 test("a shell reads a quoted word unchanged", async () => {
