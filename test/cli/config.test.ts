@@ -14,6 +14,7 @@ import { dirname, join } from "node:path";
 import { configPath, readConfig } from "../../cli/config.ts";
 import { updateConfig } from "../../cli/config-write.ts";
 import { normalizeUrl } from "../../cli/hosts.ts";
+import { freePort } from "../../scripts/free-port.ts";
 import { ACCOUNT_ID, failure, fakeApi, PROJECT_ID, PROJECT_IDENTITY, TOKEN } from "../helpers/cli-api.ts";
 import { makeHome, type RunOptions, svc, svcProcess } from "../helpers/cli-run.ts";
 import { share } from "../helpers/random.ts";
@@ -185,7 +186,10 @@ describe("hosts", () => {
       reachable: true,
       version: "0.1.0",
     });
-    const dead = await run("hosts", "info", "selfhost", "--json=reachable");
+    // not one of the built-in hosts: this machine may run a server
+    const other = makeHome();
+    await svc(["hosts", "add", "gone", "--url", `http://127.0.0.1:${await freePort()}`], { home: other });
+    const dead = await svc(["hosts", "info", "gone", "--json=reachable"], { home: other });
     expect(dead).toMatchObject({ code: 0, stdout: '{"reachable":false}\n' });
     expect(await run("hosts", "rm", "team")).toMatchObject({
       code: 2,
