@@ -111,6 +111,7 @@ export const PROMPT_FIELDS = fieldsOf<Prompt>()([
   "started_at",
   "ended_at",
   "text",
+  "answer",
 ]);
 
 export const CR_FIELDS = fieldsOf<ChangeRequest>()([

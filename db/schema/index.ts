@@ -6,6 +6,7 @@ export * from "./channel.ts";
 export * from "./comment.ts";
 export * from "./commit-status.ts";
 export * from "./connector.ts";
+export * from "./conversation.ts";
 export * from "./event.ts";
 export * from "./manifest.ts";
 export * from "./model.ts";

@@ -44,6 +44,10 @@ export const PATH_MAX_BYTES = 4096;
 
 /** A prompt, in bytes of UTF-8: a session's first prompt must fit into an environment variable. */
 export const PROMPT_MAX_BYTES = 64 * 1024;
+/** A text of a stored conversation, in characters (UTF-16); a longer one is cut. */
+export const PART_TEXT_MAX = 256 * 1024;
+/** A session's stored conversation, in bytes; of what comes later, only its kind and time are stored. */
+export const CONVERSATION_MAX_BYTES = 64 * 1024 * 1024;
 /** A secret's value, in bytes of UTF-8: an environment can hold many values of this size. */
 export const SECRET_MAX_BYTES = 64 * 1024;
 

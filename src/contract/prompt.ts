@@ -31,11 +31,18 @@ const fields = {
 };
 
 /** A prompt as it crosses the wire. */
-export const prompt = Type.Object({ ...fields, text: Type.String() });
+export const prompt = Type.Object({
+  ...fields,
+  text: Type.String(),
+  answer: Type.Union([
+    Type.String({ description: "What the agent wrote at the end: its texts after its last use of a tool" }),
+    Type.Null(),
+  ]),
+});
 export type Prompt = Static<typeof prompt>;
 
-/** A prompt in a stream of events, without its text, which would be repeated. */
-export const promptChange = Type.Omit(prompt, ["text"]);
+/** A prompt in a stream of events, without the texts, which would be repeated. */
+export const promptChange = Type.Omit(prompt, ["text", "answer"]);
 export type PromptChange = Static<typeof promptChange>;
 
 /** Body of `POST /v1/projects/:id/sessions/:sid/prompt`. With an id from the client, the request can be retried. */

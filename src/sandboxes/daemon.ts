@@ -126,6 +126,22 @@ export async function callRuntime(
   }
 }
 
+/** The agent runtime's stream of events, with the role `platform`. @throws when it cannot be opened */
+export async function streamRuntimeEvents(
+  daemon: Daemon,
+  signal: AbortSignal,
+): Promise<AsyncIterable<Uint8Array>> {
+  const response = await request(daemon, "/event", {
+    headers: { "X-Svc-User-Context": contextOf(daemon, "GET", "/event") },
+    signal,
+    redirect: "manual",
+    keepalive: false,
+  });
+  if (response.status === 200 && response.body) return response.body;
+  await response.body?.cancel();
+  throw new Error(`a daemon's events: ${response.status}`);
+}
+
 /** Sends a request with the role `platform`. The status is 0 without a response, or with one that is not JSON. */
 async function post(
   daemon: Daemon,

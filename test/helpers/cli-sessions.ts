@@ -102,6 +102,7 @@ const prompt = ({ body }: { body: unknown }): Prompt => ({
   state: "queued",
   error: null,
   text: Object(body).text ?? "Go on",
+  answer: null,
   created_by: ADA.user_id,
   author: ADA,
   created_at: TIME,

@@ -64,6 +64,7 @@ describe("a prompt", () => {
       state: "queued",
       error: null,
       text: "Fix the login",
+      answer: null,
       created_by: expect.any(String),
       author: {
         user_id: expect.any(String),

@@ -12,6 +12,7 @@ import type { RunKind, Start, StartPlan } from "../runs/kind.ts";
 import type { RunRow } from "../runs/row.ts";
 import { openSecrets } from "../secrets/open.ts";
 import { createBranch } from "./branch.ts";
+import { interruptTurns } from "./conversation/store.ts";
 import { environmentOf } from "./environment.ts";
 import { interruptPrompt } from "./prompts/interrupt.ts";
 import { type SessionRow, sessionRow } from "./row.ts";
@@ -62,6 +63,7 @@ export const sessionRuns: RunKind = {
     await revokeModelKey(tx, sessionId);
     const how = state === "stopped" ? "session was stopped" : "sandbox ended";
     await interruptPrompt(tx, sessionId, `The ${how} in the middle of the answer.`, now);
+    await interruptTurns(tx, sessionId, now);
   },
   async saveOrphan(deps, run) {
     await saveOrphan(deps, await sessionOf(deps, run));

@@ -10,6 +10,7 @@ import {
   sessionEvent,
   sessionStatus,
 } from "../../contract/session.ts";
+import { conversationEvent, conversationPage } from "../../contract/turn.ts";
 import type { Deps } from "../../deps.ts";
 import { pageQuery, readPage } from "../../http/page.ts";
 import { answer, answerEvents, listOf, ok } from "../../http/schema.ts";
@@ -17,6 +18,8 @@ import { guard } from "../../identity/auth/guard.ts";
 import { LOG_LINES } from "../runs/log.ts";
 import { abortSession } from "./abort.ts";
 import { requireReachTo } from "./agent-reach.ts";
+import { streamConversation } from "./conversation/events.ts";
+import { readConversation } from "./conversation/read.ts";
 import { createSession } from "./create.ts";
 import { deleteSession } from "./delete.ts";
 import { streamEvents } from "./events.ts";
@@ -130,4 +133,28 @@ export const sessionContentRoutes = (deps: Deps) =>
         });
       },
       { project: "write", ...answerEvents("The session, its prompts, and their changes", sessionEvent) },
+    )
+    .get(
+      "/:sessionId/conversation",
+      async ({ caller, project, params, query }) => {
+        await requireReachTo(deps, caller, project, params.sessionId);
+        return readConversation(deps, project, params.sessionId, readPage(query));
+      },
+      { project: "write", query: Type.Object(pageQuery), ...answer(200, conversationPage) },
+    )
+    .get(
+      "/:sessionId/conversation/events",
+      async ({ caller, project, params, headers }) => {
+        await requireReachTo(deps, caller, project, params.sessionId);
+        const events = await streamConversation(
+          deps,
+          project,
+          params.sessionId,
+          headers["last-event-id"] ?? null,
+        );
+        return new Response(events, {
+          headers: { "Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-store" },
+        });
+      },
+      { project: "write", ...answerEvents("The turns, their parts, and their changes", conversationEvent) },
     );

@@ -1,29 +1,35 @@
 import type { Deps } from "../../deps.ts";
 import { runPeriodically } from "../../jobs/periodic.ts";
 import { newJobIn, placesOf, queueOf } from "../../jobs/places.ts";
+import { createConversationWorker } from "./conversation/worker.ts";
 import { stopIdle } from "./idle.ts";
 import { createPromptWorker } from "./prompts/worker.ts";
 import { pushSecrets } from "./push-secrets.ts";
 
 /**
- * Delivers prompts and secrets to this server's sessions, and stops idle ones.
+ * Delivers prompts and secrets to this server's sessions, stores their conversations, and stops idle ones.
  * @returns stops the worker, and waits for the round in progress
  */
 export async function startSessionWorker(deps: Deps): Promise<() => Promise<void>> {
   const prompts = createPromptWorker(deps);
+  const conversations = createConversationWorker(deps);
   for (const place of placesOf(deps)) {
     await deps.jobs.work(queueOf("secrets", place), (id) => pushSecrets(deps, id));
-    await deps.jobs.work(queueOf("prompts", place), async (id) => prompts.check(id));
+    await deps.jobs.work(queueOf("prompts", place), async (id) => {
+      // it runs, or has a new prompt
+      conversations.check(id);
+      prompts.check(id);
+    });
   }
   const endRounds = runPeriodically(deps, {
     subject: "sessions",
     wakers: placesOf(deps).flatMap((place) =>
       (["runs", "prompts"] as const).map((work) => newJobIn(queueOf(work, place))),
     ),
-    work: [() => stopIdle(deps), prompts.round],
+    work: [() => stopIdle(deps), prompts.round, conversations.round],
   });
   return async () => {
     await endRounds();
-    await prompts.stop();
+    await Promise.all([prompts.stop(), conversations.stop()]);
   };
 }

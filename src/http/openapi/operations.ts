@@ -104,6 +104,14 @@ export const OPERATIONS: Readonly<Record<string, readonly [id: string, summary: 
     "streamSessionEvents",
     "Stream the events of a session",
   ],
+  "GET /v1/projects/:projectId/sessions/:sessionId/conversation": [
+    "getConversation",
+    "Get the conversation of a session",
+  ],
+  "GET /v1/projects/:projectId/sessions/:sessionId/conversation/events": [
+    "streamConversation",
+    "Follow the conversation of a session",
+  ],
   "POST /v1/projects/:projectId/sessions/:sessionId/prompt": ["sendPrompt", "Send a prompt to the agent"],
   "GET /v1/projects/:projectId/sessions/:sessionId/prompts": ["listPrompts", "List prompts"],
   "GET /v1/projects/:projectId/sessions/:sessionId/prompts/:promptId": ["getPrompt", "Get a prompt"],

@@ -7,6 +7,7 @@ import { isWithinReach } from "../../../jobs/places.ts";
 import { fetchHealth, type PromptAnswer, sendPrompt } from "../../../sandboxes/daemon.ts";
 import { stillRunning } from "../../runs/row.ts";
 import { noteActivity } from "../activity.ts";
+import { catchUp } from "../conversation/follow.ts";
 import { type Reached, reachSession, type SessionRow } from "../row.ts";
 import { recordWaiting } from "../webhook.ts";
 import { nextPrompt } from "./open.ts";
@@ -39,20 +40,25 @@ export async function deliver(deps: Deps, sessionId: string, signal: AbortSignal
   if (session.status !== "running" || !isWithinReach(deps, session)) return "over";
   if (!daemon) return "wait";
   noteActivity(deps, sessionId);
-  if (prompt.state === "running") return await poll(deps, prompt, daemon, signal);
-  return session.goal === "running" ? await send(deps, prompt, session, daemon, signal) : "wait";
+  const receiver = { session, daemon };
+  if (prompt.state === "running") return await poll(deps, prompt, receiver, signal);
+  return session.goal === "running" ? await send(deps, prompt, receiver, signal) : "wait";
 }
 
-type Daemon = NonNullable<Reached["daemon"]>;
+/** The session, and the sandbox that receives its prompts. */
+interface Receiver {
+  session: SessionRow;
+  daemon: NonNullable<Reached["daemon"]>;
+}
 
 /** Sends a queued prompt to an idle sandbox. */
 async function send(
   deps: Deps,
   prompt: PromptRow,
-  session: SessionRow,
-  daemon: Daemon,
+  receiver: Receiver,
   signal: AbortSignal,
 ): Promise<NextCall> {
+  const { session, daemon } = receiver;
   const health = await fetchHealth(daemon);
   if (health?.runtime !== "ok" || health.busy) return "wait";
   const running = { state: "running" as const, generation: session.generation };
@@ -63,7 +69,7 @@ async function send(
   await deps.checkpoint("prompt-sent");
   const marked = { ...prompt, ...running };
   if (answer.kind === "absent") return await requeue(deps, marked);
-  const next = await apply(deps, marked, answer);
+  const next = await apply(deps, marked, receiver, answer);
   return answer.kind === "given" ? "again" : next;
 }
 
@@ -73,12 +79,22 @@ function isCurrent(session: SessionRow): SQL {
 }
 
 /** Long-polls the daemon for the state of a prompt that was sent. */
-async function poll(deps: Deps, prompt: PromptRow, daemon: Daemon, signal: AbortSignal): Promise<NextCall> {
+async function poll(
+  deps: Deps,
+  prompt: PromptRow,
+  receiver: Receiver,
+  signal: AbortSignal,
+): Promise<NextCall> {
   const body = { prompt_id: prompt.promptId, text: prompt.text, wait: true };
-  return await apply(deps, prompt, await sendPrompt(daemon, body, signal));
+  return await apply(deps, prompt, receiver, await sendPrompt(receiver.daemon, body, signal));
 }
 
-async function apply(deps: Deps, prompt: PromptRow, answer: PromptAnswer): Promise<NextCall> {
+async function apply(
+  deps: Deps,
+  prompt: PromptRow,
+  receiver: Receiver,
+  answer: PromptAnswer,
+): Promise<NextCall> {
   if (answer.kind === "absent") return "wait";
   // the agent is busy with an interactive message
   if (answer.kind === "busy") return await requeue(deps, prompt);
@@ -94,6 +110,10 @@ async function apply(deps: Deps, prompt: PromptRow, answer: PromptAnswer): Promi
   const { state, error } = answer.prompt;
   // a daemon that does not wait must not be polled in a tight loop
   if (state === "running") return "wait";
+  // who reads that it was answered can read the answer
+  await catchUp(deps, receiver).catch((error: unknown) =>
+    deps.log.warn({ session: prompt.sessionId, err: error }, "cannot store the answer to a prompt"),
+  );
   await end(deps, prompt, { state, error });
   return "again";
 }

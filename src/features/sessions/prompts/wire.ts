@@ -2,18 +2,27 @@ import type { Db } from "../../../../db/client.ts";
 import type { sessionPrompts } from "../../../../db/schema/index.ts";
 import type { Prompt, PromptChange } from "../../../contract/prompt.ts";
 import { authorOf, namesOf } from "../../../identity/auth/actor.ts";
+import { answersTo } from "../conversation/read.ts";
 
 export type PromptRow = typeof sessionPrompts.$inferSelect;
 
-/** Prompts as the API returns them. */
+/** Prompts of one session as the API returns them. */
 export async function promptsToWire(db: Db, rows: readonly PromptRow[]): Promise<Prompt[]> {
   const names = await authorsOf(db, rows);
-  return rows.map((row) => ({ ...changeToWire(names, row), text: row.text }));
+  const ended = rows.filter(({ endedAt }) => endedAt !== null).map(({ promptId }) => promptId);
+  const answers = await answersTo(db, rows[0]?.sessionId ?? "", ended);
+  return rows.map((row) => ({
+    ...changeToWire(names, row),
+    text: row.text,
+    answer: answers.get(row.promptId) ?? null,
+  }));
 }
 
 /** As `promptsToWire`, for one. */
 export async function promptToWire(db: Db, row: PromptRow): Promise<Prompt> {
-  return { ...changeToWire(await authorsOf(db, [row]), row), text: row.text };
+  const [prompt] = await promptsToWire(db, [row]);
+  if (!prompt) throw new Error("a prompt has no wire format");
+  return prompt;
 }
 
 /** As `promptsToWire`, without the texts. */

@@ -1,0 +1,93 @@
+import {
+  bigint,
+  boolean,
+  doublePrecision,
+  index,
+  integer,
+  jsonb,
+  pgEnum,
+  pgTable,
+  primaryKey,
+  text,
+  unique,
+  uuid,
+} from "drizzle-orm/pg-core";
+import { PART_KINDS, TURN_STATES, type TurnTool } from "../../src/contract/turn.ts";
+import type { TokensUsed } from "../../src/contract/usage.ts";
+import { projectSessions } from "./session.ts";
+import { time } from "./time.ts";
+
+export const turnState = pgEnum("turn_state", TURN_STATES);
+export const partKind = pgEnum("part_kind", PART_KINDS);
+
+/** How far the stored conversation of a session is. Its row is locked by each change. */
+export const conversations = pgTable("conversations", {
+  sessionId: text("session_id")
+    .primaryKey()
+    .references(() => projectSessions.sessionId, { onDelete: "cascade" }),
+  /** Increases with each change; changed turns and parts get its new value. */
+  version: bigint("version", { mode: "number" }).notNull().default(0),
+  /** The last number of a turn, and of a part. */
+  lastTurn: integer("last_turn").notNull().default(0),
+  lastPart: integer("last_part").notNull().default(0),
+  /** The size of all parts. */
+  bytes: bigint("bytes", { mode: "number" }).notNull().default(0),
+});
+
+/** A prompt and its answer, by the id of the prompt's message in the agent runtime. */
+export const conversationTurns = pgTable(
+  "conversation_turns",
+  {
+    sessionId: text("session_id")
+      .notNull()
+      .references(() => conversations.sessionId, { onDelete: "cascade" }),
+    number: integer("number").notNull(),
+    turnId: text("turn_id").notNull(),
+    /** Without a foreign key: old prompts are removed, and their turns are kept. */
+    promptId: uuid("prompt_id"),
+    /** The generation of the run whose sandbox answered it. */
+    generation: integer("generation").notNull(),
+    state: turnState("state").notNull(),
+    error: text("error"),
+    model: text("model"),
+    tokens: jsonb("tokens").$type<TokensUsed>(),
+    cost: doublePrecision("cost"),
+    startedAt: time("started_at").notNull(),
+    endedAt: time("ended_at"),
+    version: bigint("version", { mode: "number" }).notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.sessionId, table.number] }),
+    unique("conversation_turns_turn_id").on(table.sessionId, table.turnId),
+    index("conversation_turns_version").on(table.sessionId, table.version),
+    index("conversation_turns_prompt_id").on(table.sessionId, table.promptId),
+  ],
+);
+
+/** The pieces of the turns, by their ids in the agent runtime. */
+export const conversationParts = pgTable(
+  "conversation_parts",
+  {
+    sessionId: text("session_id")
+      .notNull()
+      .references(() => conversations.sessionId, { onDelete: "cascade" }),
+    number: integer("number").notNull(),
+    partId: text("part_id").notNull(),
+    turn: integer("turn").notNull(),
+    kind: partKind("kind").notNull(),
+    isComplete: boolean("is_complete").notNull(),
+    text: text("text").notNull(),
+    tool: jsonb("tool").$type<TurnTool>(),
+    isCut: boolean("is_cut").notNull().default(false),
+    /** The size of text and tool. */
+    bytes: integer("bytes").notNull(),
+    at: time("at").notNull(),
+    version: bigint("version", { mode: "number" }).notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.sessionId, table.number] }),
+    unique("conversation_parts_part_id").on(table.sessionId, table.partId),
+    index("conversation_parts_version").on(table.sessionId, table.version),
+    index("conversation_parts_turn").on(table.sessionId, table.turn),
+  ],
+);

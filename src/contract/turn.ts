@@ -1,0 +1,108 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { author } from "./author.ts";
+import { nullable, oneOf } from "./schema.ts";
+import { costUsed, tokensUsed } from "./usage.ts";
+
+/**
+ * `working` while the agent answers, `done` when it has finished. Otherwise the turn ended early: it failed, was aborted,
+ * or was cut off with its sandbox.
+ */
+export const TURN_STATES = ["working", "done", "failed", "aborted", "interrupted"] as const;
+export type TurnState = (typeof TURN_STATES)[number];
+
+/** What a person said, and what the agent wrote, thought and did. */
+export const PART_KINDS = ["prompt", "text", "reasoning", "tool"] as const;
+export type PartKind = (typeof PART_KINDS)[number];
+
+/** `running` also before the agent has written all of a tool's input. */
+export const PART_STATES = ["running", "done", "failed", "interrupted"] as const;
+export type PartState = (typeof PART_STATES)[number];
+
+const time = Type.String({ format: "date-time" });
+
+/** A use of a tool. Each text is cut at `DETAIL_MAX` characters. */
+export const toolUse = Type.Object({
+  name: Type.String({ description: "As the agent runtime calls it, such as `bash` or `edit`" }),
+  title: Type.String({ description: "One line: the command, the file or the pattern" }),
+  input: Type.Array(Type.Object({ name: Type.String(), value: Type.String() })),
+  output: Type.String(),
+  error: nullable(Type.String()),
+  files: Type.Array(
+    Type.Object({
+      path: Type.String(),
+      additions: nullable(Type.Integer()),
+      deletions: nullable(Type.Integer()),
+    }),
+    { description: "The files that it reports as changed" },
+  ),
+  patch: Type.String({ description: "The change that it reports, as a unified diff" }),
+});
+export type TurnTool = Static<typeof toolUse>;
+
+/** One piece of a turn. */
+export const turnPart = Type.Object({
+  part_id: Type.String(),
+  number: Type.Integer({ description: "Its place in the conversation; numbers may be missing" }),
+  kind: oneOf(PART_KINDS),
+  state: oneOf(PART_STATES),
+  text: Type.String({ description: "Empty for a tool" }),
+  tool: nullable(toolUse),
+  cut: Type.Boolean({ description: "Whether svc kept only the beginning of it" }),
+  at: time,
+});
+export type TurnPart = Static<typeof turnPart>;
+
+const fields = {
+  turn_id: Type.String(),
+  session_id: Type.String(),
+  number: Type.Integer({ description: "Its place among the turns of the session, from 1" }),
+  prompt_id: nullable(
+    Type.String({ format: "uuid" }),
+    "The prompt of svc that it answers; null for a message that was sent to the agent runtime directly",
+  ),
+  author: nullable(author),
+  state: oneOf(TURN_STATES),
+  error: nullable(Type.String({ description: "Why it ended early, as a sentence" })),
+  model: nullable(Type.String()),
+  tokens: nullable(tokensUsed, "As the agent runtime reports them"),
+  cost: costUsed,
+  started_at: time,
+  ended_at: nullable(time),
+};
+
+/** A turn without its parts, as the stream sends it. */
+export const turnChange = Type.Object(fields);
+export type TurnChange = Static<typeof turnChange>;
+
+/** A prompt, and all that the agent did to answer it. */
+export const turn = Type.Object({ ...fields, parts: Type.Array(turnPart) });
+export type Turn = Static<typeof turn>;
+
+/** Answer of `GET /v1/projects/:id/sessions/:sid/conversation`. */
+export const conversationPage = Type.Object({
+  turns: Type.Array(turn, {
+    description:
+      "The newest parts, grouped by their turns, in order. A turn may have earlier parts on the next page.",
+  }),
+  next_cursor: Type.Optional(Type.String()),
+  event_id: Type.String({ description: "The `Last-Event-ID` that continues after this page's state" }),
+});
+export type ConversationPage = Static<typeof conversationPage>;
+
+/**
+ * What `GET …/conversation/events` sends, one JSON an event; `event:` is the type, `id:` a cursor for `Last-Event-ID`.
+ * `part` replaces what was sent of that part; `text` continues it, after its first `from` characters (UTF-16).
+ */
+export const conversationEvent = Type.Union([
+  Type.Object({ type: Type.Literal("turn"), turn: turnChange }),
+  Type.Object({ type: Type.Literal("part"), turn_id: Type.String(), part: turnPart }),
+  Type.Object({
+    type: Type.Literal("text"),
+    turn_id: Type.String(),
+    part_id: Type.String(),
+    from: Type.Integer(),
+    text: Type.String(),
+  }),
+  Type.Object({ type: Type.Literal("deleted"), session_id: Type.String() }),
+]);
+export type ConversationStreamEvent = Static<typeof conversationEvent>;

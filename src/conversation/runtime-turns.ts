@@ -1,0 +1,355 @@
+import { field, numberField, textField } from "../contract/json.ts";
+import { explainRun } from "../contract/runtime.ts";
+import type { PartKind, TurnState } from "../contract/turn.ts";
+import type { TokensUsed } from "../contract/usage.ts";
+import { statusOf } from "./runtime-event.ts";
+import { type ToolUse, toolOf } from "./tools.ts";
+
+/** A turn as the runtime has it. The times are milliseconds since 1970 by the sandbox's clock. */
+export interface RuntimeTurn {
+  /** The id of the prompt's message. */
+  turnId: string;
+  state: TurnState;
+  error: string | null;
+  model: string | null;
+  tokens: TokensUsed | null;
+  cost: number | null;
+  startedAt: number;
+  endedAt: number | null;
+}
+
+/** A piece of a turn as the runtime has it. */
+export interface RuntimePart {
+  partId: string;
+  turnId: string;
+  kind: PartKind;
+  isComplete: boolean;
+  text: string;
+  tool: ToolUse | null;
+  at: number;
+}
+
+/** What has changed, in the order of the conversation. */
+export interface TurnChanges {
+  turns: RuntimeTurn[];
+  parts: RuntimePart[];
+}
+
+/** Turns, and texts under way, that are remembered: events do not reach further back. */
+const TURNS_MAX = 50;
+const TEXTS_MAX = 1_000;
+/** Messages whose parts came first. */
+const EARLY_MAX = 100;
+/** Longer ids are not the runtime's. */
+const ID = /^[A-Za-z0-9_-]{1,128}$/;
+/** One line of bounded length. */
+const ERROR_MAX = 500;
+
+interface Message {
+  id: string;
+  turnId: string;
+  isUser: boolean;
+  isComplete: boolean;
+  finish: string;
+  error: { name: string; message: string } | null;
+  model: string | null;
+  tokens: TokensUsed | null;
+  cost: number | null;
+  createdAt: number;
+  completedAt: number | null;
+}
+
+interface OpenTurn {
+  turnId: string;
+  startedAt: number;
+  /** The answers to its prompt, by id, in order. */
+  answers: Map<string, Message>;
+  /** The run ended since the prompt, or the last answer. */
+  hasEnded: boolean;
+  /** An error that is not that of an answer. */
+  error: { name: string; message: string } | null;
+}
+
+/**
+ * Translates one conversation of the agent runtime (opencode 1.18) into turns and parts. Accepts snapshots and events in
+ * any number of copies; subagents' conversations are left out.
+ */
+export class RuntimeTurns {
+  readonly #conversation: string;
+  readonly #messages = new Map<string, Message>();
+  readonly #turns = new Map<string, OpenTurn>();
+  /** Texts that are still being written, by the ids of their parts. */
+  readonly #texts = new Map<string, { part: RuntimePart; messageId: string }>();
+  readonly #early = new Map<string, unknown[]>();
+  readonly #changedTurns = new Set<string>();
+  readonly #changedParts = new Map<string, RuntimePart>();
+  #isBusy = false;
+
+  /** @param conversation its id in the runtime */
+  constructor(conversation: string) {
+    this.#conversation = conversation;
+  }
+
+  /**
+   * @param messages those of the conversation, in order
+   * @param isBusy whether a run is under way
+   */
+  applySnapshot(messages: readonly unknown[], isBusy: boolean): void {
+    for (const each of messages) {
+      this.#message(field(each, "info"));
+      const parts = field(each, "parts");
+      for (const part of Array.isArray(parts) ? parts : []) this.#part(part);
+    }
+    this.#isBusy = isBusy;
+    const last = this.#newest();
+    // before its first answer, the run may not have begun
+    if (!this.#isBusy && last && last.answers.size > 0) last.hasEnded = true;
+  }
+
+  /** @param event an event of the runtime; those of other conversations are ignored */
+  applyEvent(event: unknown): void {
+    const properties = field(event, "properties");
+    const type = textField(event, "type");
+    if (type === "message.updated") this.#message(field(properties, "info"));
+    if (type === "message.part.updated") this.#part(field(properties, "part"));
+    if (textField(properties, "sessionID") !== this.#conversation) return;
+    if (type === "message.part.delta") this.#delta(properties);
+    if (type === "session.status") this.#setBusy(statusOf(field(properties, "status")).type !== "idle");
+    if (type === "session.idle") this.#setBusy(false);
+    if (type === "session.error") this.#error(field(properties, "error"));
+  }
+
+  get hasChanges(): boolean {
+    return this.#changedTurns.size > 0 || this.#changedParts.size > 0;
+  }
+
+  /** The changes since the last call. */
+  takeChanges(): TurnChanges {
+    const turns = [...this.#changedTurns].flatMap((id) => this.#turns.get(id) ?? []);
+    const parts = [...this.#changedParts.values()].map((part) => ({ ...part }));
+    this.#changedTurns.clear();
+    this.#changedParts.clear();
+    return { turns: turns.map((turn) => this.#stateOf(turn)), parts };
+  }
+
+  #newest(): OpenTurn | undefined {
+    return [...this.#turns.values()].at(-1);
+  }
+
+  #setBusy(isBusy: boolean): void {
+    this.#isBusy = isBusy;
+    const last = this.#newest();
+    if (!last) return;
+    // the snapshot may be older than the run
+    last.hasEnded = !isBusy;
+    this.#changedTurns.add(last.turnId);
+  }
+
+  #error(error: unknown): void {
+    const last = this.#newest();
+    if (!last) return;
+    last.error ??= errorOf(error);
+    this.#changedTurns.add(last.turnId);
+  }
+
+  #message(info: unknown): void {
+    const message = messageOf(info, this.#conversation);
+    if (!message) return;
+    const turn = this.#turns.get(message.turnId) ?? {
+      turnId: message.turnId,
+      startedAt: message.createdAt,
+      answers: new Map<string, Message>(),
+      hasEnded: false,
+      error: null,
+    };
+    remember(this.#turns, message.turnId, turn, TURNS_MAX);
+    remember(this.#messages, message.id, message, TEXTS_MAX);
+    if (!message.isUser) {
+      if (!turn.answers.has(message.id)) turn.hasEnded = false;
+      turn.answers.set(message.id, message);
+    }
+    this.#changedTurns.add(message.turnId);
+    if (message.isComplete) this.#completeTexts(message.id);
+    const early = this.#early.get(message.id) ?? [];
+    this.#early.delete(message.id);
+    for (const part of early) this.#part(part);
+  }
+
+  #part(value: unknown): void {
+    if (textField(value, "sessionID") !== this.#conversation) return;
+    const [partId, messageId] = [textField(value, "id"), textField(value, "messageID")];
+    if (!ID.test(partId) || !ID.test(messageId)) return;
+    const message = this.#messages.get(messageId);
+    if (!message) {
+      remember(this.#early, messageId, [...(this.#early.get(messageId) ?? []), value], EARLY_MAX);
+      return;
+    }
+    const part = partOf(value, message);
+    if (!part) return;
+    if (part.isComplete) this.#texts.delete(partId);
+    else remember(this.#texts, partId, { part, messageId }, TEXTS_MAX);
+    this.#changedParts.set(partId, part);
+  }
+
+  #delta(properties: unknown): void {
+    const part = this.#texts.get(textField(properties, "partID"))?.part;
+    if (!part || part.tool || textField(properties, "field") !== "text") return;
+    part.text += textField(properties, "delta");
+    this.#changedParts.set(part.partId, part);
+  }
+
+  /** The runtime does not report the end of each text of an answer that was aborted. */
+  #completeTexts(message: string): void {
+    for (const [partId, { part, messageId }] of this.#texts) {
+      if (part.tool || messageId !== message) continue;
+      this.#texts.delete(partId);
+      this.#changedParts.set(partId, { ...part, isComplete: true });
+    }
+  }
+
+  #stateOf(turn: OpenTurn): RuntimeTurn {
+    const answers = [...turn.answers.values()];
+    const last = answers.at(-1);
+    const { state, error } = this.#outcomeOf(turn, last);
+    return {
+      turnId: turn.turnId,
+      state,
+      error: error && sentenceOf(error),
+      model: answers.findLast(({ model }) => model !== null)?.model ?? null,
+      tokens: sumOf(answers),
+      cost: answers.reduce<number | null>((sum, { cost }) => (cost === null ? sum : (sum ?? 0) + cost), null),
+      startedAt: turn.startedAt,
+      endedAt: state === "working" ? null : (last?.completedAt ?? last?.createdAt ?? turn.startedAt),
+    };
+  }
+
+  #outcomeOf(turn: OpenTurn, last: Message | undefined): { state: TurnState; error: Message["error"] } {
+    if (last?.error)
+      return last.error.name === "MessageAbortedError"
+        ? { state: "aborted", error: null }
+        : { state: "failed", error: last.error };
+    if (last && isFinal(last)) return { state: "done", error: null };
+    if (this.#isCurrent(turn) && !turn.hasEnded) return { state: "working", error: null };
+    if (turn.error)
+      return turn.error.name === "MessageAbortedError"
+        ? { state: "aborted", error: null }
+        : { state: "failed", error: turn.error };
+    // a run that was aborted between two attempts has no error
+    return { state: last?.isComplete && last.finish === "" ? "aborted" : "interrupted", error: null };
+  }
+
+  /** Whether the runtime may be answering it: no later turn has an answer. */
+  #isCurrent({ turnId }: OpenTurn): boolean {
+    const turns = [...this.#turns.values()];
+    const at = turns.findIndex((turn) => turn.turnId === turnId);
+    return turns.slice(at + 1).every(({ answers }) => answers.size === 0);
+  }
+}
+
+/** Whether the model ended its answer: it did not stop for a tool. */
+function isFinal({ isComplete, finish }: Message): boolean {
+  return isComplete && finish !== "" && finish !== "tool-calls" && finish !== "unknown";
+}
+
+function messageOf(info: unknown, conversation: string): Message | null {
+  const [id, role, parentId] = [textField(info, "id"), textField(info, "role"), textField(info, "parentID")];
+  if (textField(info, "sessionID") !== conversation || !ID.test(id)) return null;
+  const isUser = role === "user";
+  if (!isUser && (role !== "assistant" || !ID.test(parentId))) return null;
+  const time = field(info, "time");
+  const completedAt = numberField(time, "completed");
+  const [provider, model] = [textField(info, "providerID"), textField(info, "modelID")];
+  const error = field(info, "error");
+  return {
+    id,
+    turnId: isUser ? id : parentId,
+    isUser,
+    isComplete: isUser || completedAt !== null,
+    finish: textField(info, "finish"),
+    error: isUser || error === undefined || error === null ? null : errorOf(error),
+    model: provider === "" || model === "" ? null : `${provider}/${model}`,
+    tokens: tokensOf(field(info, "tokens")),
+    cost: isUser ? null : numberField(info, "cost"),
+    createdAt: timeOf(numberField(time, "created")),
+    completedAt: completedAt === null ? null : timeOf(completedAt),
+  };
+}
+
+/** The part as stored; null if it is not one that people read. */
+function partOf(part: unknown, message: Message): RuntimePart | null {
+  const type = textField(part, "type");
+  const time = field(part, "time");
+  const base = {
+    partId: textField(part, "id"),
+    turnId: message.turnId,
+    at: timeOf(
+      numberField(time, "start") ??
+        numberField(field(field(part, "state"), "time"), "start") ??
+        message.createdAt,
+    ),
+  };
+  if (type === "tool") {
+    const tool = toolOf(part);
+    if (!tool || message.isUser) return null;
+    const isComplete = tool.state === "completed" || tool.state === "error";
+    return { ...base, kind: "tool", text: "", tool, isComplete };
+  }
+  const isForModel = field(part, "synthetic") === true || field(part, "ignored") === true;
+  if ((type !== "text" && type !== "reasoning") || isForModel) return null;
+  if (message.isUser && type === "reasoning") return null;
+  return {
+    ...base,
+    kind: message.isUser ? "prompt" : type,
+    text: textField(part, "text"),
+    tool: null,
+    isComplete: message.isComplete || numberField(time, "end") !== null,
+  };
+}
+
+function errorOf(error: unknown): { name: string; message: string } {
+  const name = textField(error, "name") || "Error";
+  return { name, message: textField(field(error, "data"), "message") || textField(error, "message") || name };
+}
+
+/** One line of bounded length, without a stack trace. */
+function sentenceOf({ message }: { message: string }): string {
+  const [line = ""] = explainRun(message).split("\n");
+  return line.trim().slice(0, ERROR_MAX) || "The agent runtime gave no reason.";
+}
+
+function tokensOf(tokens: unknown): TokensUsed | null {
+  const [input, output] = [numberField(tokens, "input"), numberField(tokens, "output")];
+  if (input === null || output === null) return null;
+  const cached = numberField(field(tokens, "cache"), "read") ?? 0;
+  // the runtime counts cached tokens, and those of thoughts, apart
+  const thought = numberField(tokens, "reasoning") ?? 0;
+  const [all, written] = [input + cached, output + thought].map(countOf);
+  return { input: all ?? 0, output: written ?? 0, cached: countOf(cached) };
+}
+
+const countOf = (tokens: number): number =>
+  Math.max(0, Math.min(Math.floor(tokens), Number.MAX_SAFE_INTEGER));
+
+function sumOf(answers: readonly Message[]): TokensUsed | null {
+  const counted = answers.flatMap(({ tokens }) => tokens ?? []);
+  if (counted.length === 0) return null;
+  const sum = (name: keyof TokensUsed) => counted.reduce((total, tokens) => total + tokens[name], 0);
+  return { input: sum("input"), output: sum("output"), cached: sum("cached") };
+}
+
+/** A time that a `Date` can have: sandboxes are not trusted. */
+function timeOf(ms: number | null): number {
+  return ms !== null && ms >= 0 && ms <= TIME_MAX ? ms : 0;
+}
+
+/** The end of the year 9999. */
+const TIME_MAX = 253_402_300_799_999;
+
+/** Sets a key, and drops the oldest ones past the limit. */
+function remember<T>(map: Map<string, T>, key: string, value: T, max: number): void {
+  map.set(key, value);
+  for (const oldest of map.keys()) {
+    if (map.size <= max) return;
+    map.delete(oldest);
+  }
+}

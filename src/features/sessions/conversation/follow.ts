@@ -1,0 +1,101 @@
+import { parseJson } from "../../../contract/json.ts";
+import { readEvents } from "../../../contract/sse.ts";
+import type { RuntimeTurns } from "../../../conversation/runtime-turns.ts";
+import type { Deps } from "../../../deps.ts";
+import { isWithinReach } from "../../../jobs/places.ts";
+import { type Daemon, streamRuntimeEvents } from "../../../sandboxes/daemon.ts";
+import { openSecrets } from "../../secrets/open.ts";
+import { reachSession, type SessionRow } from "../row.ts";
+import { createRedact, type Redact } from "./redact.ts";
+import { readRuntimeTurns } from "./snapshot.ts";
+import { storeTurns } from "./store.ts";
+
+/** Changes are stored at once, and then together for this long. */
+const STORE_MS = 100;
+/** The runtime sends something every 10 seconds. */
+const SILENT_MS = 60_000;
+/** Secrets that were set later are redacted after this time. */
+const SECRETS_MS = 30_000;
+
+/** A session's sandbox, while its conversation can be followed. */
+interface Followed {
+  session: SessionRow;
+  daemon: Daemon;
+}
+
+/** The running sandbox of a session, if this server can reach it; null otherwise. */
+export async function findFollowed(deps: Deps, sessionId: string): Promise<Followed | null> {
+  const reached = await reachSession(deps, sessionId);
+  if (!reached?.daemon || reached.session.status !== "running") return null;
+  return isWithinReach(deps, reached.session) ? { session: reached.session, daemon: reached.daemon } : null;
+}
+
+/**
+ * Stores a conversation while it happens, until the sandbox's stream of events ends. Events are read from before the
+ * snapshot on, so that nothing is missed between them; what happened before is in the snapshot.
+ * @throws when the stream cannot be read, is silent for a minute, or the changes cannot be stored
+ */
+export async function followConversation(
+  deps: Deps,
+  { session, daemon }: Followed,
+  signal: AbortSignal,
+): Promise<void> {
+  const failed = new AbortController();
+  const until = AbortSignal.any([signal, failed.signal]);
+  const fail = (error: unknown) => failed.abort(error);
+  let silence = setTimeout(fail, SILENT_MS, new Error("the runtime is silent"));
+  const store = createStore(deps, session, fail);
+  let turns: RuntimeTurns | null = null;
+  try {
+    for await (const { data } of readEvents(await streamRuntimeEvents(daemon, until))) {
+      clearTimeout(silence);
+      silence = setTimeout(fail, SILENT_MS, new Error("the runtime is silent"));
+      // the first event, and those before the conversation exists, have no part of it
+      if (turns) turns.applyEvent(parseJson(data));
+      else turns = await readRuntimeTurns(daemon);
+      if (turns) store.schedule(turns);
+    }
+  } finally {
+    clearTimeout(silence);
+    await store.idle();
+  }
+}
+
+/** Stores the end of a conversation as the runtime has it now: an answer that has ended is stored before its prompt's end. */
+export async function catchUp(deps: Deps, { session, daemon }: Followed): Promise<void> {
+  const turns = await readRuntimeTurns(daemon);
+  if (turns) await storeTurns(deps, session, turns.takeChanges(), await redactFor(deps, session));
+}
+
+/** Stores changes one batch after the other. */
+function createStore(deps: Deps, session: SessionRow, onError: (error: unknown) => void) {
+  let storing: Promise<void> | null = null;
+  let redact: { run: Redact; until: number } | null = null;
+  return { schedule, idle: async () => storing ?? undefined };
+
+  function schedule(turns: RuntimeTurns): void {
+    if (storing || !turns.hasChanges) return;
+    storing = storeAll(turns)
+      .catch(onError)
+      .finally(() => {
+        storing = null;
+      });
+  }
+
+  async function storeAll(turns: RuntimeTurns): Promise<void> {
+    while (turns.hasChanges) {
+      if (!redact || redact.until < performance.now())
+        redact = { run: await redactFor(deps, session), until: performance.now() + SECRETS_MS };
+      await storeTurns(deps, session, turns.takeChanges(), redact.run);
+      await Bun.sleep(STORE_MS);
+    }
+  }
+}
+
+async function redactFor(
+  deps: Deps,
+  { projectId, secretAudience, secretNames }: SessionRow,
+): Promise<Redact> {
+  const { values } = await openSecrets(deps, projectId, secretAudience, secretNames);
+  return createRedact(values);
+}

@@ -1,0 +1,169 @@
+import { and, asc, between, desc, eq, gt, inArray, lt, sql } from "drizzle-orm";
+import type { Db } from "../../../../db/client.ts";
+import {
+  conversationParts,
+  conversations,
+  conversationTurns,
+  sessionPrompts,
+} from "../../../../db/schema/index.ts";
+import type { Author } from "../../../contract/author.ts";
+import type { ConversationPage, Turn } from "../../../contract/turn.ts";
+import type { Deps } from "../../../deps.ts";
+import { NUMBER_CURSOR, type Page, page, readCursor } from "../../../http/page.ts";
+import { authorOf, namesOf } from "../../../identity/auth/actor.ts";
+import type { ProjectRow } from "../../../identity/auth/caller.ts";
+import { findSession } from "../read.ts";
+import { type PartRow, partToWire, type TurnRow, type TurnSession, turnToWire } from "./wire.ts";
+
+/** The size of a page: fewer parts than its limit if they are large, but at least one. */
+const PAGE_BYTES = 2 * 1024 * 1024;
+
+/**
+ * The stored conversation of a session: the newest parts, grouped by turns, in order; the next page has earlier ones.
+ * @throws not_found, validation_failed
+ */
+export async function readConversation(
+  deps: Deps,
+  project: ProjectRow,
+  name: string,
+  { limit, cursor }: Page,
+): Promise<ConversationPage> {
+  const { session } = await findSession(deps, project, name);
+  const before = readCursor(cursor, NUMBER_CURSOR);
+  // of one moment: an answer that is done is whole
+  return await deps.db.transaction(
+    (tx) => readPage(tx, session, before === null ? null : Number(before), limit),
+    {
+      isolationLevel: "repeatable read",
+      accessMode: "read only",
+    },
+  );
+}
+
+async function readPage(
+  tx: Db,
+  session: TurnSession,
+  before: number | null,
+  limit: number,
+): Promise<ConversationPage> {
+  const { sessionId } = session;
+  const { number, bytes } = conversationParts;
+  const ofSession = eq(conversationParts.sessionId, sessionId);
+  const sizes = await tx
+    .select({ number, bytes })
+    .from(conversationParts)
+    .where(and(ofSession, before === null ? undefined : lt(number, before)))
+    .orderBy(desc(number))
+    .limit(limit + 1);
+  const { rows, next } = page(sizes, Math.min(limit, countWithin(sizes)), (row) => String(row.number));
+  const first = rows.at(-1);
+  const parts =
+    first === undefined
+      ? []
+      : await tx
+          .select()
+          .from(conversationParts)
+          .where(and(ofSession, between(number, first.number, rows[0]?.number ?? first.number)))
+          .orderBy(asc(number));
+  const event_id = String(await versionOf(tx, sessionId));
+  return { turns: await turnsOf(tx, session, parts), ...next, event_id };
+}
+
+/** The version of a session's stored conversation; 0 if there is none. */
+export async function versionOf(db: Db, sessionId: string): Promise<number> {
+  const [head] = await db
+    .select({ version: conversations.version })
+    .from(conversations)
+    .where(eq(conversations.sessionId, sessionId));
+  return head?.version ?? 0;
+}
+
+/** How many of the rows fit in a page; at least one. */
+function countWithin(rows: readonly { bytes: number }[]): number {
+  let sum = 0;
+  const at = rows.findIndex(({ bytes }) => {
+    sum += bytes;
+    return sum > PAGE_BYTES;
+  });
+  return at < 0 ? rows.length : Math.max(1, at);
+}
+
+/** Groups parts by their turns, in order. */
+async function turnsOf(db: Db, session: TurnSession, parts: readonly PartRow[]): Promise<Turn[]> {
+  const numbers = [...new Set(parts.map(({ turn }) => turn))];
+  const rows = await turnRows(db, session.sessionId, numbers);
+  const authors = await authorsOf(db, rows);
+  return rows.map((row) => ({
+    ...turnToWire(session, row, authors.get(row.turnId) ?? null),
+    parts: parts.filter(({ turn }) => turn === row.number).map((part) => partToWire(session, row, part)),
+  }));
+}
+
+export async function turnRows(db: Db, sessionId: string, numbers: readonly number[]): Promise<TurnRow[]> {
+  if (numbers.length === 0) return [];
+  return await db
+    .select()
+    .from(conversationTurns)
+    .where(and(eq(conversationTurns.sessionId, sessionId), inArray(conversationTurns.number, [...numbers])))
+    .orderBy(asc(conversationTurns.number));
+}
+
+/** The authors of the prompts of turns, by the turns' ids. */
+export async function authorsOf(db: Db, turns: readonly TurnRow[]): Promise<Map<string, Author>> {
+  const ids = turns.flatMap(({ promptId }) => promptId ?? []);
+  const [first] = turns;
+  if (!first || ids.length === 0) return new Map();
+  const { promptId, createdBy, createdActor } = sessionPrompts;
+  const rows = await db
+    .select({ promptId, createdBy, createdActor })
+    .from(sessionPrompts)
+    .where(and(eq(sessionPrompts.sessionId, first.sessionId), inArray(promptId, ids)));
+  const names = await namesOf(
+    db,
+    rows.map((row) => row.createdBy),
+  );
+  const byPrompt = new Map(
+    rows.map((row) => [row.promptId, authorOf(names, row.createdBy, row.createdActor)] as const),
+  );
+  return new Map(
+    turns.flatMap((turn) => {
+      const author = turn.promptId === null ? undefined : byPrompt.get(turn.promptId);
+      return author ? [[turn.turnId, author] as const] : [];
+    }),
+  );
+}
+
+/** The answers to prompts, by the prompts' ids: the texts after the last use of a tool. */
+export async function answersTo(
+  db: Db,
+  sessionId: string,
+  promptIds: readonly string[],
+): Promise<Map<string, string>> {
+  if (promptIds.length === 0) return new Map();
+  const lastTool = sql`(select coalesce(max(t.number), 0) from conversation_parts t where t.session_id = ${conversationParts.sessionId} and t.turn = ${conversationParts.turn} and t.kind = 'tool')`;
+  const rows = await db
+    .select({
+      promptId: conversationTurns.promptId,
+      text: sql<string>`string_agg(${conversationParts.text}, E'\n\n' order by ${conversationParts.number})`,
+    })
+    .from(conversationTurns)
+    .innerJoin(
+      conversationParts,
+      and(
+        eq(conversationParts.sessionId, conversationTurns.sessionId),
+        eq(conversationParts.turn, conversationTurns.number),
+      ),
+    )
+    .where(
+      and(
+        eq(conversationTurns.sessionId, sessionId),
+        inArray(conversationTurns.promptId, [...promptIds]),
+        eq(conversationParts.kind, "text"),
+        gt(conversationParts.number, lastTool),
+      ),
+    )
+    .groupBy(conversationTurns.promptId);
+  return new Map(
+    rows.flatMap(({ promptId, text }) => (promptId === null ? [] : [[promptId, text] as const])),
+  );
+}

@@ -1,0 +1,293 @@
+import { and, desc, eq, inArray, isNull, sql } from "drizzle-orm";
+import type { Db } from "../../../../db/client.ts";
+import {
+  conversationParts,
+  conversations,
+  conversationTurns,
+  sessionPrompts,
+} from "../../../../db/schema/index.ts";
+import { CONVERSATION_MAX_BYTES, PART_TEXT_MAX } from "../../../contract/limits.ts";
+import { messageEndOf } from "../../../contract/prompt-message.ts";
+import type { TurnTool } from "../../../contract/turn.ts";
+import type { RuntimePart, RuntimeTurn, TurnChanges } from "../../../conversation/runtime-turns.ts";
+import type { Deps } from "../../../deps.ts";
+import type { SessionRow } from "../row.ts";
+import type { Redact } from "./redact.ts";
+
+/** The name in `changes` under which changes of a stored conversation are announced. */
+export const conversationOf = (sessionId: string): string => `conversation ${sessionId}`;
+
+/** Turns, and parts, that get one version: so many are read at a time, and Postgres accepts 65,535 parameters. */
+export const STORED_AT_ONCE = 200;
+/** The prompts among which those of new turns are searched: more than can be queued. */
+const PROMPTS = 200;
+
+type StoredSession = Pick<SessionRow, "sessionId" | "generation">;
+
+/**
+ * Stores changes of a session's conversation. Turns and parts are recognized by their ids, so that any number of servers
+ * may store the same ones in any order: a part that is complete stays so. New ones are numbered in the order given.
+ */
+export async function storeTurns(
+  deps: Pick<Deps, "db" | "changes">,
+  session: StoredSession,
+  changes: TurnChanges,
+  redact: Redact,
+): Promise<void> {
+  const { turns, parts } = changes;
+  for (let at = 0; at < Math.max(turns.length, parts.length); at += STORED_AT_ONCE) {
+    const to = at + STORED_AT_ONCE;
+    await storeBatch(deps, session, { turns: turns.slice(at, to), parts: parts.slice(at, to) }, redact);
+  }
+  deps.changes.notify(conversationOf(session.sessionId));
+}
+
+async function storeBatch(
+  deps: Pick<Deps, "db">,
+  { sessionId, generation }: StoredSession,
+  { turns, parts }: TurnChanges,
+  redact: Redact,
+): Promise<void> {
+  await deps.db.transaction(async (tx) => {
+    const [head] = await tx
+      .insert(conversations)
+      .values({ sessionId, version: 1 })
+      .onConflictDoUpdate({
+        target: conversations.sessionId,
+        set: { version: sql`${conversations.version} + 1` },
+      })
+      .returning();
+    if (!head) throw new Error("the upsert of a conversation returned no row");
+    const writer = { tx, sessionId, generation, head, redact };
+    const numbers = await writeTurns(writer, turns);
+    await writeParts(writer, parts, numbers);
+    const { lastTurn, lastPart, bytes } = head;
+    await tx
+      .update(conversations)
+      .set({ lastTurn, lastPart, bytes })
+      .where(eq(conversations.sessionId, sessionId));
+  });
+}
+
+interface Writer {
+  tx: Db;
+  sessionId: string;
+  generation: number;
+  /** The locked row; its counters are updated. */
+  head: typeof conversations.$inferSelect;
+  redact: Redact;
+}
+
+/** @returns the numbers of these turns, by id */
+async function writeTurns(
+  { tx, sessionId, generation, head, redact }: Writer,
+  turns: readonly RuntimeTurn[],
+): Promise<Map<string, number>> {
+  const numbers = await numbersOf(
+    tx,
+    sessionId,
+    turns.map(({ turnId }) => turnId),
+  );
+  const isNew = turns.some(({ turnId }) => !numbers.has(turnId));
+  const promptOf = isNew ? await promptFinder(tx, sessionId) : () => null;
+  const rows = turns.map((turn) => {
+    const number = numbers.get(turn.turnId) ?? ++head.lastTurn;
+    numbers.set(turn.turnId, number);
+    return {
+      ...turn,
+      sessionId,
+      generation,
+      number,
+      promptId: promptOf(turn.turnId),
+      error: turn.error === null ? null : storable(redact(turn.error)),
+      model: turn.model === null ? null : storable(turn.model),
+      startedAt: new Date(turn.startedAt),
+      endedAt: turn.endedAt === null ? null : new Date(turn.endedAt),
+      version: head.version,
+    };
+  });
+  const { state, error, model, tokens, cost, endedAt } = conversationTurns;
+  const next = (name: string) => sql.raw(`excluded."${name}"`);
+  if (rows.length === 0) return numbers;
+  await tx
+    .insert(conversationTurns)
+    .values(rows)
+    .onConflictDoUpdate({
+      target: [conversationTurns.sessionId, conversationTurns.turnId],
+      set: {
+        state: next("state"),
+        error: next("error"),
+        model: sql`coalesce(${next("model")}, ${model})`,
+        tokens: sql`coalesce(${next("tokens")}, ${tokens})`,
+        cost: sql`coalesce(${next("cost")}, ${cost})`,
+        endedAt: next("ended_at"),
+        version: head.version,
+      },
+      setWhere: sql`(${state}, ${error}, ${tokens}, ${cost}, ${endedAt}) is distinct from (${next("state")}, ${next("error")}, coalesce(${next("tokens")}, ${tokens}), coalesce(${next("cost")}, ${cost}), ${next("ended_at")})`,
+    });
+  return numbers;
+}
+
+async function writeParts(
+  writer: Writer,
+  parts: readonly RuntimePart[],
+  turns: ReadonlyMap<string, number>,
+): Promise<void> {
+  const { tx, sessionId, head } = writer;
+  const known = await partsOf(
+    tx,
+    sessionId,
+    parts.map(({ partId }) => partId),
+  );
+  const missing = parts.map(({ turnId }) => turnId).filter((id) => !turns.has(id));
+  const earlier = await numbersOf(tx, sessionId, missing);
+  const rows = parts.flatMap((part) => {
+    const turn = turns.get(part.turnId) ?? earlier.get(part.turnId);
+    // its turn is older than all that the runtime returned
+    if (turn === undefined) return [];
+    const before = known.get(part.partId);
+    // an event that another server has stored before
+    if (before?.isComplete && !part.isComplete) return [];
+    const row = rowOf(writer, part, turn, before);
+    head.bytes += row.bytes - (before?.bytes ?? 0);
+    known.set(part.partId, row);
+    return [row];
+  });
+  const { isComplete, text, tool } = conversationParts;
+  const next = (name: string) => sql.raw(`excluded."${name}"`);
+  if (rows.length === 0) return;
+  await tx
+    .insert(conversationParts)
+    .values(rows)
+    .onConflictDoUpdate({
+      target: [conversationParts.sessionId, conversationParts.partId],
+      set: {
+        isComplete: next("is_complete"),
+        text: next("text"),
+        tool: next("tool"),
+        isCut: next("is_cut"),
+        bytes: next("bytes"),
+        version: head.version,
+      },
+      setWhere: sql`(${isComplete}, ${text}, ${tool}) is distinct from (${next("is_complete")}, ${next("text")}, ${next("tool")})`,
+    });
+}
+
+type PartRow = typeof conversationParts.$inferInsert & Stored;
+
+/** What is stored of a part already. */
+interface Stored {
+  number: number;
+  bytes: number;
+  isComplete: boolean;
+}
+
+function rowOf(writer: Writer, part: RuntimePart, turn: number, before: Stored | undefined): PartRow {
+  const { sessionId, head, redact } = writer;
+  const { partId, kind, isComplete, text, tool, at } = part;
+  const clean = (value: string) => storable(redact(value));
+  const whole = { text: clean(text.slice(0, PART_TEXT_MAX)), tool: tool && toolOf(tool, clean) };
+  const isFull = head.bytes - (before?.bytes ?? 0) + sizeOf(whole) > CONVERSATION_MAX_BYTES;
+  const kept = isFull ? { text: "", tool: whole.tool && withoutDetails(whole.tool) } : whole;
+  return {
+    sessionId,
+    number: before?.number ?? ++head.lastPart,
+    partId,
+    turn,
+    kind,
+    isComplete,
+    ...kept,
+    isCut: isFull || text.length > PART_TEXT_MAX,
+    bytes: sizeOf(kept),
+    at: new Date(at),
+    version: head.version,
+  };
+}
+
+function sizeOf({ text, tool }: { text: string; tool: TurnTool | null }): number {
+  return Buffer.byteLength(text) + (tool ? Buffer.byteLength(JSON.stringify(tool)) : 0);
+}
+
+function toolOf(
+  { tool, title, input, output, error, files, patch }: NonNullable<RuntimePart["tool"]>,
+  clean: (text: string) => string,
+): TurnTool {
+  return {
+    name: clean(tool),
+    title: clean(title),
+    input: input.map(({ name, value }) => ({ name: clean(name), value: clean(value) })),
+    output: clean(output),
+    error: error === null ? null : clean(error),
+    files: files.map((file) => ({ ...file, path: clean(file.path) })),
+    patch: clean(patch),
+  };
+}
+
+function withoutDetails(tool: TurnTool): TurnTool {
+  return { ...tool, input: [], output: "", patch: "" };
+}
+
+/** Postgres stores neither NUL nor half a character. */
+function storable(text: string): string {
+  return text.replaceAll("\0", "\uFFFD").toWellFormed();
+}
+
+async function numbersOf(tx: Db, sessionId: string, ids: readonly string[]): Promise<Map<string, number>> {
+  if (ids.length === 0) return new Map();
+  const { turnId, number } = conversationTurns;
+  const rows = await tx
+    .select({ turnId, number })
+    .from(conversationTurns)
+    .where(and(eq(conversationTurns.sessionId, sessionId), inArray(turnId, [...new Set(ids)])));
+  return new Map(rows.map((row) => [row.turnId, row.number]));
+}
+
+async function partsOf(tx: Db, sessionId: string, ids: readonly string[]): Promise<Map<string, Stored>> {
+  if (ids.length === 0) return new Map();
+  const { partId, number, bytes, isComplete } = conversationParts;
+  const rows = await tx
+    .select({ partId, number, bytes, isComplete })
+    .from(conversationParts)
+    .where(and(eq(conversationParts.sessionId, sessionId), inArray(partId, [...ids])));
+  return new Map(rows.map((row) => [row.partId, row]));
+}
+
+/** Finds the prompt of a message, whose id ends with a hash of the prompt's. */
+async function promptFinder(tx: Db, sessionId: string): Promise<(turnId: string) => string | null> {
+  const rows = await tx
+    .select({ promptId: sessionPrompts.promptId })
+    .from(sessionPrompts)
+    .where(eq(sessionPrompts.sessionId, sessionId))
+    .orderBy(sql`${isNull(sessionPrompts.endedAt)} desc`, desc(sessionPrompts.number))
+    .limit(PROMPTS);
+  const ends = rows.map(({ promptId }) => [messageEndOf(promptId), promptId] as const);
+  return (turnId) => ends.find(([end]) => turnId.endsWith(end))?.[1] ?? null;
+}
+
+/** Records that a session's sandbox has ended: what it was answering was cut off. */
+export async function interruptTurns(tx: Db, sessionId: string, at: Date): Promise<void> {
+  const [head] = await tx
+    .update(conversations)
+    .set({ version: sql`${conversations.version} + 1` })
+    .where(eq(conversations.sessionId, sessionId))
+    .returning({ version: conversations.version });
+  if (!head) return;
+  const cut = await tx
+    .update(conversationTurns)
+    .set({ state: "interrupted", endedAt: at, version: head.version })
+    .where(and(eq(conversationTurns.sessionId, sessionId), eq(conversationTurns.state, "working")))
+    .returning({ number: conversationTurns.number });
+  await tx
+    .update(conversationParts)
+    .set({ version: head.version })
+    .where(
+      and(
+        eq(conversationParts.sessionId, sessionId),
+        eq(conversationParts.isComplete, false),
+        inArray(
+          conversationParts.turn,
+          cut.map(({ number }) => number),
+        ),
+      ),
+    );
+}

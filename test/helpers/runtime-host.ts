@@ -1,0 +1,112 @@
+import type { StandIn, StandInProvider } from "./stand-in-provider.ts";
+
+type Json = Record<string, unknown>;
+interface Message {
+  info: Json & { id: string };
+  parts: (Json & { id: string })[];
+}
+
+/** The id of the conversation in every stand-in of a runtime. */
+export const CONVERSATION = "ses_1";
+
+/**
+ * The routes of the agent runtime (opencode 1.18) that its conversation is read from, with a test for its agent. Every
+ * sandbox of a provider that starts gets one, in memory that ends with the sandbox.
+ */
+export class RuntimeHost {
+  messages: Message[] = [];
+  isBusy = false;
+  /** Requests for messages, by their limits. */
+  readonly reads: number[] = [];
+  readonly #streams = new Set<ReadableStreamDefaultController<Uint8Array>>();
+
+  /** The number of open streams of events. */
+  get followers(): number {
+    return this.#streams.size;
+  }
+
+  /** Adds a message, or replaces its fields. */
+  message(info: Json & { id: string; role: "user" | "assistant" }): void {
+    const known = this.messages.find((each) => each.info.id === info.id);
+    const whole = { sessionID: CONVERSATION, time: { created: 1_000 }, ...known?.info, ...info };
+    if (known) known.info = whole;
+    else this.messages.push({ info: whole, parts: [] });
+    this.emit("message.updated", { info: whole });
+  }
+
+  /** Adds a part to a message, or replaces its fields. */
+  part(messageID: string, part: Json & { id: string }): void {
+    const message = this.messages.find((each) => each.info.id === messageID);
+    const at = message?.parts.findIndex(({ id }) => id === part.id) ?? -1;
+    const whole = { sessionID: CONVERSATION, messageID, ...message?.parts[at], ...part };
+    if (at >= 0) message?.parts.splice(at, 1, whole);
+    else message?.parts.push(whole);
+    this.emit("message.part.updated", { part: whole });
+  }
+
+  /** More of a text, as the runtime streams it: `message` has it only from the next whole part on. */
+  delta(messageID: string, partID: string, delta: string): void {
+    const part = this.messages
+      .find(({ info }) => info.id === messageID)
+      ?.parts.find(({ id }) => id === partID);
+    if (part) part["text"] = `${part["text"] ?? ""}${delta}`;
+    this.emit("message.part.delta", { messageID, partID, field: "text", delta });
+  }
+
+  setBusy(isBusy: boolean): void {
+    this.isBusy = isBusy;
+    this.emit("session.status", { status: { type: isBusy ? "busy" : "idle" } });
+  }
+
+  /** Sends an event that is not kept. */
+  emit(type: string, properties: Json): void {
+    const event = JSON.stringify({ type, properties: { sessionID: CONVERSATION, ...properties } });
+    for (const stream of this.#streams) stream.enqueue(Buffer.from(`data: ${event}\n\n`));
+  }
+
+  /** Cuts all streams of events. */
+  cut(): void {
+    for (const stream of this.#streams) stream.close();
+    this.#streams.clear();
+  }
+
+  answer(request: Request): Response {
+    const { pathname, searchParams } = new URL(request.url);
+    if (pathname === "/event") return new Response(this.#stream());
+    if (pathname === "/session/status")
+      return Response.json(this.isBusy ? { [CONVERSATION]: { type: "busy" } } : {});
+    if (pathname !== `/session/${CONVERSATION}/message`) return new Response(null, { status: 404 });
+    const limit = Number(searchParams.get("limit"));
+    this.reads.push(limit);
+    return Response.json(this.messages.slice(-limit));
+  }
+
+  #stream(): ReadableStream<Uint8Array> {
+    let own: ReadableStreamDefaultController<Uint8Array>;
+    return new ReadableStream({
+      start: (controller) => {
+        own = controller;
+        this.#streams.add(controller);
+        controller.enqueue(Buffer.from('data: {"type":"server.connected","properties":{}}\n\n'));
+      },
+      cancel: () => void this.#streams.delete(own),
+    });
+  }
+}
+
+/** Gives each sandbox that starts from now on a runtime. @returns finds that of a session's sandbox */
+export function hostRuntimes(provider: StandInProvider): (sessionId: string) => RuntimeHost {
+  const hosts = new WeakMap<StandIn, RuntimeHost>();
+  provider.firstHealth = { ...provider.firstHealth, conversation: CONVERSATION };
+  const hostOf = (standIn: StandIn) => {
+    const host = hosts.get(standIn) ?? new RuntimeHost();
+    hosts.set(standIn, host);
+    return host;
+  };
+  provider.onRequest = (request, standIn) => hostOf(standIn).answer(request);
+  return (sessionId) => {
+    const standIn = provider.sandboxes.get(sessionId);
+    if (!standIn) throw new Error(`no sandbox of session ${sessionId}`);
+    return hostOf(standIn);
+  };
+}
