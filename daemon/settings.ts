@@ -46,6 +46,8 @@ export interface Settings {
   orphanS: number | null;
   /** The commit of the saved work that is restored at boot. */
   restore: string | null;
+  /** What happened in the session's earlier sandboxes, for the agent. */
+  recap: string | null;
   /** The app that is deployed in this sandbox; null: the sandbox is an agent's. */
   app: DaemonApp | null;
   /** The port on which the app must listen, if not its own. */
@@ -72,6 +74,7 @@ const NOT_INHERITED: ReadonlySet<string> = new Set([
   "SVC_TOKEN",
   "SVC_APP",
   "SVC_RESTORE_COMMIT",
+  "SVC_CONVERSATION_RECAP",
   "SVC_SERVICE_HOST",
   "SVC_SERVICE_SOCKET",
   "SVC_RELAYS",
@@ -121,6 +124,7 @@ export function readSettings(env: Environment, self: User | null): Settings {
     restore: env["SVC_RESTORE_COMMIT"]
       ? matching(env, "SVC_RESTORE_COMMIT", OBJECT_ID, "a commit's id")
       : null,
+    recap: env["SVC_CONVERSATION_RECAP"] || null,
     orphanS: env["SVC_ORPHAN_SECONDS"]
       ? Number(matching(env, "SVC_ORPHAN_SECONDS", SECONDS, "seconds"))
       : null,

@@ -12,6 +12,7 @@ import type { SavedWork } from "../../src/contract/saved-work.ts";
 import type { Secret } from "../../src/contract/secret.ts";
 import type { Session } from "../../src/contract/session.ts";
 import type { Fired, Switched, Trigger, TriggerDetail } from "../../src/contract/trigger.ts";
+import type { Turn } from "../../src/contract/turn.ts";
 
 /** All fields of `T`, for `--json`: a list with an unknown field, or without one of them, does not compile. */
 export const fieldsOf =
@@ -112,6 +113,22 @@ export const PROMPT_FIELDS = fieldsOf<Prompt>()([
   "ended_at",
   "text",
   "answer",
+]);
+
+export const TURN_FIELDS = fieldsOf<Turn>()([
+  "turn_id",
+  "session_id",
+  "number",
+  "prompt_id",
+  "author",
+  "state",
+  "error",
+  "model",
+  "tokens",
+  "cost",
+  "started_at",
+  "ended_at",
+  "parts",
 ]);
 
 export const CR_FIELDS = fieldsOf<ChangeRequest>()([

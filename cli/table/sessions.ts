@@ -1,6 +1,7 @@
 import type { ProviderName, SessionStatus } from "../../src/contract/session.ts";
 import { bind, type Group, spec } from "../spec.ts";
 import { SAVED_FIELDS, SESSION_FIELDS } from "./fields.ts";
+import { conversation } from "./session-conversation.ts";
 import { abort, chat, prompt, prompts } from "./session-prompts.ts";
 
 const STATUSES = ["all", "provisioning", "running", "stopped", "failed"] as const satisfies readonly (
@@ -275,6 +276,9 @@ export const sessions: Group = {
     bind(prompt, () => import("../commands/sessions/prompt.ts").then((module) => module.prompt)),
     bind(prompts, () => import("../commands/sessions/prompts.ts").then((module) => module.prompts)),
     bind(abort, () => import("../commands/sessions/prompts.ts").then((module) => module.abort)),
+    bind(conversation, () =>
+      import("../commands/sessions/conversation.ts").then((module) => module.conversation),
+    ),
     bind(logs, () => import("../commands/sessions/logs.ts").then((module) => module.logs)),
   ],
 };

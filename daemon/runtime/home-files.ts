@@ -29,15 +29,17 @@ export async function writeHomeFiles(
   { settings, children }: { settings: Settings; children: Children },
   folders: readonly string[],
 ): Promise<boolean> {
-  const { home, workspace, plugins, inherited } = settings;
+  const { home, workspace, plugins, inherited, recap } = settings;
   const config = join(home, ".config/opencode");
   const path = inherited["PATH"];
+  // a new home has no conversation: the agent learns from here what it said before
+  const rules = recap === null ? instructions : `${instructions}\n${recap}`;
   const command = {
     ...asAgent(settings, [
       ...["sh", "-c", SCRIPT, "sh"],
       ...[join(plugins, "node_modules"), PACKAGE, LOCK, workspace, config],
       ...[path ? join(home, ".profile") : "", `PATH=${shellWord(path ?? "")}\nexport PATH\n`],
-      ...[join(config, "skills/svc/SKILL.md"), skill, instructionsFile(settings), instructions],
+      ...[join(config, "skills/svc/SKILL.md"), skill, instructionsFile(settings), rules],
       agentConfigFolder(settings),
       ...folders,
     ]),

@@ -11,6 +11,8 @@ interface SandboxOf {
   project: ProjectRow;
   /** Of the model gateway, if the session does not choose one. */
   model: string | null;
+  /** What happened in earlier sandboxes, for the agent; null: nothing. */
+  recap: string | null;
 }
 
 /**
@@ -20,7 +22,7 @@ interface SandboxOf {
  * @param restore the commit of saved work that the daemon restores
  */
 export function environmentOf(
-  { session, project, model }: SandboxOf,
+  { session, project, model, recap }: SandboxOf,
   keys: SandboxKeys,
   secrets: OpenSecrets,
   apiUrl: string,
@@ -43,6 +45,7 @@ export function environmentOf(
     SVC_TOKEN: keys.serviceKey,
     ...(keys.token !== null && { SVC_CLI_TOKEN: keys.token, SVC_EXECUTOR_TOKEN: keys.token }),
     ...(restore !== null && { SVC_RESTORE_COMMIT: restore }),
+    ...(recap !== null && { SVC_CONVERSATION_RECAP: recap }),
     ...(session.agentName !== null && { SVC_AGENT_NAME: session.agentName }),
     ...(session.model !== null && { SVC_OPENCODE_MODEL: session.model }),
     // only for the first start; svc delivers the prompt itself, as all others, also after a restart

@@ -12,6 +12,7 @@ import type { RunKind, Start, StartPlan } from "../runs/kind.ts";
 import type { RunRow } from "../runs/row.ts";
 import { openSecrets } from "../secrets/open.ts";
 import { createBranch } from "./branch.ts";
+import { recapOf } from "./conversation/recap.ts";
 import { interruptTurns } from "./conversation/store.ts";
 import { environmentOf } from "./environment.ts";
 import { interruptPrompt } from "./prompts/interrupt.ts";
@@ -98,9 +99,11 @@ async function plan(deps: Deps, { run, project }: Start): Promise<StartPlan> {
   const open = () => openSecrets(deps, projectId, session.secretAudience, session.secretNames);
   const secrets = await open();
   const model = await defaultModelOf(deps, projectId);
+  const recap = await recapOf(deps.db, sessionId);
   return {
     hasRuntime: true,
-    environment: (keys, apiUrl) => environmentOf({ session, project, model }, keys, secrets, apiUrl, restore),
+    environment: (keys, apiUrl) =>
+      environmentOf({ session, project, model, recap }, keys, secrets, apiUrl, restore),
     async onRecorded(tx: Db, now, restored) {
       const { savedCommit, savedGeneration } = projectSessions;
       // unless the daemon has saved other work since

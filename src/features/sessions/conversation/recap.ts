@@ -1,0 +1,82 @@
+import { and, desc, eq, gte, sql } from "drizzle-orm";
+import type { Db } from "../../../../db/client.ts";
+import { conversationParts, conversationTurns } from "../../../../db/schema/index.ts";
+
+/** Turns that are summarized, and parts that are read for it. */
+const TURNS = 50;
+const PARTS = 2_000;
+/** Characters of one text; uses of tools of one turn; characters of the whole, about 6,000 tokens. */
+const TEXT_MAX = 3_000;
+const TOOLS_MAX = 20;
+const RECAP_MAX = 24_000;
+
+const HEAD = `# Earlier in this conversation
+
+This session ran before, in a sandbox that has ended. These are your last turns with the user, the oldest first, shortened.
+The files are those of the branch, and of the work that was restored: look at them before you rely on a detail.
+`;
+
+interface Piece {
+  turn: number;
+  kind: "prompt" | "text" | "reasoning" | "tool";
+  text: string;
+  length: number;
+  tool: string | null;
+}
+
+/**
+ * What an agent in a new sandbox is told of its session's conversation so far, in Markdown: prompts, the texts of the
+ * answers, and the uses of tools by their titles. The newest turns that fit.
+ * @returns null if there is none
+ */
+export async function recapOf(db: Db, sessionId: string): Promise<string | null> {
+  const turns = await db
+    .select({ number: conversationTurns.number, state: conversationTurns.state })
+    .from(conversationTurns)
+    .where(eq(conversationTurns.sessionId, sessionId))
+    .orderBy(desc(conversationTurns.number))
+    .limit(TURNS);
+  const first = turns.at(-1);
+  if (!first) return null;
+  const pieces = await db
+    .select(PIECE)
+    .from(conversationParts)
+    .where(and(eq(conversationParts.sessionId, sessionId), gte(conversationParts.turn, first.number)))
+    .orderBy(desc(conversationParts.number))
+    .limit(PARTS);
+  const sections: string[] = [];
+  let length = HEAD.length;
+  for (const { number, state } of turns) {
+    const own = pieces.filter(({ turn }) => turn === number).toReversed();
+    const section = sectionOf(own, state !== "done");
+    length += section.length;
+    if (length > RECAP_MAX && sections.length > 0) break;
+    sections.push(section.slice(0, RECAP_MAX - HEAD.length));
+  }
+  return [HEAD, ...sections.toReversed()].join("\n");
+}
+
+const { turn, kind, text, tool } = conversationParts;
+const PIECE = {
+  turn,
+  kind,
+  text: sql<string>`left(${text}, ${sql.raw(String(TEXT_MAX))})`,
+  length: sql<number>`length(${text})`,
+  tool: sql<
+    string | null
+  >`left(${tool}->>'name' || ' ' || (${tool}->>'title') || case when ${tool}->>'error' is null then '' else ' (failed)' end, 200)`,
+};
+
+function sectionOf(pieces: readonly Piece[], isCutOff: boolean): string {
+  const lines: string[] = [];
+  const tools = pieces.flatMap((piece) => piece.tool ?? []);
+  for (const piece of pieces) if (piece.kind === "prompt") lines.push("## User", "", shown(piece), "");
+  lines.push("## You", "");
+  for (const use of tools.slice(-TOOLS_MAX)) lines.push(`- ${use}`);
+  if (tools.length > 0) lines.push("");
+  for (const piece of pieces) if (piece.kind === "text") lines.push(shown(piece), "");
+  if (isCutOff) lines.push("(This answer was cut off.)", "");
+  return lines.join("\n");
+}
+
+const shown = ({ text, length }: Piece): string => (length > TEXT_MAX ? `${text.trimEnd()} …` : text);
