@@ -13,7 +13,7 @@ export interface HealthContext {
   settings: Settings;
   children: Children;
   runtime: Pick<Runtime, "state" | "pid" | "error" | "call">;
-  conversation: Pick<Conversation, "find">;
+  conversation: Pick<Conversation, "find" | "known">;
   saver: Pick<Saver, "saved" | "restored" | "problem">;
   clone: DaemonHealth["clone"];
   /** An error of the clone or of the first prompt. */
@@ -40,7 +40,8 @@ export function createHealth(context: HealthContext): () => Promise<DaemonHealth
       context.clone === "ok" && settings.autoClone ? commit() : null,
       busy(),
       // without a runtime there is no result to cache
-      state === "ok" ? conversation() : null,
+      // one that was opened since the last look is reported at once: its answers are read after a prompt's end
+      state === "ok" ? (context.conversation.known ?? conversation()) : null,
     ]);
     if (isAtWork) context.usedAt = Date.now();
     const error = (context.clone === "failed" ? context.error : null) ?? ofRuntime ?? context.error;

@@ -4,6 +4,8 @@ import type { RuntimeCall } from "../runtime/call.ts";
 
 /** The session's conversation with its agent. */
 export interface Conversation {
+  /** Its id, if it was found or opened; it costs no request. */
+  readonly known: string | null;
   /** Its id in the runtime; null if there is none. @throws ConversationError if the runtime does not respond */
   find(): Promise<string | null>;
   /** Its id; opens a conversation if there is none. @throws ConversationError */
@@ -29,6 +31,9 @@ export function createConversation(call: RuntimeCall): Conversation {
   let opening: Promise<string> | null = null;
 
   return {
+    get known() {
+      return known;
+    },
     find,
     open() {
       opening ??= openOne().finally(() => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Prompt } from "../../src/contract/prompt.ts";
+import type { ConversationPage } from "../../src/contract/turn.ts";
 import { PROMPT_STEPS, type PromptStep } from "../../src/deps.ts";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
@@ -28,6 +29,7 @@ test.each(sample(2, PROMPT_STEPS).map((step) => [step] as const))(
     await say(id, "two");
     await become(id, "answered", "answered");
     expect(givenTo(id)).toBe(2);
+    expect(await stored(id)).toEqual(["one > answer to one (done)", "two > answer to two (done)"]);
     await removes(id);
   },
 );
@@ -46,7 +48,9 @@ test(`the server is killed repeatedly while the agent works: no prompt is lost o
   }
   await become(id, ...["", ...texts].map(() => "answered" as const));
   expect(givenTo(id)).toBe(9);
-  expect(answersOf(id)).toEqual(["!slow 700 0", ...texts].map((text) => `answer to ${text}`));
+  const prompts = ["!slow 700 0", ...texts];
+  expect(answersOf(id)).toEqual(prompts.map((text) => `answer to ${text}`));
+  expect(await stored(id)).toEqual(prompts.map((text) => `${text} > answer to ${text} (done)`));
   await removes(id);
 });
 
@@ -81,6 +85,10 @@ test("the sandbox is killed with a prompt: the prompt has the reason, and the ne
   await server.call("POST", `/${id}/restart`);
   await become(id, "interrupted", "answered");
   expect(givenTo(id)).toBe(1);
+  // what the first sandbox was given is stored if the server saw it before the kill, and is cut off then
+  const turns = await stored(id);
+  expect(turns.at(-1)).toBe("two > answer to two (done)");
+  for (const turn of turns.slice(0, -1)) expect(turn).toMatch(/^!slow 60000( > .*)? \(interrupted\)$/);
   await removes(id);
 });
 
@@ -122,6 +130,11 @@ test(`the runtime is killed repeatedly: each prompt ends, none is answered twice
     if (state === "answered") expect(answers).toContain(`answer to ${text}`);
   }
   expect(prompts.filter(({ state }) => state === "answered").length).toBeGreaterThanOrEqual(3);
+  const turns = await stored(id);
+  expect(new Set(turns).size).toBe(turns.length);
+  for (const { state, text } of prompts)
+    if (state === "answered") expect(turns).toContain(`${text} > answer to ${text} (done)`);
+    else expect(turns).not.toContain(`${text} > answer to ${text} (working)`);
   await removes(id);
 });
 
@@ -160,6 +173,12 @@ async function haltedAt(step: PromptStep, text: string): Promise<string> {
 async function say(id: string, text: string): Promise<void> {
   const taken = await server.call("POST", `/${id}/prompt`, { text });
   expect([taken.status, taken.body?.prompt?.text]).toEqual([202, text]);
+}
+
+/** The stored conversation: each turn as its prompt, its answer and its state. */
+async function stored(id: string): Promise<string[]> {
+  const { turns }: ConversationPage = (await server.call("GET", `/${id}/conversation?limit=200`)).body;
+  return turns.map(({ state, parts }) => `${parts.map(({ text }) => text).join(" > ")} (${state})`);
 }
 
 async function become(id: string, ...states: Prompt["state"][]): Promise<Prompt[]> {

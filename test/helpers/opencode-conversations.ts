@@ -5,13 +5,22 @@ import { writeWhole } from "./write-whole.ts";
 interface Message {
   info: {
     id: string;
+    sessionID: string;
     role: "user" | "assistant";
     parentID?: string;
     time: { created: number; completed?: number };
     finish?: string;
     error?: { name: string; data: { message: string } };
   };
-  parts: { id?: string; type: string; text: string }[];
+  parts: Part[];
+}
+
+interface Part {
+  id?: string;
+  messageID?: string;
+  sessionID?: string;
+  type: string;
+  text: string;
 }
 
 interface Store {
@@ -41,7 +50,7 @@ interface Prompt {
   messageID?: string;
   agent?: string;
   model?: { providerID: string; modelID: string };
-  parts?: Message["parts"];
+  parts?: Part[];
 }
 
 /** @param emit sends an event to whoever listens */
@@ -86,8 +95,12 @@ export function createConversations(
       const said = all.find(({ info }) => info.id === messageID);
       // said again: parts without an id come twice
       if (said) said.parts.push(...parts.filter((part) => part.id === undefined));
-      else all.push({ info: { id: messageID, role: "user", time: { created: Date.now() } }, parts });
+      else {
+        const info = { id: messageID, sessionID: id, role: "user" as const, time: { created: Date.now() } };
+        all.push({ info, parts: parts.map((part) => partOf(info, part)) });
+      }
       keep();
+      report(all.at(-1));
       if (model?.providerID === "nope") return fail(id, "Model not found: nope/x.");
       const answered = all.some(({ info }) => info.parentID === messageID && info.finish !== undefined);
       const queue = runs.get(id) ?? [];
@@ -125,11 +138,16 @@ export function createConversations(
     const all = messagesOf(id);
     if (all.some(({ info }) => info.parentID === prompt)) return;
     const time = { created: Date.now() };
-    all.push({
-      info: { id: `msg_a${crypto.randomUUID()}`, role: "assistant", parentID: prompt, time },
-      parts: [{ type: "text", text: `answer to ${textOf(id, prompt)}` }],
-    });
+    const info = {
+      id: `msg_a${crypto.randomUUID()}`,
+      sessionID: id,
+      role: "assistant" as const,
+      parentID: prompt,
+      time,
+    };
+    all.push({ info, parts: [partOf(info, { type: "text", text: `answer to ${textOf(id, prompt)}` })] });
     keep();
+    report(all.at(-1));
   }
 
   function end(id: string, { prompt }: Run, how: Partial<Message["info"]>): void {
@@ -139,8 +157,16 @@ export function createConversations(
       answer.info.time.completed = Date.now();
     }
     keep();
+    report(answer);
     if (how.error) emit("session.error", { sessionID: id, error: how.error });
     emit("session.idle", { sessionID: id });
+  }
+
+  /** Sends the events of a message and its parts. */
+  function report(message: Message | undefined): void {
+    if (!message) return;
+    emit("message.updated", { info: message.info });
+    for (const part of message.parts) emit("message.part.updated", { part });
   }
 
   function fail(id: string, message: string): void {
@@ -165,4 +191,9 @@ export function createConversations(
   function keep(): void {
     writeWhole(file, JSON.stringify(store));
   }
+}
+
+/** A part as the runtime keeps it. */
+function partOf({ id, sessionID }: Message["info"], part: Part): Part {
+  return { id: `prt_${crypto.randomUUID()}`, messageID: id, sessionID, ...part };
 }
