@@ -42,7 +42,7 @@ test("health never reports a ready runtime without its conversation", async () =
       error: null,
       call: async () => ({ status: 200, isJson: true, body: {} }),
     },
-    conversation: { find: async () => "ses_1" },
+    conversation: { known: null, find: async () => "ses_1" },
     saver: { saved: null, restored: null, problem: null },
     clone: "cloning",
     error: null,
