@@ -16,7 +16,6 @@ export type PartKind = (typeof PART_KINDS)[number];
 
 /** `running` also before the agent has written all of a tool's input. */
 export const PART_STATES = ["running", "done", "failed", "interrupted"] as const;
-export type PartState = (typeof PART_STATES)[number];
 
 const time = Type.String({ format: "date-time" });
 

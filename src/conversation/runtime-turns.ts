@@ -1,9 +1,16 @@
-import { field, numberField, textField } from "../contract/json.ts";
-import { explainRun } from "../contract/runtime.ts";
-import type { PartKind, TurnState } from "../contract/turn.ts";
+import { field, textField } from "../contract/json.ts";
+import type { TurnState } from "../contract/turn.ts";
 import type { TokensUsed } from "../contract/usage.ts";
 import { statusOf } from "./runtime-event.ts";
-import { type ToolUse, toolOf } from "./tools.ts";
+import {
+  errorOf,
+  type Message,
+  messageOf,
+  partOf,
+  RUNTIME_ID,
+  type RuntimePart,
+  sentenceOf,
+} from "./runtime-message.ts";
 
 /** A turn as the runtime has it. The times are milliseconds since 1970 by the sandbox's clock. */
 export interface RuntimeTurn {
@@ -18,17 +25,6 @@ export interface RuntimeTurn {
   endedAt: number | null;
 }
 
-/** A piece of a turn as the runtime has it. */
-export interface RuntimePart {
-  partId: string;
-  turnId: string;
-  kind: PartKind;
-  isComplete: boolean;
-  text: string;
-  tool: ToolUse | null;
-  at: number;
-}
-
 /** What has changed, in the order of the conversation. */
 export interface TurnChanges {
   turns: RuntimeTurn[];
@@ -40,24 +36,6 @@ const TURNS_MAX = 50;
 const TEXTS_MAX = 1_000;
 /** Messages whose parts came first. */
 const EARLY_MAX = 100;
-/** Longer ids are not the runtime's. */
-const ID = /^[A-Za-z0-9_-]{1,128}$/;
-/** One line of bounded length. */
-const ERROR_MAX = 500;
-
-interface Message {
-  id: string;
-  turnId: string;
-  isUser: boolean;
-  isComplete: boolean;
-  finish: string;
-  error: { name: string; message: string } | null;
-  model: string | null;
-  tokens: TokensUsed | null;
-  cost: number | null;
-  createdAt: number;
-  completedAt: number | null;
-}
 
 interface OpenTurn {
   turnId: string;
@@ -178,7 +156,7 @@ export class RuntimeTurns {
   #part(value: unknown): void {
     if (textField(value, "sessionID") !== this.#conversation) return;
     const [partId, messageId] = [textField(value, "id"), textField(value, "messageID")];
-    if (!ID.test(partId) || !ID.test(messageId)) return;
+    if (!RUNTIME_ID.test(partId) || !RUNTIME_ID.test(messageId)) return;
     const message = this.#messages.get(messageId);
     if (!message) {
       remember(this.#early, messageId, [...(this.#early.get(messageId) ?? []), value], EARLY_MAX);
@@ -251,99 +229,12 @@ function isFinal({ isComplete, finish }: Message): boolean {
   return isComplete && finish !== "" && finish !== "tool-calls" && finish !== "unknown";
 }
 
-function messageOf(info: unknown, conversation: string): Message | null {
-  const [id, role, parentId] = [textField(info, "id"), textField(info, "role"), textField(info, "parentID")];
-  if (textField(info, "sessionID") !== conversation || !ID.test(id)) return null;
-  const isUser = role === "user";
-  if (!isUser && (role !== "assistant" || !ID.test(parentId))) return null;
-  const time = field(info, "time");
-  const completedAt = numberField(time, "completed");
-  const [provider, model] = [textField(info, "providerID"), textField(info, "modelID")];
-  const error = field(info, "error");
-  return {
-    id,
-    turnId: isUser ? id : parentId,
-    isUser,
-    isComplete: isUser || completedAt !== null,
-    finish: textField(info, "finish"),
-    error: isUser || error === undefined || error === null ? null : errorOf(error),
-    model: provider === "" || model === "" ? null : `${provider}/${model}`,
-    tokens: tokensOf(field(info, "tokens")),
-    cost: isUser ? null : numberField(info, "cost"),
-    createdAt: timeOf(numberField(time, "created")),
-    completedAt: completedAt === null ? null : timeOf(completedAt),
-  };
-}
-
-/** The part as stored; null if it is not one that people read. */
-function partOf(part: unknown, message: Message): RuntimePart | null {
-  const type = textField(part, "type");
-  const time = field(part, "time");
-  const base = {
-    partId: textField(part, "id"),
-    turnId: message.turnId,
-    at: timeOf(
-      numberField(time, "start") ??
-        numberField(field(field(part, "state"), "time"), "start") ??
-        message.createdAt,
-    ),
-  };
-  if (type === "tool") {
-    const tool = toolOf(part);
-    if (!tool || message.isUser) return null;
-    const isComplete = tool.state === "completed" || tool.state === "error";
-    return { ...base, kind: "tool", text: "", tool, isComplete };
-  }
-  const isForModel = field(part, "synthetic") === true || field(part, "ignored") === true;
-  if ((type !== "text" && type !== "reasoning") || isForModel) return null;
-  if (message.isUser && type === "reasoning") return null;
-  return {
-    ...base,
-    kind: message.isUser ? "prompt" : type,
-    text: textField(part, "text"),
-    tool: null,
-    isComplete: message.isComplete || numberField(time, "end") !== null,
-  };
-}
-
-function errorOf(error: unknown): { name: string; message: string } {
-  const name = textField(error, "name") || "Error";
-  return { name, message: textField(field(error, "data"), "message") || textField(error, "message") || name };
-}
-
-/** One line of bounded length, without a stack trace. */
-function sentenceOf({ message }: { message: string }): string {
-  const [line = ""] = explainRun(message).split("\n");
-  return line.trim().slice(0, ERROR_MAX) || "The agent runtime gave no reason.";
-}
-
-function tokensOf(tokens: unknown): TokensUsed | null {
-  const [input, output] = [numberField(tokens, "input"), numberField(tokens, "output")];
-  if (input === null || output === null) return null;
-  const cached = numberField(field(tokens, "cache"), "read") ?? 0;
-  // the runtime counts cached tokens, and those of thoughts, apart
-  const thought = numberField(tokens, "reasoning") ?? 0;
-  const [all, written] = [input + cached, output + thought].map(countOf);
-  return { input: all ?? 0, output: written ?? 0, cached: countOf(cached) };
-}
-
-const countOf = (tokens: number): number =>
-  Math.max(0, Math.min(Math.floor(tokens), Number.MAX_SAFE_INTEGER));
-
 function sumOf(answers: readonly Message[]): TokensUsed | null {
   const counted = answers.flatMap(({ tokens }) => tokens ?? []);
   if (counted.length === 0) return null;
   const sum = (name: keyof TokensUsed) => counted.reduce((total, tokens) => total + tokens[name], 0);
   return { input: sum("input"), output: sum("output"), cached: sum("cached") };
 }
-
-/** A time that a `Date` can have: sandboxes are not trusted. */
-function timeOf(ms: number | null): number {
-  return ms !== null && ms >= 0 && ms <= TIME_MAX ? ms : 0;
-}
-
-/** The end of the year 9999. */
-const TIME_MAX = 253_402_300_799_999;
 
 /** Sets a key, and drops the oldest ones past the limit. */
 function remember<T>(map: Map<string, T>, key: string, value: T, max: number): void {

@@ -9,7 +9,8 @@ import {
 import { CONVERSATION_MAX_BYTES, PART_TEXT_MAX } from "../../../contract/limits.ts";
 import { messageEndOf } from "../../../contract/prompt-message.ts";
 import type { TurnTool } from "../../../contract/turn.ts";
-import type { RuntimePart, RuntimeTurn, TurnChanges } from "../../../conversation/runtime-turns.ts";
+import type { RuntimePart } from "../../../conversation/runtime-message.ts";
+import type { RuntimeTurn, TurnChanges } from "../../../conversation/runtime-turns.ts";
 import type { Deps } from "../../../deps.ts";
 import type { SessionRow } from "../row.ts";
 import type { Redact } from "./redact.ts";
@@ -187,7 +188,8 @@ function rowOf(writer: Writer, part: RuntimePart, turn: number, before: Stored |
   const { partId, kind, isComplete, text, tool, at } = part;
   const clean = (value: string) => storable(redact(value));
   const whole = { text: clean(text.slice(0, PART_TEXT_MAX)), tool: tool && toolOf(tool, clean) };
-  const isFull = head.bytes - (before?.bytes ?? 0) + sizeOf(whole) > CONVERSATION_MAX_BYTES;
+  const growth = sizeOf(whole) - (before?.bytes ?? 0);
+  const isFull = growth > 0 && head.bytes + growth > CONVERSATION_MAX_BYTES;
   const kept = isFull ? { text: "", tool: whole.tool && withoutDetails(whole.tool) } : whole;
   return {
     sessionId,

@@ -1,0 +1,125 @@
+import { field, numberField, textField } from "../contract/json.ts";
+import { explainRun } from "../contract/runtime.ts";
+import type { PartKind } from "../contract/turn.ts";
+import type { TokensUsed } from "../contract/usage.ts";
+import { type ToolUse, toolOf } from "./tools.ts";
+
+/** An id of the runtime; a longer one is not its own. */
+export const RUNTIME_ID = /^[A-Za-z0-9_-]{1,128}$/;
+/** One line of bounded length. */
+const ERROR_MAX = 500;
+
+/** A message of the runtime (opencode 1.18). The times are milliseconds since 1970 by the sandbox's clock. */
+export interface Message {
+  id: string;
+  /** The id of the prompt's message. */
+  turnId: string;
+  isUser: boolean;
+  isComplete: boolean;
+  finish: string;
+  error: { name: string; message: string } | null;
+  model: string | null;
+  tokens: TokensUsed | null;
+  cost: number | null;
+  createdAt: number;
+  completedAt: number | null;
+}
+
+/** A piece of a turn as the runtime has it. */
+export interface RuntimePart {
+  partId: string;
+  turnId: string;
+  kind: PartKind;
+  isComplete: boolean;
+  text: string;
+  tool: ToolUse | null;
+  at: number;
+}
+
+/** Parses a message; null if it is invalid, or of another conversation. */
+export function messageOf(info: unknown, conversation: string): Message | null {
+  const [id, role, parentId] = [textField(info, "id"), textField(info, "role"), textField(info, "parentID")];
+  if (textField(info, "sessionID") !== conversation || !RUNTIME_ID.test(id)) return null;
+  const isUser = role === "user";
+  if (!isUser && (role !== "assistant" || !RUNTIME_ID.test(parentId))) return null;
+  const time = field(info, "time");
+  const completedAt = numberField(time, "completed");
+  const [provider, model] = [textField(info, "providerID"), textField(info, "modelID")];
+  const error = field(info, "error");
+  return {
+    id,
+    turnId: isUser ? id : parentId,
+    isUser,
+    isComplete: isUser || completedAt !== null,
+    finish: textField(info, "finish"),
+    error: isUser || error === undefined || error === null ? null : errorOf(error),
+    model: provider === "" || model === "" ? null : `${provider}/${model}`,
+    tokens: tokensOf(field(info, "tokens")),
+    cost: isUser ? null : numberField(info, "cost"),
+    createdAt: timeOf(numberField(time, "created")),
+    completedAt: completedAt === null ? null : timeOf(completedAt),
+  };
+}
+
+/** Parses a part; null if it is not one that people read. */
+export function partOf(part: unknown, message: Message): RuntimePart | null {
+  const type = textField(part, "type");
+  const time = field(part, "time");
+  const base = {
+    partId: textField(part, "id"),
+    turnId: message.turnId,
+    at: timeOf(
+      numberField(time, "start") ??
+        numberField(field(field(part, "state"), "time"), "start") ??
+        message.createdAt,
+    ),
+  };
+  if (type === "tool") {
+    const tool = toolOf(part);
+    if (!tool || message.isUser) return null;
+    const isComplete = tool.state === "completed" || tool.state === "error";
+    return { ...base, kind: "tool", text: "", tool, isComplete };
+  }
+  const isForModel = field(part, "synthetic") === true || field(part, "ignored") === true;
+  if ((type !== "text" && type !== "reasoning") || isForModel) return null;
+  if (message.isUser && type === "reasoning") return null;
+  return {
+    ...base,
+    kind: message.isUser ? "prompt" : type,
+    text: textField(part, "text"),
+    tool: null,
+    isComplete: message.isComplete || numberField(time, "end") !== null,
+  };
+}
+
+export function errorOf(error: unknown): { name: string; message: string } {
+  const name = textField(error, "name") || "Error";
+  return { name, message: textField(field(error, "data"), "message") || textField(error, "message") || name };
+}
+
+/** One line of bounded length, without a stack trace. */
+export function sentenceOf({ message }: { message: string }): string {
+  const [line = ""] = explainRun(message).split("\n");
+  return line.trim().slice(0, ERROR_MAX) || "The agent runtime gave no reason.";
+}
+
+function tokensOf(tokens: unknown): TokensUsed | null {
+  const [input, output] = [numberField(tokens, "input"), numberField(tokens, "output")];
+  if (input === null || output === null) return null;
+  const cached = numberField(field(tokens, "cache"), "read") ?? 0;
+  // the runtime counts cached tokens, and those of thoughts, apart
+  const thought = numberField(tokens, "reasoning") ?? 0;
+  const [all, written] = [input + cached, output + thought].map(countOf);
+  return { input: all ?? 0, output: written ?? 0, cached: countOf(cached) };
+}
+
+const countOf = (tokens: number): number =>
+  Math.max(0, Math.min(Math.floor(tokens), Number.MAX_SAFE_INTEGER));
+
+/** A time that a `Date` can have: sandboxes are not trusted. */
+function timeOf(ms: number | null): number {
+  return ms !== null && ms >= 0 && ms <= TIME_MAX ? ms : 0;
+}
+
+/** The end of the year 9999. */
+const TIME_MAX = 253_402_300_799_999;

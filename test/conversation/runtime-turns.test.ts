@@ -1,0 +1,226 @@
+import { expect, test } from "bun:test";
+import type { RuntimePart } from "../../src/conversation/runtime-message.ts";
+import { RuntimeTurns } from "../../src/conversation/runtime-turns.ts";
+import { fc } from "../helpers/property.ts";
+import { share } from "../helpers/random.ts";
+import { CONVERSATION, RuntimeHost } from "../helpers/runtime-host.ts";
+
+const RUNS = { numRuns: share(150, 5_000) };
+
+/** What the server stores: by id, in the order of the first sight, and what is complete stays so. */
+class Stored {
+  readonly parts = new Map<string, RuntimePart>();
+  readonly states = new Map<string, string>();
+
+  take(turns: RuntimeTurns): void {
+    const changes = turns.takeChanges();
+    for (const { turnId, state } of changes.turns) this.states.set(turnId, state);
+    for (const part of changes.parts)
+      if (!this.parts.get(part.partId)?.isComplete || part.isComplete) this.parts.set(part.partId, part);
+  }
+
+  get texts(): string[] {
+    return [...this.parts.values()].map(({ partId, kind, text }) => `${partId} ${kind} ${text}`);
+  }
+}
+
+type Step = "prompt" | "answer" | "word" | "end" | "fail" | "store" | "cut" | "again";
+
+/** The runtime's side of a conversation, one step at a time; as the real one, it answers one prompt after the other. */
+class Talk {
+  readonly host = new RuntimeHost();
+  readonly #events: unknown[] = [];
+  #prompts = 0;
+  #answered = 0;
+  #isOpen = false;
+
+  constructor() {
+    this.host.emit = (type, properties) =>
+      void this.#events.push(
+        structuredClone({ type, properties: { sessionID: CONVERSATION, ...properties } }),
+      );
+  }
+
+  takeEvents(): unknown[] {
+    return this.#events.splice(0);
+  }
+
+  do(step: Step): void {
+    const { host } = this;
+    const n = this.#answered;
+    if (step === "prompt") {
+      const id = `msg_${this.#prompts++}`;
+      host.message({ id, role: "user" });
+      host.part(id, { id: `prt_${id}`, type: "text", text: `prompt ${id}` });
+    }
+    if (step === "answer" && !this.#isOpen && n < this.#prompts) {
+      this.#isOpen = true;
+      host.setBusy(true);
+      host.message({ id: `msg_${n}a`, role: "assistant", parentID: `msg_${n}` });
+      host.part(`msg_${n}a`, { id: `prt_${n}a`, type: "text", text: "" });
+    }
+    if (!this.#isOpen) return;
+    if (step === "word") host.delta(`msg_${n}a`, `prt_${n}a`, `word${n} `);
+    if (step === "end" || step === "fail") {
+      const how =
+        step === "end" ? { finish: "stop" } : { error: { name: "APIError", data: { message: "no" } } };
+      host.message({ id: `msg_${n}a`, role: "assistant", time: { created: 1, completed: 2 }, ...how });
+      host.setBusy(false);
+      this.#isOpen = false;
+      this.#answered++;
+    }
+  }
+}
+
+const steps = fc.array(
+  fc.constantFrom<Step>(
+    "prompt",
+    "answer",
+    "answer",
+    "word",
+    "word",
+    "end",
+    "end",
+    "fail",
+    "store",
+    "cut",
+    "again",
+  ),
+  { maxLength: 60 },
+);
+
+test("whatever is cut, repeated and stored in between, the stored conversation is the runtime's, in order", () => {
+  fc.assert(
+    fc.property(steps, (all) => {
+      const talk = new Talk();
+      const stored = new Stored();
+      const follow = () => {
+        const turns = new RuntimeTurns(CONVERSATION);
+        turns.applySnapshot(structuredClone(talk.host.messages), talk.host.isBusy);
+        return turns;
+      };
+      let turns = follow();
+      let last: unknown[] = [];
+      for (const step of all) {
+        // events that were lost with the connection, or that come twice
+        if (step === "cut") {
+          talk.takeEvents();
+          turns = follow();
+        }
+        if (step === "again") for (const event of last) if (!isDelta(event)) turns.applyEvent(event);
+        if (step === "store") stored.take(turns);
+        talk.do(step);
+        if (step === "cut" || step === "again" || step === "store") continue;
+        last = talk.takeEvents();
+        for (const event of last) turns.applyEvent(event);
+      }
+      stored.take(turns);
+      const { messages } = talk.host;
+      const expected = messages.flatMap(({ info, parts }) =>
+        parts.map(({ id, text }) => `${id} ${info["role"] === "user" ? "prompt" : "text"} ${text}`),
+      );
+      expect(stored.texts.toSorted()).toEqual(expected.toSorted());
+      const isOf = (role: string) => (text: string) => text.includes(` ${role} `);
+      for (const kind of ["prompt", "text"])
+        expect(stored.texts.filter(isOf(kind))).toEqual(expected.filter(isOf(kind)));
+      const answers = messages.filter(({ info }) => info["role"] === "assistant");
+      for (const { info } of answers) {
+        const state = info["error"] ? "failed" : info["finish"] ? "done" : "working";
+        expect(stored.states.get(String(info["parentID"]))).toBe(state);
+      }
+    }),
+    RUNS,
+  );
+});
+
+const isDelta = (event: unknown) => Reflect.get(Object(event), "type") === "message.part.delta";
+
+test("nothing that a sandbox sends makes it throw", () => {
+  const names = [
+    "type",
+    "properties",
+    "info",
+    "part",
+    "sessionID",
+    "id",
+    "messageID",
+    "time",
+    "state",
+    "role",
+  ];
+  const value = fc.oneof(
+    fc.jsonValue(),
+    fc.constantFrom<unknown>(CONVERSATION, "msg_1", "prt_1", "user", "assistant", "tool", "text", 1e300, -1),
+  );
+  const object = fc.dictionary(
+    fc.constantFrom(...names),
+    fc.oneof(value, fc.dictionary(fc.constantFrom(...names), value)),
+  );
+  const type = fc.constantFrom(
+    "message.updated",
+    "message.part.updated",
+    "message.part.delta",
+    "session.status",
+    "session.error",
+  );
+  fc.assert(
+    fc.property(
+      fc.array(fc.record({ type, properties: object }), { maxLength: 10 }),
+      fc.array(object),
+      (events, messages) => {
+        const turns = new RuntimeTurns(CONVERSATION);
+        turns.applySnapshot(messages, false);
+        for (const event of events) turns.applyEvent(event);
+        for (const { startedAt, endedAt } of turns.takeChanges().turns)
+          for (const at of [startedAt, endedAt ?? 0]) expect(new Date(at).getTime()).toBe(at);
+      },
+    ),
+    RUNS,
+  );
+});
+
+test("parts that come before their message, and texts of an answer that ended without their end, are complete", () => {
+  const turns = new RuntimeTurns(CONVERSATION);
+  const event = (type: string, properties: object) => turns.applyEvent({ type, properties });
+  const part = { sessionID: CONVERSATION, messageID: "msg_1a", id: "prt_1", type: "text", text: "early" };
+  event("message.part.updated", { part });
+  expect(turns.hasChanges).toBe(false);
+  const info = {
+    sessionID: CONVERSATION,
+    id: "msg_1a",
+    role: "assistant",
+    parentID: "msg_1",
+    time: { created: 5 },
+  };
+  event("message.updated", { info });
+  expect(turns.takeChanges().parts).toMatchObject([
+    { turnId: "msg_1", text: "early", isComplete: false, at: 5 },
+  ]);
+  const error = { name: "MessageAbortedError", data: {} };
+  event("message.updated", { info: { ...info, time: { created: 5, completed: 6 }, error } });
+  expect(turns.takeChanges()).toMatchObject({
+    turns: [{ turnId: "msg_1", state: "aborted", error: null, endedAt: 6 }],
+    parts: [{ text: "early", isComplete: true }],
+  });
+});
+
+test.each([
+  [{ finish: "stop", completed: true }, true, "done"],
+  [{ finish: "tool-calls", completed: true }, true, "working"],
+  [{ finish: "tool-calls", completed: true }, false, "interrupted"],
+  [{ finish: "", completed: false }, false, "interrupted"],
+  [{ finish: "", completed: true }, false, "aborted"],
+  [{ finish: "length", completed: true }, false, "done"],
+])("an answer with %p, while the runtime is busy: %p, is %s", ({ finish, completed }, isBusy, state) => {
+  const turns = new RuntimeTurns(CONVERSATION);
+  const base = { sessionID: CONVERSATION, time: { created: 1 } };
+  const time = { created: 2, ...(completed && { completed: 3 }) };
+  turns.applySnapshot(
+    [
+      { info: { ...base, id: "msg_1", role: "user" }, parts: [] },
+      { info: { ...base, id: "msg_2", role: "assistant", parentID: "msg_1", time, finish }, parts: [] },
+    ],
+    isBusy,
+  );
+  expect(turns.takeChanges().turns).toMatchObject([{ state }]);
+});
