@@ -55,6 +55,20 @@ export const AREAS: readonly Area[] = [
     sources: ["src/features/checks/set-status.ts", "src/features/checks/statuses.ts"],
     tests: ["api/checks", "checks/summary", "webhooks/events"],
   },
+  {
+    sources: ["src/conversation/runtime-turns.ts", "src/conversation/runtime-message.ts"],
+    tests: ["conversation/runtime-turns", "sessions/conversation"],
+  },
+  {
+    sources: [
+      "src/features/sessions/conversation/events.ts",
+      "src/features/sessions/conversation/read.ts",
+      "src/features/sessions/conversation/recap.ts",
+      "src/features/sessions/conversation/redact.ts",
+      "src/features/sessions/conversation/store.ts",
+    ],
+    tests: ["sessions/conversation"],
+  },
   { sources: ["src/features/change-requests/agent-merge.ts"], tests: ["api/agent-merge"] },
   { sources: ["src/features/change-requests/approvals.ts"], tests: ["api/approvals"] },
   { sources: ["src/features/change-requests/approved.ts"], tests: ["change-requests/approved"] },
