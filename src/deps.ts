@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { Database, Db } from "../db/client.ts";
 import type { Config } from "./config.ts";
 import type { Events } from "./events/events.ts";
+import type { LiveTexts } from "./events/live-texts.ts";
 import type { Comparison, Git } from "./git/git.ts";
 import type { PushStep } from "./git/run/options.ts";
 import type { Jobs } from "./jobs/queue.ts";
@@ -29,6 +30,8 @@ export interface Deps {
   events: Events;
   /** Sessions → when they were last used (`Date.now()`), until that is written to the database. */
   activity: Map<string, number>;
+  /** Texts that agents are writing, for the streams of this server. */
+  liveTexts: LiveTexts;
   /** This server's own id, kept in its data folder. */
   serverId: string;
   /** The address of the API; the port is final once the server listens. */

@@ -8,6 +8,7 @@ import { keyFor } from "./edge/admin/backup.ts";
 import { runAdminCommand } from "./edge/admin/command.ts";
 import { listenForAdmin } from "./edge/admin/socket.ts";
 import { openEvents } from "./events/events.ts";
+import { LiveTexts } from "./events/live-texts.ts";
 import { applyApps } from "./features/apps/apply.ts";
 import { deploymentRuns } from "./features/apps/kind.ts";
 import { startAppWorker } from "./features/apps/worker.ts";
@@ -183,6 +184,7 @@ async function openParts(
     changes: waiting,
     events,
     activity: new Map(),
+    liveTexts: new LiveTexts(),
     api,
     keys,
     outbound: createOutbound({ allowPrivate: config.allowPrivateAddresses }),

@@ -61,6 +61,8 @@ export class RuntimeTurns {
   readonly #early = new Map<string, unknown[]>();
   readonly #changedTurns = new Set<string>();
   readonly #changedParts = new Map<string, RuntimePart>();
+  /** Of the changed parts, texts that were continued, and have not changed in another way. */
+  readonly #grown = new Set<string>();
   #isBusy = false;
 
   /** @param conversation its id in the runtime */
@@ -101,12 +103,23 @@ export class RuntimeTurns {
     return this.#changedTurns.size > 0 || this.#changedParts.size > 0;
   }
 
+  /** Whether nothing has changed but texts that were continued. */
+  get hasOnlyGrown(): boolean {
+    return this.#changedTurns.size === 0 && this.#changedParts.size === this.#grown.size;
+  }
+
+  /** The texts that were continued since the last `takeChanges`. */
+  get grown(): RuntimePart[] {
+    return [...this.#grown].flatMap((id) => this.#changedParts.get(id) ?? []);
+  }
+
   /** The changes since the last call. */
   takeChanges(): TurnChanges {
     const turns = [...this.#changedTurns].flatMap((id) => this.#turns.get(id) ?? []);
     const parts = [...this.#changedParts.values()].map((part) => ({ ...part }));
     this.#changedTurns.clear();
     this.#changedParts.clear();
+    this.#grown.clear();
     return { turns: turns.map((turn) => this.#stateOf(turn)), parts };
   }
 
@@ -167,12 +180,14 @@ export class RuntimeTurns {
     if (part.isComplete) this.#texts.delete(partId);
     else remember(this.#texts, partId, { part, messageId }, TEXTS_MAX);
     this.#changedParts.set(partId, part);
+    this.#grown.delete(partId);
   }
 
   #delta(properties: unknown): void {
     const part = this.#texts.get(textField(properties, "partID"))?.part;
     if (!part || part.tool || textField(properties, "field") !== "text") return;
     part.text += textField(properties, "delta");
+    if (!this.#changedParts.has(part.partId)) this.#grown.add(part.partId);
     this.#changedParts.set(part.partId, part);
   }
 
@@ -182,6 +197,7 @@ export class RuntimeTurns {
       if (part.tool || messageId !== message) continue;
       this.#texts.delete(partId);
       this.#changedParts.set(partId, { ...part, isComplete: true });
+      this.#grown.delete(partId);
     }
   }
 

@@ -345,6 +345,35 @@ describe("the stream of a conversation", () => {
     expect(text.length).toBeGreaterThan(5);
   });
 
+  test("passes a text on before it is stored, and each character once", async () => {
+    const { id, runtime } = await followed();
+    runtime.setBusy(true);
+    ask(runtime, "1", "one", "0");
+    await becomes(id, (turns) => allParts(turns).length === 2);
+    let text = "";
+    const heard = events(id, (event) => {
+      if (event.type === "part" && event.part.part_id === "prt_1a") text = event.part.text;
+      if (event.type === "text") {
+        expect(event.from).toBe(text.length);
+        text += event.text;
+      }
+      return isTurn("done")(event);
+    });
+    await until("the stream is there", () => text === "0");
+    let ahead = 0;
+    for (let word = 1; word < 10; word++) {
+      runtime.delta("msg_1a", "prt_1a", `${word}`);
+      await until("the word is passed on", () => text.endsWith(`${word}`));
+      const stored = textsOf((await read(id)).turns)[0]?.[1] ?? "";
+      expect(text).toStartWith(stored);
+      if (stored.length < text.length) ahead++;
+    }
+    finish(runtime, "1");
+    await heard;
+    expect(text).toBe("0123456789");
+    expect(ahead).toBeGreaterThan(0);
+  });
+
   test("continues after an event, and after a page", async () => {
     const { id, runtime } = await followed();
     ask(runtime, "1", "one", "first");

@@ -2,12 +2,15 @@ import { and, asc, eq, gt, lte } from "drizzle-orm";
 import { conversationParts, conversationTurns, projectSessions } from "../../../../db/schema/index.ts";
 import type { ConversationStreamEvent, TurnPart } from "../../../contract/turn.ts";
 import type { Deps } from "../../../deps.ts";
+import type { LiveSubscription } from "../../../events/live-texts.ts";
 import { streamOf } from "../../../http/stream.ts";
 import type { ProjectRow } from "../../../identity/auth/caller.ts";
 import { findSession, sessionsWithSandbox } from "../read.ts";
 import { authorsOf, turnRows, versionOf } from "./read.ts";
 import { conversationOf, STORED_AT_ONCE } from "./store.ts";
 import { type PartRow, partToWire, type TurnRow, type TurnSession, turnToWire } from "./wire.ts";
+
+type OnBytes = (bytes: Uint8Array) => Promise<boolean>;
 
 /** Changes by another server are noticed within this time; those by this one at once. */
 const POLL_MS = 1_000;
@@ -30,24 +33,35 @@ export async function streamConversation(
   const { session: found } = await findSession(deps, project, name);
   const { sessionId } = found;
   return streamOf(async (onBytes, signal) => {
+    const live = deps.liveTexts.subscribe(sessionId);
+    try {
+      await sendChanges(onBytes, signal, live);
+    } finally {
+      live.close();
+    }
+  });
+
+  async function sendChanges(onBytes: OnBytes, signal: AbortSignal, live: LiveSubscription): Promise<void> {
     let version = /^\d{1,15}$/.test(lastEventId ?? "") ? Number(lastEventId) : 0;
     const sent = new SentTexts();
     let quietSince = performance.now();
+    const send = async (event: ConversationStreamEvent, id: number) => {
+      quietSince = performance.now();
+      await onBytes(Buffer.from(`id: ${id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`));
+    };
     while (!signal.aborted) {
       // subscribe before reading, so that no change is missed
-      const changed = deps.changes.wait([sessionId, conversationOf(sessionId)], POLL_MS, signal);
+      let isChanged = false;
+      const changed = deps.changes
+        .wait([sessionId, conversationOf(sessionId)], POLL_MS, signal)
+        .then(() => (isChanged = true));
       const [row] = await sessionsWithSandbox(deps).where(eq(projectSessions.sessionId, sessionId));
-      if (!row) {
-        await onBytes(lineOf({ type: "deleted", session_id: sessionId }, version));
-        return;
-      }
+      if (!row) return await send({ type: "deleted", session_id: sessionId }, version);
       const { turns, parts, next } = await changesAfter(deps, sessionId, version);
       const events = await eventsOf(deps, row.session, turns, parts, sent);
-      for (const [index, event] of events.entries()) {
-        quietSince = performance.now();
-        // a client that disconnects within a version gets all of it again
-        await onBytes(lineOf(event, index === events.length - 1 ? next : version));
-      }
+      // a client that disconnects within a version gets all of it again
+      for (const [index, event] of events.entries())
+        await send(event, index === events.length - 1 ? next : version);
       const isMore = next > version;
       version = next;
       if (isMore) continue;
@@ -55,13 +69,15 @@ export async function streamConversation(
         quietSince = performance.now();
         await onBytes(Buffer.from(":\n\n"));
       }
-      await changed;
+      while (!isChanged && !signal.aborted) {
+        for (const { turnId, partId, text } of live.take()) {
+          const more = sent.grow(partId, text);
+          if (more) await send({ type: "text", turn_id: turnId, part_id: partId, ...more }, version);
+        }
+        await Promise.race([changed, live.grown()]);
+      }
     }
-  });
-}
-
-function lineOf(event: ConversationStreamEvent, id: number): Uint8Array {
-  return Buffer.from(`id: ${id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+  }
 }
 
 /** Turns before the parts that belong to them. */
@@ -130,14 +146,26 @@ function lastWhole(rows: readonly { version: number }[]): number {
 class SentTexts {
   readonly #texts = new Map<string, string>();
 
-  /** What follows what was sent of a text; null if the part must be sent as a whole. */
+  /** What follows what was sent of a stored text; null if the part must be sent as a whole. */
   continue({ part_id: id, tool, state, cut, text }: TurnPart): { from: number; text: string } | null {
     const before = this.#texts.get(id);
-    this.#texts.delete(id);
-    if (tool || state !== "running" || cut) return null;
+    if (tool || state !== "running" || cut) {
+      this.#texts.delete(id);
+      return null;
+    }
+    // what was passed on before it was stored is ahead
+    if (before?.startsWith(text)) return { from: text.length, text: "" };
     this.#texts.set(id, text);
     return before !== undefined && text.startsWith(before)
       ? { from: before.length, text: text.slice(before.length) }
       : null;
+  }
+
+  /** What follows what was sent of a text under way; null if there is nothing, or the stored part must come first. */
+  grow(id: string, text: string): { from: number; text: string } | null {
+    const before = this.#texts.get(id);
+    if (before === undefined || text.length <= before.length || !text.startsWith(before)) return null;
+    this.#texts.set(id, text);
+    return { from: before.length, text: text.slice(before.length) };
   }
 }

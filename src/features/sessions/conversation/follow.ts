@@ -8,10 +8,11 @@ import { openSecrets } from "../../secrets/open.ts";
 import { reachSession, type SessionRow } from "../row.ts";
 import { createRedact, type Redact } from "./redact.ts";
 import { readRuntimeTurns } from "./snapshot.ts";
-import { storeTurns } from "./store.ts";
+import { keptOf, storeTurns } from "./store.ts";
 
-/** Changes are stored at once, and then together for this long. */
+/** Changes are stored at once, and then together for this long; texts that only grow, for longer. */
 const STORE_MS = 100;
+const GROWTH_MS = 500;
 /** The runtime sends something every 10 seconds. */
 const SILENT_MS = 60_000;
 /** Secrets that were set later are redacted after this time. */
@@ -67,13 +68,15 @@ export async function catchUp(deps: Deps, { session, daemon }: Followed): Promis
   if (turns) await storeTurns(deps, session, turns.takeChanges(), await redactFor(deps, session));
 }
 
-/** Stores changes one batch after the other. */
+/** Stores changes one batch after the other, and passes on texts that grow meanwhile. */
 function createStore(deps: Deps, session: SessionRow, onError: (error: unknown) => void) {
+  const { sessionId } = session;
   let storing: Promise<void> | null = null;
   let redact: { run: Redact; until: number } | null = null;
   return { schedule, idle: async () => storing ?? undefined };
 
   function schedule(turns: RuntimeTurns): void {
+    passOn(turns);
     if (storing || !turns.hasChanges) return;
     storing = storeAll(turns)
       .catch(onError)
@@ -82,11 +85,22 @@ function createStore(deps: Deps, session: SessionRow, onError: (error: unknown) 
       });
   }
 
+  function passOn(turns: RuntimeTurns): void {
+    if (!redact || !deps.liveTexts.has(sessionId)) return;
+    for (const { turnId, partId, text } of turns.grown)
+      deps.liveTexts.publish(sessionId, { turnId, partId, text: keptOf(text, redact.run) });
+  }
+
   async function storeAll(turns: RuntimeTurns): Promise<void> {
+    let growthDue = 0;
     while (turns.hasChanges) {
-      if (!redact || redact.until < performance.now())
-        redact = { run: await redactFor(deps, session), until: performance.now() + SECRETS_MS };
-      await storeTurns(deps, session, turns.takeChanges(), redact.run);
+      const isDue = !turns.hasOnlyGrown || performance.now() >= growthDue;
+      if (isDue) {
+        if (!redact || redact.until < performance.now())
+          redact = { run: await redactFor(deps, session), until: performance.now() + SECRETS_MS };
+        await storeTurns(deps, session, turns.takeChanges(), redact.run);
+        growthDue = performance.now() + GROWTH_MS;
+      }
       await Bun.sleep(STORE_MS);
     }
   }

@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, isNull, sql } from "drizzle-orm";
+import { and, desc, eq, inArray, isNull, not, sql } from "drizzle-orm";
 import type { Db } from "../../../../db/client.ts";
 import {
   conversationParts,
@@ -35,12 +35,66 @@ export async function storeTurns(
   changes: TurnChanges,
   redact: Redact,
 ): Promise<void> {
-  const { turns, parts } = changes;
+  const { turns } = changes;
+  const parts: RuntimePart[] = [];
+  for (const part of changes.parts)
+    if (turns.length > 0 || !(await storeGrowth(deps.db, session, part, redact))) parts.push(part);
   for (let at = 0; at < Math.max(turns.length, parts.length); at += STORED_AT_ONCE) {
     const to = at + STORED_AT_ONCE;
     await storeBatch(deps, session, { turns: turns.slice(at, to), parts: parts.slice(at, to) }, redact);
   }
   deps.changes.notify(conversationOf(session.sessionId));
+}
+
+/**
+ * Stores more of a text in one statement, which is what most changes are.
+ * @returns whether it did: the part was stored before, and is not complete
+ */
+async function storeGrowth(
+  db: Db,
+  { sessionId }: StoredSession,
+  { partId, isComplete, tool, text }: RuntimePart,
+  redact: Redact,
+): Promise<boolean> {
+  if (isComplete || tool || text.length > PART_TEXT_MAX) return false;
+  const kept = keptOf(text, redact);
+  const bytes = Buffer.byteLength(kept);
+  const {
+    sessionId: ofPart,
+    partId: id,
+    isComplete: isEnded,
+    isCut,
+    bytes: before,
+    version,
+  } = conversationParts;
+  const growing = db.$with("growing").as(
+    db
+      .select({ before })
+      .from(conversationParts)
+      .where(and(eq(ofPart, sessionId), eq(id, partId), not(isEnded), not(isCut))),
+  );
+  const head = db.$with("head").as(
+    db
+      .update(conversations)
+      .set({
+        version: sql`${conversations.version} + 1`,
+        bytes: sql`${conversations.bytes} + ${bytes} - (select bytes from growing)`,
+      })
+      .where(
+        and(
+          eq(conversations.sessionId, sessionId),
+          sql`${conversations.bytes} + ${bytes} - (select bytes from growing) <= ${CONVERSATION_MAX_BYTES}`,
+        ),
+      )
+      .returning({ next: sql<number>`${conversations.version}`.as("next") }),
+  );
+  const stored = await db
+    .with(growing, head)
+    .update(conversationParts)
+    .set({ text: kept, bytes, version: sql`(select next from head)` })
+    .where(and(eq(ofPart, sessionId), eq(id, partId), not(isEnded), sql`exists (select from head)`))
+    .returning({ version });
+  return stored.length > 0;
 }
 
 async function storeBatch(
@@ -187,7 +241,7 @@ function rowOf(writer: Writer, part: RuntimePart, turn: number, before: Stored |
   const { sessionId, head, redact } = writer;
   const { partId, kind, isComplete, text, tool, at } = part;
   const clean = (value: string) => storable(redact(value));
-  const whole = { text: clean(text.slice(0, PART_TEXT_MAX)), tool: tool && toolOf(tool, clean) };
+  const whole = { text: keptOf(text, redact), tool: tool && toolOf(tool, clean) };
   const growth = sizeOf(whole) - (before?.bytes ?? 0);
   const isFull = growth > 0 && head.bytes + growth > CONVERSATION_MAX_BYTES;
   const kept = isFull ? { text: "", tool: whole.tool && withoutDetails(whole.tool) } : whole;
@@ -227,6 +281,11 @@ function toolOf(
 
 function withoutDetails(tool: TurnTool): TurnTool {
   return { ...tool, input: [], output: "", patch: "" };
+}
+
+/** What is stored of a text. */
+export function keptOf(text: string, redact: Redact): string {
+  return storable(redact(text.slice(0, PART_TEXT_MAX)));
 }
 
 /** Postgres stores neither NUL nor half a character. */
