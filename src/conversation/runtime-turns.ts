@@ -63,7 +63,6 @@ export class RuntimeTurns {
   readonly #changedParts = new Map<string, RuntimePart>();
   /** Of the changed parts, texts that were continued, and have not changed in another way. */
   readonly #grown = new Set<string>();
-  #isBusy = false;
 
   /** @param conversation its id in the runtime */
   constructor(conversation: string) {
@@ -80,10 +79,9 @@ export class RuntimeTurns {
       const parts = field(each, "parts");
       for (const part of Array.isArray(parts) ? parts : []) this.#part(part);
     }
-    this.#isBusy = isBusy;
     const last = this.#newest();
     // before its first answer, the run may not have begun
-    if (!this.#isBusy && last && last.answers.size > 0) last.hasEnded = true;
+    if (!isBusy && last && last.answers.size > 0) last.hasEnded = true;
   }
 
   /** @param event an event of the runtime; those of other conversations are ignored */
@@ -128,7 +126,6 @@ export class RuntimeTurns {
   }
 
   #setBusy(isBusy: boolean): void {
-    this.#isBusy = isBusy;
     const last = this.#newest();
     if (!last) return;
     // the snapshot may be older than the run

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { RuntimePart } from "../../src/conversation/runtime-message.ts";
 import { RuntimeTurns } from "../../src/conversation/runtime-turns.ts";
 import { fc } from "../helpers/property.ts";
@@ -223,4 +223,112 @@ test.each([
     isBusy,
   );
   expect(turns.takeChanges().turns).toMatchObject([{ state }]);
+});
+
+describe("events of the runtime", () => {
+  const base = { sessionID: CONVERSATION, time: { created: 1 } };
+  const prompt = { info: { ...base, id: "msg_1", role: "user" }, parts: [] };
+  const answer = { ...base, id: "msg_2", role: "assistant", parentID: "msg_1" };
+  const error = { name: "UnknownError", data: { message: "Model not found.\n  at x" } };
+  const aborted = { name: "MessageAbortedError", data: {} };
+
+  test.each<[string, [string, object][], object]>([
+    ["a prompt alone is being answered", [], { state: "working", error: null }],
+    [
+      "a run that did not begin has the runtime's error",
+      [
+        ["session.error", { error }],
+        ["session.idle", {}],
+      ],
+      { state: "failed", error: "Model not found." },
+    ],
+    [
+      "one that was aborted before its first answer",
+      [
+        ["session.error", { error: aborted }],
+        ["session.status", { status: { type: "idle" } }],
+      ],
+      { state: "aborted", error: null },
+    ],
+    [
+      "the error of another conversation",
+      [
+        ["session.error", { error, sessionID: "ses_2" }],
+        ["session.idle", {}],
+      ],
+      { state: "interrupted", error: null },
+    ],
+    [
+      "an answer that ended in the middle",
+      [
+        ["message.updated", { info: answer }],
+        ["session.status", { status: { type: "idle" } }],
+      ],
+      { state: "interrupted" },
+    ],
+    [
+      "a run that began after it was read as idle",
+      [
+        ["message.updated", { info: answer }],
+        ["session.idle", {}],
+        ["session.status", { status: { type: "busy" } }],
+      ],
+      { state: "working", endedAt: null },
+    ],
+    [
+      "one that waits to try again",
+      [
+        ["message.updated", { info: answer }],
+        ["session.status", { status: { type: "retry", attempt: 2, message: "no" } }],
+      ],
+      { state: "working" },
+    ],
+    [
+      "the next message of an answer",
+      [
+        ["session.idle", {}],
+        ["message.updated", { info: answer }],
+      ],
+      { state: "working" },
+    ],
+  ])("%s", (_, events, expected) => {
+    const turns = new RuntimeTurns(CONVERSATION);
+    turns.applySnapshot([prompt], false);
+    for (const [type, properties] of events)
+      turns.applyEvent({ type, properties: { sessionID: CONVERSATION, ...properties } });
+    expect(turns.hasChanges).toBe(true);
+    expect(turns.takeChanges().turns).toMatchObject([expected]);
+    expect(turns.hasChanges).toBe(false);
+  });
+
+  test("only texts that were continued count as grown", () => {
+    const turns = new RuntimeTurns(CONVERSATION);
+    const part = { sessionID: CONVERSATION, messageID: "msg_2", id: "prt_1", type: "text", text: "a" };
+    turns.applySnapshot([prompt, { info: answer, parts: [part] }], true);
+    const grow = (text: string) =>
+      turns.applyEvent({
+        type: "message.part.delta",
+        properties: {
+          sessionID: CONVERSATION,
+          messageID: "msg_2",
+          partID: "prt_1",
+          field: "text",
+          delta: text,
+        },
+      });
+    grow("b");
+    // it is new
+    expect([turns.hasOnlyGrown, turns.grown]).toEqual([false, []]);
+    turns.takeChanges();
+    grow("c");
+    grow("d");
+    expect(turns.hasOnlyGrown).toBe(true);
+    expect(turns.grown.map(({ text }) => text)).toEqual(["abcd"]);
+    turns.applyEvent({ type: "message.part.updated", properties: { part: { ...part, text: "abcde" } } });
+    expect([turns.hasOnlyGrown, turns.grown]).toEqual([false, []]);
+    turns.takeChanges();
+    grow("f");
+    turns.applyEvent({ type: "session.idle", properties: { sessionID: CONVERSATION } });
+    expect(turns.hasOnlyGrown).toBe(false);
+  });
 });
