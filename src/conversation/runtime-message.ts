@@ -55,7 +55,8 @@ export function messageOf(info: unknown, conversation: string): Message | null {
     error: isUser || error === undefined || error === null ? null : errorOf(error),
     model: provider === "" || model === "" ? null : `${provider}/${model}`,
     tokens: tokensOf(field(info, "tokens")),
-    cost: isUser ? null : numberField(info, "cost"),
+    // 0: the runtime does not know the model's price
+    cost: isUser ? null : numberField(info, "cost") || null,
     createdAt: timeOf(numberField(time, "created")),
     completedAt: completedAt === null ? null : timeOf(completedAt),
   };
