@@ -18,11 +18,13 @@ const ROUNDS = 15;
 const WORDS = 20;
 const PAUSE_MS = 40;
 const BAR = { atMost: 1.1 };
+/** Of a word in the stream of the stored conversation, after the runtime's event. */
+const STREAM_MORE_MS = 5;
 const LIMIT_MS = 60_000;
 
 /**
- * Compares when `svc sessions chat` prints the words of an answer with when the runtime sends their events, read at its port.
- * Times are counted from the start of the command. The runtime is real, the model is scripted.
+ * Compares when `svc sessions chat` prints the words of an answer, and when the stream of the stored conversation has them,
+ * with when the runtime sends their events, read at its port. Times are counted from the start of the command. The runtime is real, the model is scripted.
  */
 export async function chat(bench: Workbench): Promise<void> {
   if (process.platform !== "linux") return bench.report.skip(WHAT, "the local provider needs Linux");
@@ -35,8 +37,10 @@ export async function chat(bench: Workbench): Promise<void> {
   const place = `${project.path}/sessions`;
   const session = await startSession(server, place, { model: MODEL });
   const events = await listenAtPort(bench, session);
+  const stream = await listenToConversation(server, `${place}/${session}`);
   const first = { ours: [] as number[], peer: [] as number[] };
   const all = { ours: [] as number[], peer: [] as number[] };
+  const streamed: number[] = [];
   // the first round fills caches
   const warmUp = bench.amount(1, 0);
   for (let round = 0; round < warmUp + bench.amount(ROUNDS); round++) {
@@ -46,7 +50,10 @@ export async function chat(bench: Workbench): Promise<void> {
     if (round < warmUp) continue;
     for (const [index, word] of words.entries()) {
       const [out, sent] = [printed.get(word), events.sent.get(word)];
-      if (out === undefined || sent === undefined) throw new Error(`no event or output for ${word}`);
+      const passed = stream.sent.get(word);
+      if (out === undefined || sent === undefined || passed === undefined)
+        throw new Error(`no event or output for ${word}`);
+      streamed.push(passed - begun);
       for (const times of index === 0 ? [first, all] : [all]) {
         times.ours.push(out - begun);
         times.peer.push(sent - begun);
@@ -54,6 +61,7 @@ export async function chat(bench: Workbench): Promise<void> {
     }
   }
   events.stop();
+  stream.stop();
   for (const [what, { ours, peer }] of Object.entries({ "first word": first, "all words": all })) {
     bench.report.ratio({
       what: `${WHAT}: ${what}`,
@@ -63,6 +71,14 @@ export async function chat(bench: Workbench): Promise<void> {
       bar: BAR,
     });
   }
+  const peer = median(all.peer);
+  bench.report.ratio({
+    what: `${WHAT}: a word in the stored conversation's stream`,
+    unit: "ms",
+    ours: median(streamed),
+    peer: ["runtime's event", peer],
+    bar: { atMost: Number(((peer + STREAM_MORE_MS) / peer).toFixed(3)) },
+  });
   await endSession(server, place, session);
   await server.stop();
 }
@@ -132,6 +148,34 @@ async function listenAtPort(
       const now = performance.now();
       for (const [, word = ""] of decoder.decode(chunk).matchAll(/"delta":"(w\d+x\d+\.)/g))
         sent.set(word, now);
+    }
+  };
+  read(answer.body).catch(() => {});
+  return { sent, stop: () => stop.abort() };
+}
+
+/** Subscribes to the stream of the session's stored conversation. */
+async function listenToConversation(
+  server: Server,
+  path: string,
+): Promise<{ sent: Map<string, number>; stop(): void }> {
+  const stop = new AbortController();
+  const answer = await fetch(`${server.url}${path}/conversation/events`, {
+    headers: { Authorization: `Bearer ${server.token}` },
+    signal: stop.signal,
+  });
+  if (!answer.ok || !answer.body) throw new Error(`the conversation's stream answers ${answer.status}`);
+  const sent = new Map<string, number>();
+  const read = async (body: ReadableStream<Uint8Array>) => {
+    const decoder = new TextDecoder();
+    for await (const chunk of body) {
+      const now = performance.now();
+      // the prompt has the words too
+      for (const event of decoder
+        .decode(chunk)
+        .split("\n\n")
+        .filter((each) => !each.includes("!slow")))
+        for (const [word] of event.matchAll(/w\d+x\d+\./g)) if (!sent.has(word)) sent.set(word, now);
     }
   };
   read(answer.body).catch(() => {});

@@ -62,6 +62,7 @@ export const AREAS: readonly Area[] = [
   {
     sources: [
       "src/features/sessions/conversation/events.ts",
+      "src/features/sessions/conversation/part-row.ts",
       "src/features/sessions/conversation/read.ts",
       "src/features/sessions/conversation/recap.ts",
       "src/features/sessions/conversation/redact.ts",

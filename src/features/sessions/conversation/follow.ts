@@ -6,9 +6,10 @@ import { isWithinReach } from "../../../jobs/places.ts";
 import { type Daemon, streamRuntimeEvents } from "../../../sandboxes/daemon.ts";
 import { openSecrets } from "../../secrets/open.ts";
 import { reachSession, type SessionRow } from "../row.ts";
+import { keptOf } from "./part-row.ts";
 import { createRedact, type Redact } from "./redact.ts";
 import { readRuntimeTurns } from "./snapshot.ts";
-import { keptOf, storeTurns } from "./store.ts";
+import { storeTurns } from "./store.ts";
 
 /** Changes are stored at once, and then together for this long; texts that only grow, for longer. */
 const STORE_MS = 100;

@@ -8,11 +8,11 @@ import {
 } from "../../../../db/schema/index.ts";
 import { CONVERSATION_MAX_BYTES, PART_TEXT_MAX } from "../../../contract/limits.ts";
 import { messageEndOf } from "../../../contract/prompt-message.ts";
-import type { TurnTool } from "../../../contract/turn.ts";
 import type { RuntimePart } from "../../../conversation/runtime-message.ts";
 import type { RuntimeTurn, TurnChanges } from "../../../conversation/runtime-turns.ts";
 import type { Deps } from "../../../deps.ts";
 import type { SessionRow } from "../row.ts";
+import { keptOf, partRow, type Stored, storable } from "./part-row.ts";
 import type { Redact } from "./redact.ts";
 
 /** The name in `changes` under which changes of a stored conversation are announced. */
@@ -203,7 +203,7 @@ async function writeParts(
     const before = known.get(part.partId);
     // an event that another server has stored before
     if (before?.isComplete && !part.isComplete) return [];
-    const row = rowOf(writer, part, turn, before);
+    const row = partRow(writer, part, turn, before);
     head.bytes += row.bytes - (before?.bytes ?? 0);
     known.set(part.partId, row);
     return [row];
@@ -226,71 +226,6 @@ async function writeParts(
       },
       setWhere: sql`(${isComplete}, ${text}, ${tool}) is distinct from (${next("is_complete")}, ${next("text")}, ${next("tool")})`,
     });
-}
-
-type PartRow = typeof conversationParts.$inferInsert & Stored;
-
-/** What is stored of a part already. */
-interface Stored {
-  number: number;
-  bytes: number;
-  isComplete: boolean;
-}
-
-function rowOf(writer: Writer, part: RuntimePart, turn: number, before: Stored | undefined): PartRow {
-  const { sessionId, head, redact } = writer;
-  const { partId, kind, isComplete, text, tool, at } = part;
-  const clean = (value: string) => storable(redact(value));
-  const whole = { text: keptOf(text, redact), tool: tool && toolOf(tool, clean) };
-  const growth = sizeOf(whole) - (before?.bytes ?? 0);
-  const isFull = growth > 0 && head.bytes + growth > CONVERSATION_MAX_BYTES;
-  const kept = isFull ? { text: "", tool: whole.tool && withoutDetails(whole.tool) } : whole;
-  return {
-    sessionId,
-    number: before?.number ?? ++head.lastPart,
-    partId,
-    turn,
-    kind,
-    isComplete,
-    ...kept,
-    isCut: isFull || text.length > PART_TEXT_MAX,
-    bytes: sizeOf(kept),
-    at: new Date(at),
-    version: head.version,
-  };
-}
-
-function sizeOf({ text, tool }: { text: string; tool: TurnTool | null }): number {
-  return Buffer.byteLength(text) + (tool ? Buffer.byteLength(JSON.stringify(tool)) : 0);
-}
-
-function toolOf(
-  { tool, title, input, output, error, files, patch }: NonNullable<RuntimePart["tool"]>,
-  clean: (text: string) => string,
-): TurnTool {
-  return {
-    name: clean(tool),
-    title: clean(title),
-    input: input.map(({ name, value }) => ({ name: clean(name), value: clean(value) })),
-    output: clean(output),
-    error: error === null ? null : clean(error),
-    files: files.map((file) => ({ ...file, path: clean(file.path) })),
-    patch: clean(patch),
-  };
-}
-
-function withoutDetails(tool: TurnTool): TurnTool {
-  return { ...tool, input: [], output: "", patch: "" };
-}
-
-/** What is stored of a text. */
-export function keptOf(text: string, redact: Redact): string {
-  return storable(redact(text.slice(0, PART_TEXT_MAX)));
-}
-
-/** Postgres stores neither NUL nor half a character. */
-function storable(text: string): string {
-  return text.replaceAll("\0", "\uFFFD").toWellFormed();
 }
 
 async function numbersOf(tx: Db, sessionId: string, ids: readonly string[]): Promise<Map<string, number>> {
