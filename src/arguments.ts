@@ -12,7 +12,8 @@ export type Wanted =
   | { verb: "backup"; out: string; withKey: boolean }
   | { verb: "restore"; from: string }
   | { verb: "runtime install" }
-  | { verb: "runtime status" };
+  | { verb: "runtime status" }
+  | { verb: "config check" };
 
 /** An invalid command line; exit status 2. */
 export class UsageError extends Error {
@@ -30,6 +31,7 @@ export const USAGE = `svc-api: the svc server
   svc-api restore --from <file|->       restore a backup into an empty data folder (and an empty database)
   svc-api runtime install               install the agent runtime (opencode) into the data folder
   svc-api runtime status                print which agent runtime sandboxes use
+  svc-api config check                  check the SVC_* variables without starting the server
   svc-api version                       print the version
 
 The admin commands and backup work on the data folder of this machine, whether or not a server is running.
@@ -49,7 +51,8 @@ export function readArguments(argv: string[]): Wanted {
   if (values.help || words === "help") return { verb: "help" };
   if (values.version || words === "version") return { verb: "version" };
   if (words === "") return { verb: "serve" };
-  if (words === "runtime install" || words === "runtime status") return { verb: words };
+  if (words === "runtime install" || words === "runtime status" || words === "config check")
+    return { verb: words };
   if (words === "backup") {
     if (!values.out)
       throw new UsageError("svc-api backup requires --out <file>, or --out - for standard output.");

@@ -111,6 +111,9 @@ const PROGRAM_MAX_BYTES = 4096;
 /** The same as the default for sessions: each app has a sandbox too. */
 const APP_CAP = 20;
 
+const NPM_REGISTRY = "https://registry.npmjs.org";
+const SLACK_API = "https://slack.com/api";
+
 /** An agent with several subagents makes fewer than a hundred calls a minute. */
 const MODEL_RATES = { session: 300, project: 1_500 };
 
@@ -131,7 +134,7 @@ export function readConfig(env: Environment, isRoot = process.getuid?.() === 0):
   const host = env["SVC_HOST"] || "127.0.0.1";
   const port = integer(env, "SVC_PORT", 8008, 0, 65535);
   const publicUrl =
-    baseUrl(env, "SVC_PUBLIC_URL") ??
+    baseUrl(env, "SVC_PUBLIC_URL", "https://svc.example.com") ??
     `http://${isLoopback(host) || isAnyAddress(host) ? "localhost" : bracketed(host)}:${port}`;
   const previews = previewHost(env);
   requireOwnPreviewDomain(env, publicUrl, previews);
@@ -140,7 +143,7 @@ export function readConfig(env: Environment, isRoot = process.getuid?.() === 0):
     port,
     publicUrl,
     publicUrlSource: env["SVC_PUBLIC_URL"] ? "setting" : "address",
-    sandboxApiUrl: baseUrl(env, "SVC_SANDBOX_API_URL"),
+    sandboxApiUrl: baseUrl(env, "SVC_SANDBOX_API_URL", "http://host.docker.internal:8008"),
     dataDir: folder(env, "SVC_DATA_DIR", join(homedir(), ".local", "share", "svc")),
     releasesDir: releasesDir(env),
     databaseUrl: databaseUrl(env),
@@ -154,9 +157,19 @@ export function readConfig(env: Environment, isRoot = process.getuid?.() === 0):
     orphanS: integer(env, "SVC_ORPHAN_MINUTES", 15, 1, 7 * 24 * 60) * 60,
     idleTimeoutS: integer(env, "SVC_IDLE_TIMEOUT", 3600, 10, 30 * 86_400),
     runtimeBin: env["SVC_RUNTIME_BIN"] ? folder(env, "SVC_RUNTIME_BIN", "", PROGRAM_MAX_BYTES) : null,
-    npmRegistry: baseUrl(env, "SVC_NPM_REGISTRY") ?? "https://registry.npmjs.org",
-    kubernetesImage: matching(env, "SVC_KUBERNETES_IMAGE", IMAGE, "the name of a container image"),
-    kubernetesNamespace: matching(env, "SVC_KUBERNETES_NAMESPACE", NAMESPACE, "the name of a namespace"),
+    npmRegistry: baseUrl(env, "SVC_NPM_REGISTRY", NPM_REGISTRY) ?? NPM_REGISTRY,
+    kubernetesImage: matching(
+      env,
+      "SVC_KUBERNETES_IMAGE",
+      IMAGE,
+      "the name of a container image, such as registry.example.com/svc/sandbox:1.2",
+    ),
+    kubernetesNamespace: matching(
+      env,
+      "SVC_KUBERNETES_NAMESPACE",
+      NAMESPACE,
+      "the name of a namespace, such as svc-sandboxes",
+    ),
     previewHost: previews,
     sessionCaps: sessionCaps(env),
     appCap: integer(env, "SVC_APP_CAP", APP_CAP, 0, 100_000),
@@ -169,7 +182,7 @@ export function readConfig(env: Environment, isRoot = process.getuid?.() === 0):
     },
     signUp: oneOf(env, "SVC_SIGN_UP", SIGN_UP, "invited"),
     github: githubApp(env),
-    slackApiUrl: baseUrl(env, "SVC_SLACK_API_URL") ?? "https://slack.com/api",
+    slackApiUrl: baseUrl(env, "SVC_SLACK_API_URL", SLACK_API) ?? SLACK_API,
     noReplyHost: hostName(env, "SVC_NO_REPLY_HOST", "svc.invalid"),
     logLevel: oneOf(env, "SVC_LOG_LEVEL", LOG_LEVELS, "info"),
     trustedProxies: trustedProxies(env),

@@ -16,6 +16,7 @@ import { runRestore } from "./edge/admin/restore.ts";
 import { runtimeInstall, runtimeStatus } from "./edge/admin/runtime.ts";
 import { sendAdminCommand } from "./edge/admin/socket.ts";
 import { AddressInUseError } from "./listen.ts";
+import { openModels } from "./models/models.ts";
 import { open, WrongMasterKeyError } from "./open.ts";
 import { SandboxError } from "./sandboxes/provider.ts";
 import { InstallError } from "./sandboxes/runtime/install.ts";
@@ -38,6 +39,7 @@ async function main(argv: string[]): Promise<void> {
   if (wanted.verb === "help") return void process.stdout.write(USAGE);
   if (wanted.verb === "version") return void process.stdout.write(`svc-api ${VERSION}\n`);
   const config = readConfig(process.env);
+  if (wanted.verb === "config check") return checkConfig(config);
   if (wanted.verb === "serve") return run(config);
   if (wanted.verb === "runtime install")
     return void process.stdout.write(`${await runtimeInstall(config, untilSignal())}\n`);
@@ -51,6 +53,12 @@ async function main(argv: string[]): Promise<void> {
     return void process.stdout.write(`${await runRestore(config, wanted.from, stop)}\n`);
   }
   process.stdout.write(`${await administer(config, await commandOf(wanted))}\n`);
+}
+
+/** `svc-api config check`: everything about the configuration that `serve` refuses. */
+function checkConfig(config: Config): void {
+  openModels(config, process.env, { info() {}, error() {} });
+  process.stdout.write("The configuration is valid.\n");
 }
 
 /** Is aborted by the first signal, which then does not end the process. */

@@ -129,7 +129,7 @@ export const envSet = spec({
   path: ["self-host", "env", "set"],
   summary: "Change settings of the server, for its next start",
   about: [
-    "docs/configuration.md lists the settings. `NAME=-` reads the value from standard input, or prompts for it on a terminal, so that it is not in the shell's history. `NAME=` removes a setting.",
+    "docs/configuration.md lists the settings. `NAME=-` reads the value from standard input, or prompts for it on a terminal, so that it is not in the shell's history. `NAME=` removes a setting. svc-api checks the values first: if one is invalid, none is stored.",
   ],
   args: [{ name: "NAME=VALUE", summary: "A setting and its value", required: true, many: true }],
   flags: {},

@@ -38,6 +38,7 @@ export interface SocketAddress {
   port: number;
 }
 
+const GITHUB_URL = "https://github.com";
 const ISOLATIONS = ["required", "none"] as const;
 const GIT_HOST_KINDS = ["github", "gitlab", "gitea"] as const;
 /** The limit for accounts of every tier without a limit of its own (contract: Sessions, sandboxes, proxy). */
@@ -70,7 +71,9 @@ export function databaseUrl(env: Environment): string | null {
   if (!text) return null;
   // the message must not repeat the value, which holds a password
   if (!/^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? "")) {
-    throw new ConfigError("DATABASE_URL must be a postgres:// URL.");
+    throw new ConfigError(
+      "DATABASE_URL must be a postgres:// URL, such as postgres://svc:password@db.example.com/svc.",
+    );
   }
   return text;
 }
@@ -153,7 +156,7 @@ export function sessionCaps(env: Environment): ReadonlyMap<string, number> {
     const [, tier = "*", digits] = /^(?:([a-z0-9_-]{1,64})=)?(\d{1,6})$/.exec(entry) ?? [];
     if (digits === undefined) {
       throw new ConfigError(
-        `SVC_SESSION_CAP must be a number, or entries such as free=2 separated by commas, not "${entry}".`,
+        `SVC_SESSION_CAP must be a number such as 20, or entries such as free=2 separated by commas, not "${entry}".`,
       );
     }
     caps.set(tier, Number(digits));
@@ -170,7 +173,9 @@ export function modelUpstream(env: Environment): ModelUpstream | null {
     throw new ConfigError("SVC_LLM_API_KEY must be printable ASCII without blanks.");
   const parsed = URL.parse(url);
   if (!parsed || !/^https?:$/.test(parsed.protocol) || parsed.username || parsed.password || parsed.search) {
-    throw new ConfigError("SVC_LLM_BASE_URL must be an http or https URL without credentials or query.");
+    throw new ConfigError(
+      "SVC_LLM_BASE_URL must be an http or https URL without credentials or query, such as https://api.openai.com/v1.",
+    );
   }
   return { url: parsed.href.replace(/\/+$/, ""), key };
 }
@@ -184,13 +189,13 @@ export function defaultModel(env: Environment): string | null {
       "SVC_LLM_MODEL names a model of the gateway. Set SVC_LLM_BASE_URL and SVC_LLM_API_KEY, or SVC_MODELS_FILE, too.",
     );
   if (!/^[\x21-\x7e]{1,256}$/.test(model))
-    throw new ConfigError("SVC_LLM_MODEL must be the name of a model.");
+    throw new ConfigError("SVC_LLM_MODEL must be the name of a model, such as gpt-5.");
   return model;
 }
 
 export function githubApp(env: Environment): GithubApp | null {
   const [clientId, clientSecret] = [env["SVC_GITHUB_CLIENT_ID"], env["SVC_GITHUB_CLIENT_SECRET"]];
-  const own = baseUrl(env, "SVC_GITHUB_URL");
+  const own = baseUrl(env, "SVC_GITHUB_URL", GITHUB_URL);
   if (!clientId && !clientSecret && own === null) return null;
   // the message must not repeat the secret
   if (!clientId || !clientSecret) {
@@ -205,8 +210,8 @@ export function githubApp(env: Environment): GithubApp | null {
     if (!/^[\x21-\x7e]{1,256}$/.test(value))
       throw new ConfigError(`${name} must be the value that GitHub shows, without blanks.`);
   }
-  const url = own ?? "https://github.com";
-  const apiUrl = url === "https://github.com" ? "https://api.github.com" : `${url}/api/v3`;
+  const url = own ?? GITHUB_URL;
+  const apiUrl = url === GITHUB_URL ? "https://api.github.com" : `${url}/api/v3`;
   return { clientId, clientSecret, url, apiUrl };
 }
 

@@ -16,7 +16,9 @@ export function integer(env: Environment, name: string, fallback: number, min: n
   if (!text) return fallback;
   const value = Number(text);
   if (!/^\d+$/.test(text) || value < min || value > max) {
-    throw new ConfigError(`${name} must be a whole number from ${min} to ${max}, not "${text}".`);
+    throw new ConfigError(
+      `${name} must be a whole number from ${min} to ${max}, such as ${fallback}, not "${text}".`,
+    );
   }
   return value;
 }
@@ -54,12 +56,14 @@ export function folder(
   maxBytes = FOLDER_MAX_BYTES,
 ): string {
   const path = env[name] || fallback;
-  if (!isAbsolute(path)) throw new ConfigError(`${name} must be an absolute path, not "${path}".`);
+  if (!isAbsolute(path))
+    throw new ConfigError(`${name} must be an absolute path, such as /srv/svc, not "${path}".`);
   if (Buffer.byteLength(path) > maxBytes)
     throw new ConfigError(`${name} must be at most ${maxBytes} bytes long: "${path}".`);
   return path.length > 1 ? path.replace(/\/+$/, "") : path;
 }
 
+/** @param expected what the value must be, with an example */
 export function matching(env: Environment, name: string, pattern: RegExp, expected: string): string | null {
   const text = env[name];
   if (!text) return null;
@@ -67,12 +71,15 @@ export function matching(env: Environment, name: string, pattern: RegExp, expect
   return text;
 }
 
-export function baseUrl(env: Environment, name: string): string | null {
+/** @param example an accepted value, for the error */
+export function baseUrl(env: Environment, name: string, example: string): string | null {
   const text = env[name];
   if (!text) return null;
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash) {
-    throw new ConfigError(`${name} must be an http or https URL without credentials, query or fragment.`);
+    throw new ConfigError(
+      `${name} must be an http or https URL without credentials, query or fragment, such as ${example}.`,
+    );
   }
   return url.href.replace(/\/+$/, "").replace(/\/v1$/, "");
 }
@@ -80,6 +87,6 @@ export function baseUrl(env: Environment, name: string): string | null {
 export function hostName(env: Environment, name: string, fallback: string): string {
   const text = env[name] || fallback;
   if (!/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i.test(text))
-    throw new ConfigError(`${name} must be a host name.`);
+    throw new ConfigError(`${name} must be a host name, such as svc.example.com.`);
   return text;
 }

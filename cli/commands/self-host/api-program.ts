@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { System } from "../../system.ts";
 import { API_SERVICE, compose } from "./compose.ts";
+import { requireEnv } from "./env-file.ts";
 import { type Ended, type RunOptions, runProgram } from "./run-program.ts";
 import { serverEnvironment } from "./server-environment.ts";
 import type { Stack } from "./stack.ts";
@@ -17,7 +18,7 @@ export async function runApi(
   if (mode === "compose") {
     return compose(system, stack, ["exec", "-T", API_SERVICE, "svc-api", ...args], options);
   }
-  const env = await serverEnvironment(system.env, stack);
+  const env = serverEnvironment(system.env, stack, await requireEnv(stack));
   return runProgram({ ...system, env }, [join(stack.bin, "svc-api"), ...args], {
     cwd: stack.dir,
     ...options,

@@ -6,7 +6,7 @@ import type { System } from "../../system.ts";
 import { runApi } from "./api-program.ts";
 import { API_SERVICE, compose } from "./compose.ts";
 import { lastLine } from "./engine.ts";
-import { type Env, renderEnv } from "./env-file.ts";
+import { type Env, renderEnv, requireEnv } from "./env-file.ts";
 import { runProgram } from "./run-program.ts";
 import { serverEnvironment } from "./server-environment.ts";
 import type { Stack } from "./stack.ts";
@@ -94,7 +94,7 @@ export async function readBackup(system: Shell, stack: Stack, state: State, arch
             options,
           )
         : await runProgram(
-            { ...system, env: await serverEnvironment(system.env, stack) },
+            { ...system, env: serverEnvironment(system.env, stack, await requireEnv(stack)) },
             [`${stack.bin}/svc-api`, "restore", "--from", archive],
             { ms: ARCHIVE_MS, cwd: stack.dir },
           );

@@ -1,5 +1,5 @@
 import type { Context } from "../../context.ts";
-import { usage } from "../../failure.ts";
+import { CliError, usage } from "../../failure.ts";
 import { readSecret } from "../../input.ts";
 import type { Handler, Input } from "../../spec.ts";
 import type * as table from "../../table/self-host.ts";
@@ -27,9 +27,19 @@ export const configure: Handler<typeof table.configure> = async (context, { flag
     );
   }
   const { askAll } = await import("./configure-wizard.ts");
-  const answers = await askAll(env, state.mode);
-  if (answers.size === 0) return context.out.note("Nothing was changed.");
-  await applyChanges(context, stack, state, answers);
+  const answers = new Map<string, string>();
+  for (;;) {
+    for (const [name, value] of await askAll(new Map([...env, ...answers]), state.mode)) {
+      answers.set(name, value);
+    }
+    if (answers.size === 0) return context.out.note("Nothing was changed.");
+    try {
+      return await applyChanges(context, stack, state, answers);
+    } catch (error) {
+      if (!(error instanceof CliError && error.code === "usage")) throw error;
+      await context.out.warn(`${error.message} Correct the answer; Enter keeps the others.`);
+    }
+  }
 };
 
 async function fromFlags(

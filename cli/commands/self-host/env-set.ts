@@ -10,6 +10,7 @@ import { notInSandbox } from "./not-in-sandbox.ts";
 import { checkSetting } from "./settings.ts";
 import { type Stack, stackOf } from "./stack.ts";
 import { requireState, type State } from "./state.ts";
+import { validateSettings } from "./validate-settings.ts";
 
 export const envSet: Handler<typeof table.envSet> = async (context, { args }) => {
   notInSandbox(context);
@@ -33,17 +34,19 @@ export const envSet: Handler<typeof table.envSet> = async (context, { args }) =>
  * @throws CliError `usage`, before anything is stored
  */
 export async function applyChanges(
-  { system, out }: Context,
+  context: Context,
   stack: Stack,
   state: State,
   changes: ReadonlyMap<string, string>,
 ): Promise<void> {
+  const { system, out } = context;
   for (const [name, value] of changes) checkSetting(name, value, state.mode);
   const env = await requireEnv(stack);
   for (const [name, value] of changes) {
     if (value === "") env.delete(name);
     else env.set(name, value);
   }
+  await validateSettings(context, stack, state, env, changes);
   await writeEnv(stack, env);
   const running = isRunning(await look(system, stack, state));
   const applies = running ? "after a restart" : "at the next start";

@@ -55,7 +55,7 @@ export function changesOf(
 ): Map<string, string> {
   const changes = new Map<string, string>();
   if (publicUrl !== undefined) {
-    if (!/^https?:\/\/[^/?#@\s]+$/.test(publicUrl.replace(/\/+$/, ""))) {
+    if (!/^https?:\/\/[^/?#@\s]+$/.test(publicUrl.replace(/\/+$/, "")) || !URL.canParse(publicUrl)) {
       throw usage("--public-url must be a URL without a path, such as https://svc.example.com.");
     }
     changes.set("SVC_PUBLIC_URL", publicUrl.replace(/\/+$/, ""));

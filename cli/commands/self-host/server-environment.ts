@@ -1,5 +1,5 @@
 import type { System } from "../../system.ts";
-import { requireEnv } from "./env-file.ts";
+import type { Env } from "./env-file.ts";
 import type { Stack } from "./stack.ts";
 
 /** Variables of the operator's environment that a native server gets. Everything else comes from its settings. */
@@ -20,13 +20,13 @@ const PASSED = new Set([
 ]);
 
 /** The environment of a native server: a few variables of the machine, and the settings. */
-export async function serverEnvironment(env: System["env"], stack: Stack): Promise<Record<string, string>> {
+export function serverEnvironment(env: System["env"], stack: Stack, settings: Env): Record<string, string> {
   const passed = Object.entries(env).flatMap(([name, value]): [string, string][] =>
     value !== undefined && (PASSED.has(name) || name.startsWith("LC_")) ? [[name, value]] : [],
   );
   return {
     ...Object.fromEntries(passed),
-    ...Object.fromEntries(await requireEnv(stack)),
+    ...Object.fromEntries(settings),
     SVC_DATA_DIR: stack.data,
   };
 }

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { CliError, systemCode } from "../../failure.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/self-host.ts";
+import { requireEnv } from "./env-file.ts";
 import { processOf } from "./process-identity.ts";
 import { serverEnvironment } from "./server-environment.ts";
 import { openLog, STARTS, SUPERVISOR } from "./server-log.ts";
@@ -64,7 +65,7 @@ async function runOnce(
   try {
     child = Bun.spawn([join(stack.bin, "svc-api")], {
       cwd: stack.dir,
-      env: await serverEnvironment(system.env, stack),
+      env: serverEnvironment(system.env, stack, await requireEnv(stack)),
       stdin: "ignore",
       stdout: "pipe",
       stderr: "pipe",

@@ -1,5 +1,13 @@
 import { afterAll, expect, test } from "bun:test";
-import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { processOf } from "../../../cli/commands/self-host/process-identity.ts";
 import { svc } from "../../helpers/cli-run.ts";
@@ -16,6 +24,14 @@ const config = () => JSON.parse(readFileSync(server.home.config, "utf8"));
 const withoutDocker = (verb: string) =>
   svc(["self-host", verb], { home: server.home, env: { SVC_SELF_HOST_DIR: server.dir, PATH: server.empty } });
 const isHealthy = async () => (await server.selfHost("status")).code === 0;
+
+test("a public URL that the server would refuse is refused before anything is stored", async () => {
+  expect(await server.start("--public-url", "https://svc.example.com:99999")).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("--public-url must be a URL"),
+  });
+  expect(existsSync(server.dir)).toBe(false);
+});
 
 test("the first start makes settings, starts the server, signs in and prints a link", async () => {
   expect(await server.selfHost("status")).toMatchObject({
@@ -91,6 +107,56 @@ test("settings can be listed and set; they take effect after a restart", async (
   expect((await server.selfHost("env", "set", "SVC_SINGUP=open")).code).toBe(2);
 });
 
+test.each([
+  [
+    "SVC_IDLE_TIMEOUT=abc",
+    /SVC_IDLE_TIMEOUT must be a whole number from 10 to 2592000, such as 3600, not "abc"/,
+  ],
+  ["SVC_SANDBOX_API_URL=api.example.com", /SVC_SANDBOX_API_URL must be .*, such as http:\/\/\S+\./],
+  ["SVC_RELEASES_DIR=/nowhere", /SVC_RELEASES_DIR must be a folder of releases/],
+  // what the start reads after the configuration
+  ["SVC_MODELS_FILE=/nowhere.toml", /SVC_MODELS_FILE \(\/nowhere\.toml\) is not valid/],
+  // half of a pair
+  ["SVC_LLM_BASE_URL=", /SVC_LLM_BASE_URL and SVC_LLM_API_KEY must be set together/],
+])("%s is refused at once, not by the next start", async (pair, problem) => {
+  const before = readFileSync(join(server.dir, "env"), "utf8");
+  const ran = await server.selfHost("env", "set", "SVC_LOG_LEVEL=warn", pair);
+  expect(ran).toMatchObject({ code: 2, stdout: "" });
+  expect(ran.stderr).toMatch(problem);
+  expect(ran.stderr).toContain("No setting was changed. docs/configuration.md");
+  expect(readFileSync(join(server.dir, "env"), "utf8")).toBe(before);
+});
+
+test("an invalid setting in the file does not prevent the change of another", async () => {
+  const file = join(server.dir, "env");
+  const before = readFileSync(file, "utf8");
+  writeFileSync(file, `${before}SVC_APP_CAP=many\n`);
+  expect(await server.selfHost("env", "set", "SVC_LOG_LEVEL=warn")).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("does not start with another setting: SVC_APP_CAP must be"),
+  });
+  expect(readFileSync(file, "utf8")).toContain("SVC_LOG_LEVEL=warn\n");
+  writeFileSync(file, before);
+});
+
+test.each([
+  ["there is none", null],
+  ["it is older and has no such command", "svc-api: Unknown command"],
+])("settings are stored unchecked if svc-api cannot check them: %s", async (_, line) => {
+  const [program, aside] = [join(server.dir, "bin/svc-api"), join(server.dir, "bin/aside")];
+  const before = readFileSync(join(server.dir, "env"), "utf8");
+  renameSync(program, aside);
+  try {
+    if (line !== null) writeFileSync(program, `#!/bin/sh\necho '${line}' >&2; exit 2\n`, { mode: 0o755 });
+    const ran = await server.selfHost("env", "set", "SVC_IDLE_TIMEOUT=600");
+    expect(ran).toMatchObject({ code: 0, stderr: expect.stringContaining("could not be checked") });
+    expect(readFileSync(join(server.dir, "env"), "utf8")).toContain("SVC_IDLE_TIMEOUT=600\n");
+  } finally {
+    renameSync(aside, program);
+    writeFileSync(join(server.dir, "env"), before);
+  }
+});
+
 test("answers can be given as flags, and are refused together if one is wrong", async () => {
   const ran = await server.selfHost("configure", "--sign-up", "open", "--model-key", "sk-2", "--json");
   expect(JSON.parse(ran.stdout)).toEqual([
@@ -118,7 +184,8 @@ test("a server whose supervisor was killed is found, and stopped", async () => {
 });
 
 test("a start that fails shows the server's last lines, and leaves nothing behind", async () => {
-  expect((await server.selfHost("env", "set", "SVC_IDLE_TIMEOUT=never")).stderr).toContain("next start");
+  // by hand: `env set` refuses it
+  appendFileSync(join(server.dir, "env"), "SVC_IDLE_TIMEOUT=never\n");
   const ran = await server.start();
   expect(ran.code).toBe(1);
   expect(ran.stderr).toContain("api | svc-api: SVC_IDLE_TIMEOUT must be");

@@ -2,13 +2,15 @@ import { expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeHome, svcOnTerminal } from "../../helpers/cli-run.ts";
+import { RUN_API } from "../../helpers/self-hosted.ts";
 
 const ENTER = "\r";
 
-function configured() {
+function configured(program = "exit 0") {
   const home = makeHome();
   const dir = join(home.home, "sh");
-  mkdirSync(dir);
+  mkdirSync(join(dir, "bin"), { recursive: true });
+  writeFileSync(join(dir, "bin/svc-api"), `#!/bin/sh\n${program}\n`, { mode: 0o755 });
   writeFileSync(join(dir, "state.json"), '{"mode": "native"}');
   const text = "SVC_HOST=127.0.0.1\nSVC_LLM_BASE_URL=http://m/v1\nSVC_LLM_API_KEY=sk-old\n";
   writeFileSync(join(dir, "env"), text);
@@ -55,4 +57,35 @@ test("a wizard that is cancelled changes nothing", async () => {
   terminal.type("\u0003");
   expect((await terminal.exited).code).toBe(1);
   expect(env()).toBe(before);
+});
+
+test("an answer that svc-api refuses is asked for again, and the others are kept", async () => {
+  const { terminal, env } = configured(RUN_API);
+  const before = env();
+  const questions = [
+    "Address to listen on",
+    "URL at which browsers",
+    "Parent host of previews",
+    "TLS: caddy runs Caddy",
+    "Who can create a user",
+    "Your own git hosts",
+    "OAuth app for sign-in",
+    "Model gateway for every sandbox",
+    "Model gateway: key",
+    "Model gateway: default model",
+  ];
+  const round = async (after: string, answers: Record<string, string>) => {
+    for (const question of questions) {
+      await terminal.shows(new RegExp(`${after}[^]*${question}`));
+      terminal.type(`${answers[question] ?? ""}${ENTER}`);
+    }
+  };
+  const url = "https://svc.example.com";
+  await round("", { "URL at which browsers": url, "Your own git hosts": "git.example.com=svn" });
+  await terminal.shows("SVC_GIT_HOSTS must be a list");
+  expect(env()).toBe(before);
+  await round("Enter keeps the others", { "Your own git hosts": "git.example.com=gitlab" });
+  expect(await terminal.exited).toEqual({ code: 0, signal: null });
+  expect(env()).toContain("SVC_GIT_HOSTS=git.example.com=gitlab\n");
+  expect(env()).toContain(`SVC_PUBLIC_URL=${url}\n`);
 });
