@@ -1,4 +1,6 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { ConfigError, readConfig } from "../src/config.ts";
 
@@ -188,4 +190,51 @@ test.each([
   if (shared) expect(() => readConfig(env)).toThrow(/^SVC_PREVIEW_HOST[^\n]*separate domain[^\n]*$/);
   else expect(readConfig(env).previewHost).toBe(host);
   expect(readConfig({ ...env, SVC_ALLOW_SHARED_PREVIEW_DOMAIN: "1" }).previewHost).toBe(host);
+});
+
+describe("docs/configuration.md", () => {
+  const page = readFileSync(join(import.meta.dir, "../docs/configuration.md"), "utf8");
+  const words = (cell: string) => [...cell.matchAll(/`([^`]+)`/g)].map(([, word = ""]) => word);
+  const rows = [...page.matchAll(/^\| (`[A-Z`_, ]+`) \| (.+?) \| (.+) \|$/gm)].map(
+    ([, names = "", byDefault = "", meaning = ""]) => ({ names: words(names), byDefault, meaning }),
+  );
+  /** What a variable needs beside it. */
+  const BESIDE: Record<string, Record<string, string>> = {
+    SVC_GITHUB_URL: { SVC_GITHUB_CLIENT_ID: "id", SVC_GITHUB_CLIENT_SECRET: "secret" },
+  };
+  const read = (name: string, value: string) => {
+    const { publicUrlSource, ...config } = readConfig({ ...BESIDE[name], [name]: value }, false);
+    return config;
+  };
+  const defaults = rows.flatMap(({ names, byDefault }) => {
+    const values = words(byDefault);
+    const isValue = byDefault.replace(/`[^`]+`(?:, )?/g, "") === "" && values.length === names.length;
+    return isValue ? names.map((name, index): [string, string] => [name, values[index] ?? ""]) : [];
+  });
+  const ranges = rows.flatMap(({ names, meaning }) => {
+    const [, low, high] = /[ ;](\d+) to (\d+)\./.exec(meaning) ?? [];
+    return low && high
+      ? names.map((name): [string, number, number] => [name, Number(low), Number(high)])
+      : [];
+  });
+
+  test("has a row for every variable that the server reads", () => {
+    const files = ["config.ts", "config/settings.ts", "config/preview-domain.ts"];
+    const source = files.map((file) => readFileSync(join(import.meta.dir, "../src", file), "utf8")).join("");
+    const known = rows.flatMap(({ names }) => names);
+    const isRead = new Set(source.match(/(?<=")(?:SVC_[A-Z_]+|DATABASE_URL)(?=")/g));
+    expect(isRead.size).toBeGreaterThan(30);
+    expect([...isRead].filter((name) => !known.includes(name))).toEqual([]);
+    expect(defaults.length).toBeGreaterThan(15);
+    expect(ranges.length).toBeGreaterThan(3);
+  });
+
+  test.each(defaults)("%s has the default %s", (name, value) => {
+    expect(read(name, value.replace(/^~/, homedir()))).toEqual(read(name, ""));
+  });
+
+  test.each(ranges)("%s has the range %d to %d", (name, low, high) => {
+    for (const value of [low, high]) expect(() => read(name, `${value}`)).not.toThrow();
+    for (const value of [low - 1, high + 1]) expect(() => read(name, `${value}`)).toThrow(name);
+  });
 });
