@@ -83,8 +83,10 @@ export const notSignedIn = (target: Target): CliError =>
   });
 
 function signInHint(target: Target): string {
+  if (target.source === "--api")
+    return `Sign in with \`svc login --api ${target.url}\`, in a browser or with another token.`;
   return target.source === "active"
-    ? "Sign in with `svc login`."
+    ? `Sign in with \`svc login\`${target.name === DEFAULT_HOST ? ", or to another server with `svc login --api <url>`" : ""}.`
     : `Sign in with \`svc login --host ${target.name}\`.`;
 }
 
@@ -155,7 +157,8 @@ function advice(code: string, target: Target): string {
     return "For a private certificate authority, set NODE_EXTRA_CA_CERTS to its certificate file.";
   }
   const local = isLoopback(hostOf(target.url));
-  if (local && target.name === DEFAULT_HOST) return "Is svc running? Start it with `npm start`.";
+  if (local && target.name === DEFAULT_HOST)
+    return "Is svc running? Start it with `npm start` in its source tree. For another server: `svc login --api <url>`.";
   if (local) return "Is svc running there? Start it, or choose another host with `svc hosts use`.";
   return "Check your connection, or choose another host with `svc hosts use`.";
 }

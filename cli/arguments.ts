@@ -161,6 +161,7 @@ function readArgs(spec: Spec, words: readonly Word[], command: string, canAsk: (
   const rest = words.map((word) => word.value);
   for (const arg of spec.args) {
     if (arg.many) {
+      if (arg.required === true && rest.length === 0) throw missingArg(arg, spec, command);
       values[arg.name] = rest.splice(0);
       continue;
     }

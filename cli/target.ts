@@ -12,7 +12,7 @@ export interface Target {
   accountId: string | undefined;
   token: string | undefined;
   tokenSource: "SVC_CLI_TOKEN" | "SVC_EXECUTOR_TOKEN" | "config" | null;
-  source: "--host" | "link" | "active" | "SVC_API_URL" | "remote";
+  source: "--host" | "--api" | "link" | "active" | "SVC_API_URL" | "remote";
 }
 
 export interface TargetOptions {

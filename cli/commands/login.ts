@@ -80,7 +80,7 @@ async function chooseHost(context: Context, api: string | undefined): Promise<Ta
     accountId: undefined,
     token: undefined,
     tokenSource: null,
-    source: "--host",
+    source: "--api",
   };
 }
 

@@ -50,7 +50,10 @@ async function signedDigest(
   name: string,
 ): Promise<string> {
   const key = keyOf(from);
-  const limits = { maxBytes: SUMS_BYTES_MAX };
+  const limits = {
+    maxBytes: SUMS_BYTES_MAX,
+    missing: "The server does not have this version. `svc update --check` prints its newest.",
+  };
   const sums = await download(system, `${base}/${SUMS_FILE}`, limits);
   const signature = await download(system, `${base}/${SIGNATURE_FILE}`, limits);
   try {

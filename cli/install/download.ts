@@ -10,6 +10,8 @@ const TOTAL_MS = 10 * 60_000;
 interface Limits {
   maxBytes: number;
   totalMs?: number;
+  /** What to do if the server does not have the file. */
+  missing?: string;
 }
 
 /**
@@ -19,21 +21,31 @@ interface Limits {
 export async function download(
   system: Pick<System, "fetch">,
   url: string,
-  { maxBytes, totalMs = TOTAL_MS }: Limits,
+  { maxBytes, totalMs = TOTAL_MS, missing }: Limits,
 ): Promise<Uint8Array> {
   const silence = new AbortController();
   const signal = AbortSignal.any([silence.signal, AbortSignal.timeout(totalMs)]);
   let timer = setTimeout(() => silence.abort(), SILENT_MS);
   try {
     const response = await system.fetch(url, { signal, headers: { "User-Agent": `svc/${VERSION}` } });
-    if (!response.ok) throw failed(`${url} answered with status ${response.status}`);
+    if (!response.ok) {
+      throw failed(
+        `${url} answered with status ${response.status}`,
+        (response.status === 404 && missing) ||
+          "Run the command again. If it fails again, ask the operator of that server.",
+      );
+    }
     const parts: Uint8Array[] = [];
     let size = 0;
     for await (const part of response.body ?? []) {
       clearTimeout(timer);
       timer = setTimeout(() => silence.abort(), SILENT_MS);
       size += part.byteLength;
-      if (size > maxBytes) throw failed(`${url} is larger than ${maxBytes} bytes`);
+      if (size > maxBytes)
+        throw failed(
+          `${url} is larger than ${maxBytes} bytes`,
+          "It is not a file of a release. Ask the operator of that server.",
+        );
       parts.push(part);
     }
     return Buffer.concat(parts);
@@ -56,4 +68,4 @@ function reasonOf(error: unknown): string {
   return systemCode(error) ?? (error instanceof Error ? error.message : "unknown error");
 }
 
-const failed = (what: string): CliError => new CliError("update_failed", `${what}.`);
+const failed = (what: string, hint: string): CliError => new CliError("update_failed", `${what}.`, { hint });

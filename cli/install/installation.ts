@@ -55,7 +55,10 @@ export async function requireInstallation(system: System, verb: Verb): Promise<I
 
 function fromSource(folder: string, verb: Verb): CliError {
   return verb === "update"
-    ? unsupported(`This svc runs from the source tree ${folder}.`, `git -C ${folder} pull && npm run build`)
+    ? unsupported(
+        `This svc runs from the source tree ${folder}.`,
+        `cd ${folder} && git pull && npm run build`,
+      )
     : new CliError("update_unsupported", `This svc runs from the source tree ${folder}.`, {
         hint: "Nothing was installed. `svc logout` removes the stored token.",
       });

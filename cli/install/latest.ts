@@ -17,7 +17,11 @@ export async function latestVersion(
   totalMs = LATEST_MS,
 ): Promise<string> {
   const url = `${source}/releases/${LATEST_FILE}`;
-  const bytes = await download(system, url, { maxBytes: LATEST_MAX_BYTES, totalMs });
+  const bytes = await download(system, url, {
+    maxBytes: LATEST_MAX_BYTES,
+    totalMs,
+    missing: "This server offers no release. Ask its operator: docs/install.md#offer-it-from-your-server.",
+  });
   const version = new TextDecoder().decode(bytes).trim();
   if (isVersion(version)) return version;
   throw new CliError("update_failed", `${url} is not a version.`, {

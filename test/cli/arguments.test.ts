@@ -100,6 +100,11 @@ const LINES: [line: string[], code: 0 | 1 | 2, says: string | RegExp][] = [
   [["hosts", "add", "team", "--url", "https://me:pw@svc.example.com"], 2, "no user name"],
   [["hosts", "add", "__proto__", "--url", "https://svc.example.com"], 2, "Not a host name"],
   [["api"], 2, "needs <path>"],
+  // a list that must not be empty
+  [["secrets", "set"], 2, "needs <NAME=VALUE>"],
+  [["secrets", "unset"], 2, "needs <NAME>"],
+  [["self-host", "env", "set"], 2, "needs <NAME=VALUE>"],
+  [["help"], 0, "USAGE"],
   // one letter, two flags
   [["sessions", "logs", "-f", "12"], 2, "Not a session: 12"],
   [["sessions", "logs", "12", "-fn", "3"], 2, "Not a session: 12"],
@@ -116,7 +121,8 @@ const LINES: [line: string[], code: 0 | 1 | 2, says: string | RegExp][] = [
   [["hosts", "use", "cluod"], 1, "Did you mean `cloud`?"],
   [["hosts", "rm", "cloud"], 1, "nothing to remove"],
   [["projects", "unlink"], 1, "not linked"],
-  [["whoami"], 1, "svc login"],
+  [["whoami"], 1, "or to another server with `svc login --api <url>`"],
+  [["update", "--version", "newest"], 2, /--version must be a version such as \d+\.\d+\.\d+, not newest/],
 ];
 
 for (const [line, code, says] of LINES) {

@@ -56,6 +56,14 @@ test.concurrent("svc login stores nothing when the browser denies", async () => 
   expect(() => readFileSync(home.config)).toThrow();
 });
 
+test("a refused token for a new address: the hint names a command that works for it", async () => {
+  const home = makeHome();
+  const ran = await svc(["login", "--api", api.url, "--token", "svc_pat_unknown"], { home });
+  expect(ran.code).toBe(1);
+  expect(ran.stderr).toContain(`Sign in with \`svc login --api ${api.url}/v1\``);
+  expect(ran.stderr).not.toContain("--host");
+});
+
 test("a token revokes itself, and a browser has no token to revoke", async () => {
   const { body } = await api.call("POST", "/v1/accounts/tokens", { body: { name: "x" } });
   const revoke = (token: string) => api.call("POST", "/v1/auth/revoke", { token });

@@ -232,6 +232,22 @@ test.each([
   expect([svc.bin(), svc.version(), svc.record().version]).toEqual([files, VERSION, VERSION]);
 });
 
+test.each([
+  ["a version", ["--version", "98.0.0"], "/releases/98.0.0/SHA256SUMS", "svc update --check"],
+  ["a release", [], "/releases/latest", "offers no release"],
+])("%s that the server does not have: the error says what to do", async (_, flags, path, hint) => {
+  server.faults["/latest"] = () => new Response("", { status: 404 });
+  const failed = await install().run(["update", "--json", ...flags]);
+  expect([failed.code, failed.json().error]).toEqual([
+    1,
+    {
+      code: "update_failed",
+      message: `${server.url}${path} answered with status 404.`,
+      hint: expect.stringContaining(hint),
+    },
+  ]);
+});
+
 test("a server that cannot be reached is named", async () => {
   const svc = installSvc("http://127.0.0.1:9", key);
   const { code, err } = await svc.run(["update"]);
@@ -314,7 +330,7 @@ test("from the source tree, the commands to update it are named", async () => {
   const refused = await install().run(["update"], { self: ["bun", join(root, "cli/main.ts")] });
   expect([refused.code, refused.err]).toEqual([
     1,
-    expect.stringContaining(`git -C ${root} pull && npm run build`),
+    expect.stringContaining(`cd ${root} && git pull && npm run build`),
   ]);
 });
 

@@ -68,6 +68,9 @@ function readPair(text: string): [name: string, value: string] {
   const equals = text.indexOf("=");
   // not printed: it may be a value without its name
   if (equals < 1)
-    throw usage("A setting must be NAME=VALUE.", "`NAME=-` reads the value from standard input.");
+    throw usage(
+      "A setting must be NAME=VALUE, such as SVC_IDLE_TIMEOUT=600.",
+      "`NAME=-` reads the value from standard input.",
+    );
   return [text.slice(0, equals), text.slice(equals + 1)];
 }

@@ -4,7 +4,7 @@ import type { System } from "../../system.ts";
 import { docker } from "./engine.ts";
 import { readEnv, requireEnv, writeEnv } from "./env-file.ts";
 import { freePort } from "./probe.ts";
-import { checkAddress, checkSetting, firstSettings, portOf } from "./settings.ts";
+import { CONTAINER_SETTINGS, checkAddress, checkSetting, firstSettings, portOf } from "./settings.ts";
 import type { Stack } from "./stack.ts";
 import { readState, type State, writeState } from "./state.ts";
 
@@ -39,6 +39,8 @@ export async function prepare(
   const changes = changesOf(wishes, state.mode);
   if (kept !== null) await requireEnv(stack);
   const env = await completeEnv(system, stack, state);
+  // of a start in containers that failed
+  if (kept === null && state.mode === "native") for (const name of CONTAINER_SETTINGS) env.delete(name);
   for (const [name, value] of changes) env.set(name, value);
   await writeEnv(stack, env);
   if (kept === null) await writeState(stack, state);

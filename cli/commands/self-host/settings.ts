@@ -125,6 +125,9 @@ export function isSecret(name: string, value: string): boolean {
   return /(?:_KEY|_SECRET|_PASSWORD|_TOKEN)$/.test(name) || /:\/\/[^/?#]*@/.test(value);
 }
 
+/** The settings of the database in a container. */
+export const CONTAINER_SETTINGS = ["POSTGRES_PASSWORD", "SVC_SELF_HOST_DB_PORT"] as const;
+
 /** The settings of a new server: no secret has a default. */
 export function firstSettings(mode: State["mode"], databasePort: number | null): Map<string, string> {
   const settings = new Map([

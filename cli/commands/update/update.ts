@@ -18,6 +18,7 @@ import {
 } from "../../install/replace-program.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/install.ts";
+import { oneLine } from "../../text.ts";
 
 /** Longer than any update: what an interrupted one left behind is not in use. */
 const LEFTOVER_MS = 3_600_000;
@@ -28,7 +29,8 @@ export const update: Handler<typeof table.update> = async (context, { flags }) =
   const { check, rollback, version: wanted } = flags;
   if ([check, rollback, wanted !== undefined].filter(Boolean).length > 1)
     throw usage("--check, --rollback and --version are different actions: give one of them.");
-  if (wanted !== undefined && !isVersion(wanted)) throw usage(`Not a version: ${wanted}`);
+  if (wanted !== undefined && !isVersion(wanted))
+    throw usage(`--version must be a version such as ${VERSION}, not ${oneLine(wanted).slice(0, 80)}.`);
   const record = await requireInstallation(context.system, "update");
   if (rollback) return rollBack(context, record);
   const version = wanted ?? (await latestVersion(context.system, record.source));
