@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { isDiskFull } from "./contract/disk-full.ts";
 
 /** Another process holds the data folder. */
 export class DataFolderInUseError extends Error {
@@ -13,16 +14,24 @@ export class DataFolderInUseError extends Error {
   }
 }
 
+/** The data folder cannot be created or written. */
+export class DataFolderError extends Error {
+  override readonly name = "DataFolderError";
+  constructor(path: string, reason: string) {
+    super(
+      `Cannot use the data folder ${path} (${reason}). Set SVC_DATA_DIR to a folder that the user of the server can create and write.`,
+    );
+  }
+}
+
 /**
  * Creates the data folder (mode 0700) and locks it for this process. The kernel holds the lock (an exclusive transaction
  * of SQLite in the file `lock`) and releases it when the process exits, so a lock is never stale.
  * @returns a function that releases the lock
- * @throws DataFolderInUseError when another process holds the lock
+ * @throws DataFolderInUseError when another process holds the lock, DataFolderError when the folder cannot be used
  */
 export function lockDataFolder(path: string): () => void {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
-  chmodSync(path, 0o700);
-  const lock = new Database(join(path, "lock"), { create: true });
+  const lock = openLock(path);
   try {
     lock.run("pragma busy_timeout = 0");
     lock.run("begin exclusive");
@@ -33,6 +42,19 @@ export function lockDataFolder(path: string): () => void {
     throw error;
   }
   return () => lock.close();
+}
+
+/** @throws DataFolderError */
+function openLock(path: string): Database {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    chmodSync(path, 0o700);
+    return new Database(join(path, "lock"), { create: true });
+  } catch (error) {
+    // the message about a full disk is another
+    if (isDiskFull(error) || !(error instanceof Error && "code" in error)) throw error;
+    throw new DataFolderError(path, `${error.code}`);
+  }
 }
 
 /** A restore into the data folder was interrupted. */

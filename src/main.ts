@@ -1,6 +1,7 @@
 // First: signals are caught before anything else runs.
 import "./signals.ts";
 
+import { DatabaseUnreachableError } from "../db/connect-failure.ts";
 import { SchemaTooNewError } from "../db/migrate.ts";
 import { readArguments, USAGE, UsageError, type Wanted } from "./arguments.ts";
 import { BackupError } from "./backup/format.ts";
@@ -9,7 +10,7 @@ import { isDiskFull } from "./contract/disk-full.ts";
 import { SvcError } from "./contract/errors.ts";
 import { exemptLoopback } from "./contract/proxy.ts";
 import { VERSION } from "./contract/version.ts";
-import { DataFolderInUseError, RestoreUnfinishedError } from "./data-folder.ts";
+import { DataFolderError, DataFolderInUseError, RestoreUnfinishedError } from "./data-folder.ts";
 import { runBackup } from "./edge/admin/backup.ts";
 import { type AdminCommand, runAdminCommand } from "./edge/admin/command.ts";
 import { runRestore } from "./edge/admin/restore.ts";
@@ -115,7 +116,9 @@ function explain(error: unknown): string {
     ConfigError,
     UsageError,
     SvcError,
+    DataFolderError,
     DataFolderInUseError,
+    DatabaseUnreachableError,
     RestoreUnfinishedError,
     BackupError,
     SchemaTooNewError,

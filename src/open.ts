@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
 import { type Database, type Db, type OpenOptions, openEmbedded, openPostgres } from "../db/client.ts";
+import { connectFailure, DatabaseUnreachableError } from "../db/connect-failure.ts";
 import { serverFacts } from "../db/schema/index.ts";
 import type { Config } from "./config.ts";
 import { lockDataFolder, RestoreUnfinishedError, restoreMark } from "./data-folder.ts";
@@ -27,27 +28,44 @@ export class WrongMasterKeyError extends Error {
 /**
  * Locks the data folder, opens the database in it (or at `DATABASE_URL`) and migrates its schema, unless `options` say
  * not to.
- * @throws DataFolderInUseError, RestoreUnfinishedError, SchemaTooNewError, WrongMasterKeyError.
+ * @throws DataFolderError, DataFolderInUseError, RestoreUnfinishedError, DatabaseUnreachableError, SchemaTooNewError,
+ * WrongMasterKeyError.
  */
 export async function open(config: Config, options?: OpenOptions): Promise<Opened> {
   const unlock = lockDataFolder(config.dataDir);
   try {
     if (existsSync(restoreMark(config.dataDir))) throw new RestoreUnfinishedError();
     const keys = createKeys(config.masterKey ?? loadMasterKey(config.dataDir));
-    const database =
-      config.databaseUrl === null
-        ? await openEmbedded(join(config.dataDir, "postgres"), options)
-        : await openPostgres(config.databaseUrl, options);
-    try {
-      await claimDatabase(database.db, keys);
-    } catch (error) {
-      await database.close();
-      throw error;
-    }
+    const database = await openDatabase(config, keys, options);
     const close = () => database.close().finally(unlock);
     return { database, keys, close };
   } catch (error) {
     unlock();
+    throw error;
+  }
+}
+
+async function openDatabase(
+  { databaseUrl, dataDir }: Config,
+  keys: Keys,
+  options?: OpenOptions,
+): Promise<Database> {
+  if (databaseUrl === null) return claimed(await openEmbedded(join(dataDir, "postgres"), options), keys);
+  try {
+    return await claimed(await openPostgres(databaseUrl, options), keys);
+  } catch (error) {
+    const reason = connectFailure(error);
+    throw reason === null ? error : new DatabaseUnreachableError(databaseUrl, reason);
+  }
+}
+
+/** Closes the database if it is another server's. */
+async function claimed(database: Database, keys: Keys): Promise<Database> {
+  try {
+    await claimDatabase(database.db, keys);
+    return database;
+  } catch (error) {
+    await database.close();
     throw error;
   }
 }
