@@ -1,7 +1,7 @@
 import { hostOf, isLoopback, type ProxySetting, proxyOf } from "../src/contract/proxy.ts";
 import { isRecord } from "./config.ts";
 import { CliError, systemCode } from "./failure.ts";
-import { DEFAULT_HOST } from "./hosts.ts";
+import { DEFAULT_HOST, SELF_HOST } from "./hosts.ts";
 import type { System } from "./system.ts";
 import type { Target } from "./target.ts";
 import { oneLine } from "./text.ts";
@@ -28,7 +28,7 @@ export async function answerFailure(
     sentence ??
       `${proxy === null ? "" : `The proxy ${proxy.address} (${proxy.variable}) or `}${target.name} responded with status ${response.status} and no error message.`,
     {
-      hint: hintFor(response, target),
+      hint: hintFor(response, target, code),
       request_id: requestId === undefined ? undefined : oneLine(requestId).slice(0, 100),
       conflicts: Array.isArray(conflicts) ? conflicts.map(String) : undefined,
       limit: number(body?.["limit"]),
@@ -60,12 +60,15 @@ const text = (value: unknown): string | undefined =>
 const number = (value: unknown): number | undefined =>
   Number.isSafeInteger(value) ? Number(value) : undefined;
 
-function hintFor(response: Response, target: Target): string | undefined {
+function hintFor(response: Response, target: Target, code: string): string | undefined {
   const { status, headers } = response;
   if (status === 401) {
     return target.tokenSource === "SVC_CLI_TOKEN" || target.tokenSource === "SVC_EXECUTOR_TOKEN"
-      ? `The token in ${target.tokenSource} was refused by ${target.name}. A session's token expires with its sandbox.`
+      ? `The token in ${target.tokenSource} was refused by ${target.name}. Unset it to use the stored token, or set a valid one. A session's token expires with its sandbox.`
       : signInHint(target);
+  }
+  if (code === "repo_not_allowed" && isOwnServer(target)) {
+    return "To allow it on your server: svc self-host env set SVC_ALLOW_PRIVATE_REPOS=1, then svc self-host stop and svc self-host start";
   }
   const after = headers.get("retry-after");
   if ((status === 429 || status === 503) && after && /^\d{1,6}$/.test(after)) {
@@ -76,6 +79,10 @@ function hintFor(response: Response, target: Target): string | undefined {
   }
   return undefined;
 }
+
+/** Whether `svc self-host` of this machine runs the server. */
+export const isOwnServer = ({ name, url }: Pick<Target, "name" | "url">): boolean =>
+  name === SELF_HOST && isLoopback(hostOf(url));
 
 export const notSignedIn = (target: Target): CliError =>
   new CliError("not_signed_in", `You are not signed in to ${target.name} (${target.url}).`, {
@@ -156,6 +163,8 @@ function advice(code: string, target: Target): string {
   if (/CERT|SSL|TLS|SELF_SIGNED|VERIFY/i.test(code)) {
     return "For a private certificate authority, set NODE_EXTRA_CA_CERTS to its certificate file.";
   }
+  if (isOwnServer(target))
+    return "Start it with `svc self-host start`. `svc self-host status` shows whether it runs.";
   const local = isLoopback(hostOf(target.url));
   if (local && target.name === DEFAULT_HOST)
     return "Is svc running? Start it with `npm start` in its source tree. For another server: `svc login --api <url>`.";

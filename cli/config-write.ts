@@ -30,6 +30,9 @@ export async function updateConfig(path: string, change: (config: Config) => Con
     throw new CliError(
       "file",
       `The configuration cannot be written: ${path} (${systemCode(error) ?? "unknown error"}).`,
+      {
+        hint: "Check the permissions of the file and of its folder, or set SVC_CONFIG_FILE to another file.",
+      },
     );
   }
 }

@@ -69,7 +69,9 @@ async function readText(path: string): Promise<string | null> {
     const code = systemCode(error);
     if (code === "ENOENT") return null;
     if (code === "ENOTDIR" || code === "EISDIR") throw invalid(path, "it is not a file");
-    throw new CliError("file", `The configuration cannot be read: ${path} (${code ?? "unknown error"}).`);
+    throw new CliError("file", `The configuration cannot be read: ${path} (${code ?? "unknown error"}).`, {
+      hint: "Check the permissions of the file and of its folder, or set SVC_CONFIG_FILE to another file.",
+    });
   }
 }
 

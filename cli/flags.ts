@@ -153,7 +153,11 @@ function unknownFlag(option: Option, flags: Flags, command: string) {
   const names = Object.entries(flags).flatMap(([name, flag]) => [name, ...(flag.aliases ?? [])]);
   const guess = option.name.length > 1 ? nearest(option.name, names) : undefined;
   const hint =
-    guess === undefined ? `Run \`${command} --help\` for the list.` : `Did you mean \`--${guess}\`?`;
+    option.raw === "-v"
+      ? "`svc version` prints the version."
+      : guess === undefined
+        ? `Run \`${command} --help\` for the list.`
+        : `Did you mean \`--${guess}\`?`;
   return usage(`Unknown flag: ${option.raw}`, hint);
 }
 

@@ -28,18 +28,8 @@ const PROJECT_NAMES: ReadonlySet<string> = new Set(["web"]);
 
 /** Commands of the specification and of other versions, which this version may not have. */
 export const PLANNED: ReadonlySet<string> = new Set([
-  ...[
-    "self-host",
-    "selfhost",
-    "update",
-    "uninstall",
-    "channels",
-    "connectors",
-    "usage",
-    "webhooks",
-    "models",
-  ],
-  ...["network", "demo", "doctor", "checks", "budgets", "audit", "members", "tokens", "rules"],
+  ...["self-host", "update", "uninstall", "channels", "connectors", "usage", "webhooks", "models"],
+  ...["network", "demo", "checks", "budgets", "audit", "members", "tokens", "rules"],
 ]);
 
 const NO_SHELL =
@@ -74,6 +64,7 @@ export const GUESSES: Readonly<Record<string, string>> = {
   ...words("svc init", "setup set-up scaffold bootstrap"),
   ...words("svc help", "man commands docs"),
   ...words("svc completion", "completions autocomplete"),
+  ...words("svc self-host", "selfhost"),
   ...words("svc self-host start", "serve up daemon"),
   ...words("svc update", "upgrade self-update"),
   ...words("svc uninstall", "purge"),

@@ -14,6 +14,8 @@ export const BUILT_IN: Readonly<Record<string, string>> = {
 
 /** The active host by default: `cloud` is a placeholder, and a first server runs locally. */
 export const DEFAULT_HOST = "local-dev";
+/** The host that `svc self-host start` registers. */
+export const SELF_HOST = "selfhost";
 
 const HOST_NAME = /^[a-z0-9][a-z0-9._-]*$/;
 

@@ -46,7 +46,8 @@ export async function readText(context: Context, path: string, flag: string): Pr
 export async function readSecret(context: Context, value: string, flag: string): Promise<string> {
   const text = value === "-" ? await secretFromInput(context, flag) : value;
   const trimmed = text.includes("PRIVATE KEY-----") ? `${text.trim()}\n` : text.trim();
-  if (trimmed === "") throw usage(`${flag}: the input is empty.`);
+  if (trimmed === "")
+    throw usage(`${flag}: the input is empty.`, "Redirect a file with the value to it: < value.txt");
   return trimmed;
 }
 

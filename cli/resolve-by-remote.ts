@@ -73,7 +73,8 @@ async function otherHost(
 }
 
 function notFound({ name, token }: Target, [remote]: readonly GitRemote[]): CliError {
-  const link = "Run `svc projects link`, or pass --project <id-or-slug>.";
+  const link =
+    "Run `svc projects link`, or `svc projects new` for a new project, or pass --project <id-or-slug>.";
   if (!remote) {
     return new CliError("no_project", "No project: this directory is not linked to one.", { hint: link });
   }

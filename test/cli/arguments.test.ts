@@ -105,6 +105,7 @@ const LINES: [line: string[], code: 0 | 1 | 2, says: string | RegExp][] = [
   [["secrets", "unset"], 2, "needs <NAME>"],
   [["self-host", "env", "set"], 2, "needs <NAME=VALUE>"],
   [["help"], 0, "USAGE"],
+  [["-v"], 2, "`svc version` prints the version"],
   // one letter, two flags
   [["sessions", "logs", "-f", "12"], 2, "Not a session: 12"],
   [["sessions", "logs", "12", "-fn", "3"], 2, "Not a session: 12"],

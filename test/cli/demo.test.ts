@@ -109,11 +109,11 @@ beforeAll(() => {
 
 type Home = ReturnType<typeof makeHome>;
 
-function someone(): Home {
+function someone(host = "team"): Home {
   const home = makeHome();
   mkdirSync(dirname(home.config), { recursive: true });
-  const hosts = { team: { url: `${bench.api.url}/v1`, token: bench.api.token } };
-  writeFileSync(home.config, JSON.stringify({ active: "team", hosts }), { mode: 0o600 });
+  const hosts = { [host]: { url: `${bench.api.url}/v1`, token: bench.api.token } };
+  writeFileSync(home.config, JSON.stringify({ active: host, hosts }), { mode: 0o600 });
   return home;
 }
 
@@ -215,6 +215,8 @@ test("without the runtime, names the command that installs it; then it continues
   const { code, error } = await demo(home);
   expect([code, error.code]).toEqual([1, "runtime_missing"]);
   expect(error.hint).toContain("svc-api runtime install");
+  // svc-api by itself would install it into another data folder than that of `svc self-host`
+  expect((await demo(someone("selfhost"))).error.hint).toStartWith("Run: svc self-host start --runtime\n");
   bench.provider.onStart = () => {
     throw new SandboxError("bubblewrap is missing", { permanent: true });
   };

@@ -60,6 +60,8 @@ test.each<[string, string]>([
 test("a command of several groups suggests each, documented names before guesses", () => {
   expect(hint("logs")).toBe("Did you mean `svc sessions logs` or `svc apps logs` or `svc self-host logs`?");
   expect(hint("approve")).toBe("Did you mean `svc cr approve` or `svc connectors approve`?");
+  expect(hint("doctor")).toBe("Did you mean `svc self-host doctor`?");
+  expect(hint("selfhost", "start")).toBe("Did you mean `svc self-host start`?");
   expect(hint("log")).toBe("Did you mean `svc repo commits`?");
   expect(hint("delete")).toContain("`svc sessions rm` or ");
 });
@@ -75,7 +77,6 @@ test.each([
   "webhooks",
   "network",
   "demo",
-  "doctor",
 ])("svc %s is a command, or says in one sentence that it is not one yet", (word) => {
   const names = TABLE.flatMap((node) => (isGroup(node) ? [nameOf(node)] : namesOf(node.spec)));
   if (names.includes(word)) return expect(answer(word)).not.toBe("<project-name>");

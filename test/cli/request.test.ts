@@ -36,6 +36,7 @@ function client(
 }
 
 const broken = () => Object.assign(new Error("gone"), { code: "ECONNRESET" });
+const refused = () => Object.assign(new Error("refused"), { code: "ECONNREFUSED" });
 const code = (error: unknown) => (error instanceof CliError ? error.code : error);
 const read = { path: "/projects" };
 const write = { path: "/projects", body: {} };
@@ -50,6 +51,41 @@ test.each([
   const { api, calls } = client([answer(), answer(), Response.json({ ok: true })]);
   expect(await api.call<{ ok: boolean }>(read)).toEqual({ ok: true });
   expect(calls).toHaveLength(3);
+});
+
+const hintOf = (error: unknown) => (error instanceof CliError ? error.extra.hint : error);
+
+test.each<[string, Partial<Target>, Error | Response, string]>([
+  ["your own server is down", {}, refused(), "svc self-host start"],
+  [
+    "another server named selfhost is down",
+    { url: "http://svc.test/v1" },
+    refused(),
+    "Check your connection",
+  ],
+  ["another server of this machine is down", { name: "team" }, refused(), "Is svc running there?"],
+  ["the default server is down", { name: "local-dev" }, refused(), "svc login --api <url>"],
+  [
+    "your own server refuses a private repository",
+    {},
+    failure("repo_not_allowed", "x", 400),
+    "svc self-host env set SVC_ALLOW_PRIVATE_REPOS=1",
+  ],
+  [
+    "a token of the environment is refused",
+    { tokenSource: "SVC_CLI_TOKEN" },
+    failure("unauthorized", "x", 401),
+    "SVC_CLI_TOKEN was refused by selfhost. Unset it",
+  ],
+])("%s: the hint is the next command", async (_, changes, answer, hint) => {
+  const own: Target = { ...target, name: "selfhost", url: "http://localhost:13738/v1", ...changes };
+  const system = fakeSystem({
+    fetch: async () => {
+      if (answer instanceof Error) throw answer;
+      return answer.clone();
+    },
+  });
+  expect(await makeApi(system, own, undefined).call(write).catch(hintOf)).toContain(hint);
 });
 
 test("stops after four attempts", async () => {

@@ -5,6 +5,7 @@ import type { Prompt } from "../../../src/contract/prompt.ts";
 import type { Session } from "../../../src/contract/session.ts";
 import { isAlive } from "../../../src/contract/session.ts";
 import { path } from "../../api.ts";
+import { isOwnServer } from "../../api-failure.ts";
 import { CliError } from "../../failure.ts";
 import { oneLine, shellWord } from "../../text.ts";
 import { makeProgress } from "../sessions/progress.ts";
@@ -70,19 +71,20 @@ export async function wake(demo: Demo, found: Found, session: Session): Promise<
 }
 
 /** Adds how the demo continues, and without the agent runtime the command that installs it. */
-function withDemoHint({ context: { system } }: Demo, error: unknown): unknown {
+function withDemoHint({ context: { system }, api }: Demo, error: unknown): unknown {
   if (!(error instanceof CliError)) return error;
   const { message, extra } = error;
   if (!message.includes("agent runtime is not installed")) {
     const hint = `${extra.hint ?? ""}\n      To continue the demo: svc demo`.trim();
     return new CliError(error, message, { ...extra, hint });
   }
+  const own = isOwnServer(api.target) ? "Run: svc self-host start --runtime" : null;
   const beside = join(dirname(system.self[0] ?? ""), "svc-api");
   const program = existsSync(beside) ? shellWord(beside) : "svc-api";
   return new CliError("runtime_missing", message, {
     ...extra,
     log: undefined,
-    hint: `On the server's machine, as the user that runs the server: ${program} runtime install\n      To continue the demo: svc demo`,
+    hint: `${own ?? `On the server's machine, as the user that runs the server: ${program} runtime install`}\n      To continue the demo: svc demo`,
   });
 }
 

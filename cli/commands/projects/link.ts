@@ -101,7 +101,7 @@ async function pickProject(context: Context, api: Api): Promise<string> {
       "svc projects link needs <id-or-slug>: the project.",
       other
         ? `${matches.length} projects have this repository: ${matches.map(({ slug }) => oneLine(slug)).join(", ")}.`
-        : "No project has this repository. `svc projects ls` lists all.",
+        : "No project has a remote of this folder. `svc projects ls` lists all, and `svc projects new` creates one.",
     );
   }
   const projects = await api.list<Project>({ path: "/projects" }, "projects");

@@ -4,7 +4,7 @@ import { updateConfig } from "../../config-write.ts";
 import type { Context } from "../../context.ts";
 import { CliError } from "../../failure.ts";
 import { gitIn } from "../../git.ts";
-import { isLoopbackUrl } from "../../hosts.ts";
+import { isLoopbackUrl, SELF_HOST } from "../../hosts.ts";
 import { identify } from "../../identity.ts";
 import type { Target } from "../../target.ts";
 import { runApi } from "./api-program.ts";
@@ -15,7 +15,7 @@ import type { Stack } from "./stack.ts";
 import type { State } from "./state.ts";
 
 /** The name of the host in the CLI's configuration. */
-export const HOST = "selfhost";
+export const HOST = SELF_HOST;
 
 export interface Registered {
   email: string;

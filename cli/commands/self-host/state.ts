@@ -25,7 +25,9 @@ export interface State {
 export async function readState({ stateFile }: Stack): Promise<State | null> {
   const text = await readFile(stateFile, "utf8").catch((error: unknown) => {
     if (systemCode(error) === "ENOENT") return null;
-    throw new CliError("file", `Cannot read ${stateFile} (${systemCode(error) ?? "unknown error"}).`);
+    throw new CliError("file", `Cannot read ${stateFile} (${systemCode(error) ?? "unknown error"}).`, {
+      hint: "Run svc as the owner of that folder, or set SVC_SELF_HOST_DIR to another one.",
+    });
   });
   if (text === null) return null;
   const state = parse(text);
