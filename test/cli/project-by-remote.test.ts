@@ -167,7 +167,10 @@ describe("projects link without a name", () => {
   test("without a match and a terminal is a usage error", async () => {
     projects(project());
     const ran = await svc(["projects", "link"], { home: clone({ origin: "https://x.test/y" }) });
-    expect(ran).toMatchObject({ code: 2, stderr: expect.stringContaining("No project has a remote of this folder") });
+    expect(ran).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("No project has a remote of this folder"),
+    });
   });
 
   test("on a terminal offers the match first", async () => {
