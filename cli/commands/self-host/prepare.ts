@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { CliError, usage } from "../../failure.ts";
 import type { System } from "../../system.ts";
 import { docker } from "./engine.ts";
-import { readEnv, requireEnv, writeEnv } from "./env-file.ts";
+import { type Env, readEnv, requireEnv, writeEnv } from "./env-file.ts";
 import { freePort } from "./probe.ts";
 import { CONTAINER_SETTINGS, checkAddress, checkSetting, firstSettings, portOf } from "./settings.ts";
 import type { Stack } from "./stack.ts";
@@ -19,14 +19,15 @@ export interface Wishes {
 }
 
 /**
- * The state and settings of the stack, which are created on the first start, with what the flags change.
+ * The state and settings of the stack, which are created on the first start, with what the flags change; `before`: the
+ * settings of an earlier start.
  * @throws CliError `usage`, or `self_host` if settings or state of an earlier server are missing
  */
 export async function prepare(
   system: Pick<System, "env" | "stderr" | "now">,
   stack: Stack,
   wishes: Wishes,
-): Promise<{ state: State; env: Map<string, string> }> {
+): Promise<{ state: State; env: Map<string, string>; before: Env | null }> {
   const existing = await readState(stack);
   // a start that failed before there was any data decides nothing
   const kept = existing !== null && wasStarted(stack, existing) ? existing : null;
@@ -37,14 +38,14 @@ export async function prepare(
     });
   }
   const changes = changesOf(wishes, state.mode);
-  if (kept !== null) await requireEnv(stack);
+  const before = kept === null ? null : await requireEnv(stack);
   const env = await completeEnv(system, stack, state);
   // of a start in containers that failed
   if (kept === null && state.mode === "native") for (const name of CONTAINER_SETTINGS) env.delete(name);
   for (const [name, value] of changes) env.set(name, value);
   await writeEnv(stack, env);
   if (kept === null) await writeState(stack, state);
-  return { state, env };
+  return { state, env, before };
 }
 
 const wasStarted = ({ data, composeFile }: Stack, { started_at }: State): boolean =>

@@ -6,7 +6,7 @@ import type { Handler, Input } from "../../spec.ts";
 import type * as table from "../../table/self-host.ts";
 import { count } from "../../text.ts";
 import { settleDatabasePort } from "./database-port.ts";
-import { hashOf } from "./env-file.ts";
+import { hashOf, writeEnv } from "./env-file.ts";
 import { askVersion, isRunning, localUrl, look, type ServiceStatus } from "./look.ts";
 import { notInSandbox } from "./not-in-sandbox.ts";
 import { judge, type Probes, summaryOf } from "./preflight.ts";
@@ -29,13 +29,19 @@ export const start: Handler<typeof table.start> = async (context, { flags }) => 
   const { system, out } = context;
   const stack = stackOf(system);
   const wishes = { native: flags.native, listen: flags.listen, publicUrl: flags["public-url"] };
-  const { state, env } = await prepare(system, stack, wishes);
+  const { state, env, before } = await prepare(system, stack, wishes);
   // the preflight explains an engine that does not answer
   const services = await look(system, stack, state).catch(() => []);
   const isWhole = isRunning(services) && services.every((service) => service.state !== "stopped");
   const alreadyRunning = isWhole && (await askVersion(system, env)) !== null;
   if (alreadyRunning) await out.note(`The server runs already: ${localUrl(env)}`);
-  const started = alreadyRunning ? state : await startServer(context, stack, state, env, flags);
+  const started = alreadyRunning
+    ? state
+    : await startServer(context, stack, state, env, flags).catch(async (error: unknown) => {
+        // the next start must not fail because of these flags
+        if (before !== null) await writeEnv(stack, before);
+        throw error;
+      });
   const runtimeInstalled = await prepareRuntime(context, stack, started, env, flags.runtime);
   const registered = await register(context, stack, started, env, flags.email);
   const url = env.get("SVC_PUBLIC_URL") || localUrl(env);

@@ -197,6 +197,21 @@ test("a start that fails shows the server's last lines, and leaves nothing behin
   await server.selfHost("env", "set", "SVC_IDLE_TIMEOUT=");
 });
 
+test("a start that fails does not keep the settings of its flags", async () => {
+  const before = readFileSync(join(server.dir, "env"), "utf8");
+  const other = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  try {
+    const flags = ["--native", "--no-service", "--listen", `127.0.0.1:${other.port}`];
+    expect(await server.selfHost("start", ...flags)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`cannot listen on 127.0.0.1:${other.port}`),
+    });
+  } finally {
+    other.stop();
+  }
+  expect(readFileSync(join(server.dir, "env"), "utf8")).toBe(before);
+});
+
 test("stop never signals another process that has the id of one of the server's", async () => {
   const stranger = Bun.spawn(["sleep", "600"]);
   try {
