@@ -151,7 +151,8 @@ function entryOf({ name }: Option, flags: Flags): [name: string, flag: Flag] | u
 
 function unknownFlag(option: Option, flags: Flags, command: string) {
   const names = Object.entries(flags).flatMap(([name, flag]) => [name, ...(flag.aliases ?? [])]);
-  const guess = option.name.length > 1 ? nearest(option.name, names) : undefined;
+  const guessed = Object.entries(flags).find(([, flag]) => flag.guesses?.includes(option.name));
+  const guess = guessed?.[0] ?? (option.name.length > 1 ? nearest(option.name, names) : undefined);
   const hint =
     option.raw === "-v"
       ? "`svc version` prints the version."

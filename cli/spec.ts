@@ -17,6 +17,8 @@ interface Named {
   readonly short?: string;
   /** Other long names of the same flag. */
   readonly aliases?: readonly string[];
+  /** Names that are not accepted, for which the error suggests this flag. */
+  readonly guesses?: readonly string[];
   readonly hidden?: true;
 }
 

@@ -18,6 +18,7 @@ export const login = spec({
     api: {
       kind: "string",
       value: "url",
+      guesses: ["url", "server"],
       summary: "Address of the host's API; a new address is registered as a host",
     },
   },

@@ -35,6 +35,7 @@ export const report = spec({
     sha: {
       kind: "string",
       value: "sha",
+      guesses: ["commit"],
       summary: "The full commit id; without it, the commit that is checked out",
     },
     description: { kind: "string", value: "text", summary: "A short description of the result" },

@@ -105,6 +105,7 @@ export const open = spec({
     head: {
       kind: "string",
       value: "ref",
+      guesses: ["branch", "source"],
       summary: "The branch to merge; in a session its own ($SVC_BRANCH_NAME or $SVC_HEAD_REF)",
       aliases: ["from"],
       completes: "branch",
@@ -112,6 +113,7 @@ export const open = spec({
     base: {
       kind: "string",
       value: "ref",
+      guesses: ["target"],
       summary: "The branch to merge into; defaults to the project's default branch",
       aliases: ["into"],
       completes: "branch",

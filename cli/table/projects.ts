@@ -95,6 +95,7 @@ export const create = spec({
     repo: {
       kind: "string",
       value: "url",
+      guesses: ["url", "remote", "repository"],
       summary: "The clone URL: https, ssh or git; or a folder, if the server runs on this machine",
       aliases: ["repo-url"],
     },

@@ -15,11 +15,13 @@ export const start = spec({
     listen: {
       kind: "string",
       value: "address:port",
+      guesses: ["port", "address", "addr", "bind"],
       summary: "Address to listen on (127.0.0.1:13738); stored in the settings",
     },
     "public-url": {
       kind: "string",
       value: "url",
+      guesses: ["url", "domain"],
       summary: "URL at which browsers reach the server; stored in the settings",
     },
     email: { kind: "string", value: "address", summary: "The first user; defaults to git's user.email" },

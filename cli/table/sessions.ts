@@ -90,6 +90,7 @@ export const create = spec({
     prompt: {
       kind: "string",
       value: "text",
+      guesses: ["task", "message"],
       short: "p",
       summary: "The first prompt for the agent; `-` reads it from standard input",
     },

@@ -105,6 +105,10 @@ const LINES: [line: string[], code: 0 | 1 | 2, says: string | RegExp][] = [
   [["secrets", "unset"], 2, "needs <NAME>"],
   [["self-host", "env", "set"], 2, "needs <NAME=VALUE>"],
   [["help"], 0, "USAGE"],
+  // not `--host`, which is nearer by its letters
+  [["self-host", "start", "--port", "80"], 2, "Did you mean `--listen`?"],
+  [["login", "--url", "https://svc.example.com"], 2, "Did you mean `--api`?"],
+  [["checks", "report", "test", "success", "--commit", "HEAD"], 2, "Did you mean `--sha`?"],
   [["-v"], 2, "`svc version` prints the version"],
   // one letter, two flags
   [["sessions", "logs", "-f", "12"], 2, "Not a session: 12"],
