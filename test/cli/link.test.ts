@@ -101,3 +101,13 @@ test("a link that git would commit is not written", async () => {
   expect(stderr).toMatch(/info\/exclude cannot be written \(\w+\), so git would commit the link/);
   expect(existsSync(join(home.cwd, ".svc/link.json"))).toBe(false);
 });
+
+test("projects new --link creates no project if the link cannot be written", async () => {
+  const home = makeHome();
+  writeFileSync(join(home.cwd, ".svc"), "a file");
+  const { code, stderr } = await svc(["projects", "new", "shop", "--link"], { home, env });
+  expect(code).toBe(1);
+  expect(stderr).toContain(".svc/link.json cannot be written");
+  expect(stderr).toContain("pass --project <id-or-slug>");
+  expect(api.seen.filter(({ method }) => method === "POST")).toEqual([]);
+});

@@ -81,3 +81,11 @@ test("an existing file is never replaced", async () => {
   );
   expect(await Bun.file(mine).text()).toBe("mine");
 });
+
+test("a file that cannot be written is named in one line", async () => {
+  const missing = join(folder, "none/svc.tar");
+  const never = new AbortController().signal;
+  await expect(runBackup(readConfig(env), { out: missing, withKey: true }, never)).rejects.toThrow(
+    `Cannot write ${missing} (ENOENT). Name a file in a folder that exists`,
+  );
+});

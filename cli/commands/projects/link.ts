@@ -88,7 +88,9 @@ export async function prepareLink(folder: string): Promise<void> {
 const cannotWrite = (file: string, error: unknown): CliError =>
   error instanceof CliError
     ? error
-    : new CliError("file", `${file} cannot be written (${systemCode(error) ?? "unknown error"}).`);
+    : new CliError("file", `${file} cannot be written (${systemCode(error) ?? "unknown error"}).`, {
+        hint: "Make the folder writable, or leave it unlinked and pass --project <id-or-slug> to each command.",
+      });
 
 /** Prompts, with the projects of this repository first. Without a terminal, takes the only project of this repository. */
 async function pickProject(context: Context, api: Api): Promise<string> {

@@ -10,7 +10,7 @@ import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/projects.ts";
 import type { Target } from "../../target.ts";
 import { displayUrl, oneLine } from "../../text.ts";
-import { writeLink } from "./link.ts";
+import { prepareLink, writeLink } from "./link.ts";
 
 export const create: Handler<typeof table.create> = async (context, { args, flags }) => {
   const { out } = context;
@@ -26,6 +26,8 @@ export const create: Handler<typeof table.create> = async (context, { args, flag
   if (flags.account !== undefined) body.account_id = flags.account;
   if (flags["git-username"] !== undefined) body.git_username = flags["git-username"];
   if (token !== undefined) body.git_token = await readSecret(context, token, "--git-token");
+  // no project without the link that was asked for
+  if (flags.link) await prepareLink(context.system.cwd);
   const project = await api.call<Project>({ path: "/projects", body, slow: true });
   const linked = flags.link ? await writeLink(context, api.target, project) : null;
   await out.result(
