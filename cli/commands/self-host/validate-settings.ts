@@ -36,7 +36,7 @@ export async function validateSettings(
   if (reason === undefined) {
     return out.warn("The values could not be checked. If the next start refuses one, it says which.");
   }
-  if ([...changes.keys()].some((name) => new RegExp(`\\b${name}\\b`).test(reason))) {
+  if ([...changes.keys()].some((name) => reason.includes(name))) {
     throw usage(reason, "No setting was changed. docs/configuration.md lists the accepted values.");
   }
   await out.warn(`The server does not start with another setting: ${reason}`);
