@@ -2,7 +2,6 @@ import { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isDiskFull } from "./contract/disk-full.ts";
 
 /** Another process holds the data folder. */
 export class DataFolderInUseError extends Error {
@@ -51,8 +50,7 @@ function openLock(path: string): Database {
     chmodSync(path, 0o700);
     return new Database(join(path, "lock"), { create: true });
   } catch (error) {
-    // the message about a full disk is another
-    if (isDiskFull(error) || !(error instanceof Error && "code" in error)) throw error;
+    if (!(error instanceof Error && "code" in error)) throw error;
     throw new DataFolderError(path, `${error.code}`);
   }
 }

@@ -5,7 +5,6 @@ import { backUp } from "../../backup/back-up.ts";
 import { BackupError, DamagedError } from "../../backup/format.ts";
 import { readArchive } from "../../backup/read-archive.ts";
 import type { Config } from "../../config.ts";
-import { isDiskFull } from "../../contract/disk-full.ts";
 import { createGit } from "../../git/create.ts";
 import { syncDirectory } from "../../git/mirror/store.ts";
 import { loadMasterKey } from "../../keys.ts";
@@ -99,7 +98,7 @@ async function newFile(path: string): Promise<Output> {
     throw new BackupError(`The file ${path} already exists. Choose another name, or remove it.`);
   const unfinished = `${path}.${process.pid}.unfinished`;
   const file = await openFile(unfinished, "wx", 0o600).catch((error: unknown) => {
-    if (isDiskFull(error) || !(error instanceof Error && "code" in error)) throw error;
+    if (!(error instanceof Error && "code" in error)) throw error;
     throw new BackupError(
       `Cannot write ${path} (${error.code}). Name a file in a folder that exists and that this user can write: --out <file>`,
     );
