@@ -73,6 +73,7 @@ export async function catchUp(deps: Deps, { session, daemon }: Followed): Promis
 function createStore(deps: Deps, session: SessionRow, onError: (error: unknown) => void) {
   const { sessionId } = session;
   let storing: Promise<void> | null = null;
+  let growthDue = 0;
   let redact: { run: Redact; until: number } | null = null;
   return { schedule, idle: async () => storing ?? undefined };
 
@@ -93,7 +94,6 @@ function createStore(deps: Deps, session: SessionRow, onError: (error: unknown) 
   }
 
   async function storeAll(turns: RuntimeTurns): Promise<void> {
-    let growthDue = 0;
     while (turns.hasChanges) {
       const isDue = !turns.hasOnlyGrown || performance.now() >= growthDue;
       if (isDue) {
