@@ -3,15 +3,15 @@ import { Conversation } from "./conversation.ts";
 import type { ConversationEvent } from "./conversation-event.ts";
 import type { Outcome, Result } from "./outcome.ts";
 import { type ReconnectPolicy, setUnrefTimeout, sleep } from "./reconnect.ts";
-import { isTransient, type Runtime } from "./runtime.ts";
+import { isTransient, type Runtime, SNAPSHOT_MESSAGES } from "./runtime.ts";
 import type { Ask, RunError } from "./runtime-event.ts";
 import { subscribe } from "./subscribe.ts";
 
 /** What a chat shows. */
 export type ChatEvent =
   | ConversationEvent
-  /** Every event before this one is history. */
-  | { type: "caught up" }
+  /** Every event before this one is history; `isWhole` if that began with the runtime's first message. */
+  | { type: "caught up"; isWhole: boolean }
   | { type: "lost"; reason: string }
   | { type: "found" }
   | { type: "ended"; messageId: string; outcome: Outcome; error: RunError | null; text: string };
@@ -84,7 +84,8 @@ export class ChatClient {
         if (conversation.status.type === "idle" && this.#open.size === 0)
           this.#publishAll(conversation.checkCutOff());
         this.#ready.resolve(conversation);
-        if (isFirst) this.#publish({ type: "caught up" });
+        const isWhole = update.snapshot.messages.length < SNAPSHOT_MESSAGES;
+        if (isFirst) this.#publish({ type: "caught up", isWhole });
         isFirst = false;
         this.#settle();
       } else {

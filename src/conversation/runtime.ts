@@ -33,8 +33,8 @@ export interface Runtime {
 
 /** The port of a sandbox's daemon, which forwards to the runtime. */
 const DAEMON = 8000;
-/** Messages in a snapshot: enough for a run of many steps between two snapshots. */
-const MESSAGES = 200;
+/** Messages in a snapshot, the last ones: enough for a run of many steps between two snapshots. */
+export const SNAPSHOT_MESSAGES = 200;
 /** Sessions of the runtime, subagents among them. */
 const SESSIONS = 1000;
 const ROOTS = { roots: "true", limit: SESSIONS };
@@ -78,7 +78,7 @@ export function runtimeOf(
     async snapshot(conversation) {
       const own = `/session/${conversation}/message`;
       const [messages, statuses, sessions, waiting] = await Promise.all([
-        get(own, { limit: MESSAGES }),
+        get(own, { limit: SNAPSHOT_MESSAGES }),
         get("/session/status"),
         get("/session", { limit: SESSIONS }),
         asks(),

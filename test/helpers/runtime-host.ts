@@ -10,8 +10,8 @@ interface Message {
 export const CONVERSATION = "ses_1";
 
 /**
- * The routes of the agent runtime (opencode 1.18) that its conversation is read from, with a test for its agent. Every
- * sandbox of a provider that starts gets one, in memory that ends with the sandbox.
+ * The routes of the agent runtime (opencode 1.18) that the server and pages read its conversation from, with a test for
+ * its agent. Every sandbox of a provider that starts gets one, in memory that ends with the sandbox.
  */
 export class RuntimeHost {
   messages: Message[] = [];
@@ -72,9 +72,12 @@ export class RuntimeHost {
 
   answer(request: Request): Response {
     const { pathname, searchParams } = new URL(request.url);
-    if (pathname === "/event") return new Response(this.#stream());
+    if (pathname === "/event")
+      return new Response(this.#stream(), { headers: { "Content-Type": "text/event-stream" } });
     if (pathname === "/session/status")
       return Response.json(this.isBusy ? { [CONVERSATION]: { type: "busy" } } : {});
+    if (pathname === "/session") return Response.json([{ id: CONVERSATION, time: { created: 1_000 } }]);
+    if (pathname === "/permission" || pathname === "/question") return Response.json([]);
     if (pathname !== `/session/${CONVERSATION}/message`) return new Response(null, { status: 404 });
     const limit = Number(searchParams.get("limit"));
     this.reads.push(limit);

@@ -34,6 +34,13 @@ export interface ChatState {
   failure: unknown;
   /** The text of a finished answer, for screen readers. */
   announced: string;
+  /**
+   * What `items` has of the sandbox's conversation: nothing before the page has caught up with the sandbox, and of a long
+   * one only the end.
+   */
+  extent: "none" | "end" | "all";
+  /** How often the page has caught up, with this sandbox or another. */
+  catchUps: number;
 }
 
 /** The runtime sends a keep-alive every 10 seconds. A page retries without a limit. */
@@ -54,6 +61,8 @@ const EMPTY: ChatState = {
   connection: "connecting",
   failure: null,
   announced: "",
+  extent: "none",
+  catchUps: 0,
 };
 
 /** The conversation with the agent of a session. It notifies its subscribers at most once per frame. */
@@ -95,6 +104,25 @@ export class Chat {
     this.#talk?.end();
     this.#talk = null;
     this.#change({ isBusy: false, asks: [], activity: "", connection: "connecting" });
+  }
+
+  /** The sandbox has ended. Its items stay until the page has caught up with the next one. */
+  forget(): void {
+    this.#change({ extent: "none" });
+  }
+
+  /** The place of a turn among those of `items`, from 1; 0 if it is not among them. */
+  placeOf(turnId: string): number {
+    return this.#transcript.placeOf(turnId);
+  }
+
+  hasTurn(turnId: string): boolean {
+    return this.#transcript.has(turnId);
+  }
+
+  /** Whether `items` has a part. */
+  hasPart(partId: string): boolean {
+    return this.#transcript.hasItem(partId);
   }
 
   /** Sends a prompt to the agent. The page shows it at once. @throws ApiFailure if it could not be sent */
@@ -147,7 +175,10 @@ export class Chat {
   #onEvent(news: ChatEvent, talk: ChatClient, transcript: Transcript): void {
     if (this.#talk !== talk) return;
     transcript.add(news, Date.now());
-    if (news.type === "caught up") this.#transcript = transcript;
+    if (news.type === "caught up") {
+      this.#transcript = transcript;
+      this.#change({ extent: news.isWhole ? "all" : "end", catchUps: this.#state.catchUps + 1 });
+    }
     if (news.type === "lost") this.#change({ connection: "lost", failure: news.reason });
     if (news.type === "caught up" || news.type === "found") {
       this.#change({ connection: "connected", failure: null });

@@ -1,18 +1,19 @@
-import { memo, useEffect, useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { Session } from "../../../../src/contract/session.ts";
 import { messageOf } from "../../../api/failure.ts";
 import { Button } from "../../../parts/button.tsx";
+import { useKeepPlace } from "../../../parts/keep-place.ts";
 import { Failure, Notice } from "../../../parts/notice.tsx";
 import { useStickToEnd } from "../../../parts/stick-to-end.ts";
 import { Visible } from "../../../parts/visible.tsx";
 import { Queue } from "../queue.tsx";
 import { isStarting } from "../words.ts";
-import { Answer } from "./answer.tsx";
 import { Asked } from "./ask.tsx";
 import { type Chat, type ChatState, queuePrompt } from "./chat.ts";
 import { Composer } from "./composer.tsx";
-import { Tool } from "./tool.tsx";
-import type { Item } from "./transcript.ts";
+import { OneItem, Prompt } from "./item.tsx";
+import { StoredTurns } from "./stored-turns.tsx";
+import { type Stored, useStored } from "./use-stored.ts";
 
 /** Number of items shown at first, and added by each click on "Show earlier". */
 const SHOWN = 100;
@@ -29,14 +30,26 @@ export function Conversation({ session, chat, state }: Props) {
   const [shown, setShown] = useState(SHOWN);
   const [error, setError] = useState<unknown>(null);
   const isRunning = session.status === "running";
-  const items = state.items.slice(-shown);
-  const isEmpty = items.length === 0 && state.pending.length === 0;
+  const stored = useStored(session, chat, state);
+  const { turns } = stored;
+  const live = stored.isAlone ? [] : state.items;
+  // what is stored continues in the first item
+  const items = turns.length > 0 ? live : live.slice(-shown);
+  const pending = state.pending.filter(({ id }) => turns.every(({ turn_id }) => turn_id !== id));
+  const isEmpty = turns.length === 0 && items.length === 0 && pending.length === 0;
   const last = items.at(-1);
+  const keepPlace = useKeepPlace(grows, turns[0]?.parts[0]?.part_id ?? items[0]?.key ?? "");
   const { isAtEnd, scrollToEnd } = useStickToEnd(grows, !isEmpty);
   const seen = useRef(last);
   useEffect(() => {
     if (isAtEnd) seen.current = last;
   }, [isAtEnd, last]);
+  const hasHidden = live.length > items.length;
+  const showEarlier = (below: Element | null) => {
+    keepPlace(below);
+    if (hasHidden) setShown(shown + SHOWN);
+    else stored.showEarlier();
+  };
   const send = async (text: string) => {
     setError(null);
     scrollToEnd();
@@ -50,17 +63,19 @@ export function Conversation({ session, chat, state }: Props) {
   };
   return (
     <section aria-label="Conversation" className="flex min-h-[50dvh] grow flex-col">
-      <div ref={grows} className="flex grow flex-col gap-4 pb-6 [&>details+details]:-mt-2.5">
-        {state.items.length > items.length && (
-          <div className="text-center">
-            <Button onClick={() => setShown(shown + SHOWN)}>Show earlier</Button>
-          </div>
-        )}
-        {isEmpty && <Nothing session={session} state={state} />}
+      <div
+        ref={grows}
+        className="flex grow flex-col gap-4 pb-6 [overflow-anchor:none] [&>details+details]:-mt-2.5"
+      >
+        <Failure error={stored.error} retry={stored.retry} />
+        {(hasHidden || stored.hasEarlier) && <Earlier isLoading={stored.isLoading} onShow={showEarlier} />}
+        {isEmpty && <Nothing session={session} state={state} stored={stored} />}
+        <StoredTurns turns={turns} />
+        {turns.length > 0 && !stored.isAlone && state.extent === "all" && <NewSandbox />}
         {items.map((item) => (
           <OneItem key={item.key} item={item} isGrowing={state.isBusy && item === last} />
         ))}
-        {state.pending.map(({ key, text }) => (
+        {pending.map(({ key, text }) => (
           <Prompt key={key} text={text} isSending />
         ))}
         {state.asks.map((ask) => (
@@ -68,13 +83,7 @@ export function Conversation({ session, chat, state }: Props) {
         ))}
       </div>
       <div className="sticky bottom-0 z-10 -mb-16 flex flex-col gap-2 bg-canvas pt-2 pb-4">
-        {!isAtEnd && (
-          <div className="-top-8 absolute inset-x-0 flex justify-center">
-            <Button onClick={scrollToEnd} className="shadow-md">
-              {seen.current === last ? "Scroll to the end ↓" : "New messages ↓"}
-            </Button>
-          </div>
-        )}
+        {!isAtEnd && <ToEnd hasNews={seen.current !== last} onClick={scrollToEnd} />}
         <Queue session={session} />
         <Activity session={session} chat={chat} state={state} onError={setError} />
         <Failure error={error} />
@@ -99,46 +108,45 @@ function hintOf(session: Session, { isBusy }: ChatState): string {
     : "Enter sends, Shift-Enter inserts a new line.";
 }
 
-const OneItem = memo(function OneItem({ item, isGrowing }: { item: Item; isGrowing: boolean }) {
-  switch (item.kind) {
-    case "prompt":
-      return <Prompt text={item.text} />;
-    case "answer":
-      return <Answer text={item.text} isGrowing={isGrowing} />;
-    case "tool":
-      return <Tool use={item.use} isSubagent={item.isSubagent} />;
-    case "note":
-      return (
-        <p className={`border-current border-l-2 pl-3 text-sm ${NOTES[item.look]}`}>
-          <Visible>{item.text}</Visible>
-        </p>
-      );
-  }
-});
-
-const NOTES = { info: "text-muted", warning: "text-warn", error: "text-danger" } as const;
-
-function Prompt({ text, isSending = false }: { text: string; isSending?: boolean }) {
+/** @param onShow receives the element below */
+function Earlier({ isLoading, onShow }: { isLoading: boolean; onShow: (below: Element | null) => void }) {
+  const place = useRef<HTMLDivElement>(null);
   return (
-    <article
-      aria-label="Prompt"
-      className="ml-auto max-w-[85%] rounded-lg rounded-br-sm bg-info-ground px-4 py-2.5"
-    >
-      <div className="whitespace-pre-wrap">
-        <Visible>{text}</Visible>
-      </div>
-      {isSending && <p className="pt-1 text-muted text-xs">Sending …</p>}
-    </article>
+    <div ref={place} className="text-center">
+      <Button busy={isLoading} onClick={() => onShow(place.current?.nextElementSibling ?? null)}>
+        Show earlier
+      </Button>
+    </div>
   );
 }
 
-function Nothing({ session, state: { connection } }: Pick<Props, "session" | "state">) {
-  if (session.status === "failed" || isStarting(session)) return null;
+function ToEnd({ hasNews, onClick }: { hasNews: boolean; onClick: () => void }) {
+  return (
+    <div className="-top-8 absolute inset-x-0 flex justify-center">
+      <Button onClick={onClick} className="shadow-md">
+        {hasNews ? "New messages ↓" : "Scroll to the end ↓"}
+      </Button>
+    </div>
+  );
+}
+
+function NewSandbox() {
+  return (
+    <p className="flex items-center gap-3 py-2 text-muted text-sm before:h-px before:grow before:bg-line after:h-px after:grow after:bg-line">
+      A new sandbox starts here.
+    </p>
+  );
+}
+
+function Nothing({ session, state, stored }: Pick<Props, "session" | "state"> & { stored: Stored }) {
+  if (isStarting(session)) return null;
+  const isRunning = session.status === "running";
+  if (!isRunning && stored.error !== null) return null;
   return (
     <p className="py-8 text-center text-muted">
-      {session.status === "stopped"
-        ? "The session is stopped. Its conversation was removed with its sandbox."
-        : connection === "connected"
+      {stored.isAlone && !isRunning
+        ? "No messages of this session are stored."
+        : state.connection === "connected"
           ? "No messages yet. The agent waits for your prompt."
           : "Loading the conversation …"}
     </p>

@@ -10,10 +10,16 @@ const MARKS = {
   running: ["◌", "text-info", "runs"],
   completed: ["✓", "text-ok", "done"],
   error: ["✗", "text-danger", "failed"],
+  interrupted: ["–", "text-warn", "cut off"],
 } as const;
 
+/** A tool call of the runtime, or one that is stored. */
+export interface ShownTool extends Omit<ToolUse, "state" | "subagent"> {
+  state: keyof typeof MARKS;
+}
+
 /** A tool call: a summary, which expands to its input and output. */
-export const Tool = memo(function Tool({ use, isSubagent }: { use: ToolUse; isSubagent: boolean }) {
+export const Tool = memo(function Tool({ use, isSubagent }: { use: ShownTool; isSubagent: boolean }) {
   const [mark, look, state] = MARKS[use.state];
   return (
     <details className={`group rounded-md border border-line bg-surface ${isSubagent ? "ml-6" : ""}`}>

@@ -1,16 +1,24 @@
+import type { Author } from "../../../../src/contract/author.ts";
 import type { ChatEvent } from "../../../../src/conversation/chat-client.ts";
 import type { Outcome } from "../../../../src/conversation/outcome.ts";
 import type { RunError } from "../../../../src/conversation/runtime-event.ts";
 import { DAEMON_MARK, outcomeText, retryText } from "../../../../src/conversation/text.ts";
-import type { ToolUse } from "../../../../src/conversation/tools.ts";
+import type { ShownTool } from "./tool.tsx";
 
 /** An item of a conversation. Items are immutable, so that unchanged ones are not rendered again. */
 export type Item = { key: string } & (
-  | { kind: "prompt"; text: string }
+  | { kind: "prompt"; text: string; sent?: Sent }
   | { kind: "answer"; text: string }
-  | { kind: "tool"; use: ToolUse; isSubagent: boolean }
+  | { kind: "thought"; text: string }
+  | { kind: "tool"; use: ShownTool; isSubagent: boolean }
   | { kind: "note"; look: "info" | "warning" | "error"; text: string }
 );
+
+/** Who sent a prompt, if known, and when. */
+export interface Sent {
+  author: Author | null;
+  at: string;
+}
 
 /** Limits of items and of characters per text, for pages that stay open for days. */
 const ITEMS_MAX = 2_000;
@@ -36,6 +44,15 @@ export class Transcript {
   /** Whether the runtime has a prompt. */
   has(messageId: string): boolean {
     return this.#prompts.has(messageId);
+  }
+
+  /** The place of a prompt among the runtime's, from 1; 0 if it is not among them. */
+  placeOf(messageId: string): number {
+    return [...this.#prompts].indexOf(messageId) + 1;
+  }
+
+  hasItem(key: string): boolean {
+    return this.#at.has(key);
   }
 
   /** The text of the last answer, for screen readers. */

@@ -9,6 +9,9 @@ export function useChat(session: Session): { chat: Chat; state: ChatState } {
   const isShown = useShown();
   const isRunning = session.status === "running";
   useEffect(() => {
+    if (!isRunning) chat.forget();
+  }, [chat, isRunning]);
+  useEffect(() => {
     if (!isShown || !isRunning) return;
     chat.connect();
     return () => chat.end();
