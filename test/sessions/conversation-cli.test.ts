@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { DAEMON_MARK } from "../../src/conversation/text.ts";
 import { svc } from "../helpers/cli-run.ts";
 import { hostRuntimes, type RuntimeHost } from "../helpers/runtime-host.ts";
 import { type SessionBench, startSessions } from "../helpers/sessions.ts";
@@ -17,7 +18,7 @@ beforeAll(async () => {
   talk(runtime);
   await until("the conversation is stored", async () => {
     const { turns } = (await bench.call("GET", `/${id}/conversation`)).body;
-    return turns.length === 2 && turns[1].state === "aborted";
+    return turns.length === 3 && turns[2].state === "aborted";
   });
   await bench.call("POST", `/${id}/stop`);
   await bench.becomes(id, "stopped");
@@ -42,6 +43,9 @@ function talk(runtime: RuntimeHost): void {
   runtime.part("msg_1a", { id: "prt_a", type: "text", text: "They **pass**.\u202e" });
   const time = { created: 1, completed: 2 };
   runtime.message({ id: "msg_1a", role: "assistant", time, finish: "stop" });
+  runtime.message({ id: "msg_n", role: "user" });
+  runtime.part("msg_n", { id: "prt_n", type: "text", text: `${DAEMON_MARK}The runtime restarted.` });
+  runtime.message({ id: "msg_na", role: "assistant", parentID: "msg_n", time, finish: "stop" });
   runtime.message({ id: "msg_2", role: "user" });
   runtime.part("msg_2", { id: "prt_2", type: "text", text: "Again" });
   const error = { name: "MessageAbortedError", data: { message: "Aborted" } };
@@ -71,6 +75,10 @@ They **pass**.\\u202e
 
 ## 2. Prompt, 1970-01-01T00:00:01.000Z
 
+*The runtime restarted.*
+
+## 3. Prompt, 1970-01-01T00:00:01.000Z
+
 > Again
 
 *It was aborted.*
@@ -79,7 +87,7 @@ They **pass**.\\u202e
 });
 
 test("with --details also thoughts, inputs and outputs, in fences that they cannot end", async () => {
-  const { stdout } = await run(id, "--details", "--limit", "2");
+  const { stdout } = await run(id, "--details", "--limit", "3");
   expect(stdout).toContain("*Thought:* Which ones?\n");
   expect(stdout).toContain("```\ncommand: npm test\n```\n");
   expect(stdout).toContain("```diff\n-a\n+b\n```\n");
@@ -87,11 +95,12 @@ test("with --details also thoughts, inputs and outputs, in fences that they cann
 });
 
 test("--limit prints the last turns, and --json all fields", async () => {
-  expect((await run(id, "--limit", "1")).stdout).toStartWith("## 2. Prompt");
+  expect((await run(id, "--limit", "1")).stdout).toStartWith("## 3. Prompt");
   const turns = JSON.parse((await run(id, "--json=number,state")).stdout);
   expect(turns).toEqual([
     { number: 1, state: "done" },
-    { number: 2, state: "aborted" },
+    { number: 2, state: "done" },
+    { number: 3, state: "aborted" },
   ]);
 });
 

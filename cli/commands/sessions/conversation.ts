@@ -1,4 +1,5 @@
 import type { ConversationPage, Turn, TurnPart } from "../../../src/contract/turn.ts";
+import { DAEMON_MARK } from "../../../src/conversation/text.ts";
 import { CliError } from "../../failure.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/session-conversation.ts";
@@ -59,6 +60,9 @@ function markdownOf(turn: Turn, hasDetails: boolean): string {
 function partOf({ kind, text, tool, cut }: TurnPart, hasDetails: boolean): string {
   const rest = cut ? "\n\n(Only the beginning is kept.)" : "";
   const clean = `${lines(text).trim()}${rest}\n`;
+  // a notice to the agent, for example that its runtime restarted
+  if (kind === "prompt" && text.startsWith(DAEMON_MARK))
+    return `*${clean.slice(DAEMON_MARK.length).trim()}*\n`;
   if (kind === "prompt") return quoted(clean);
   if (kind === "reasoning") return hasDetails ? `*Thought:* ${clean}` : "";
   if (!tool) return text.trim() === "" ? "" : clean;
