@@ -332,3 +332,85 @@ describe("events of the runtime", () => {
     expect(turns.hasOnlyGrown).toBe(false);
   });
 });
+
+describe("a turn of several messages", () => {
+  const base = { sessionID: CONVERSATION, time: { created: 1 } };
+  const user = (id: string) => ({ info: { ...base, id, role: "user" }, parts: [] });
+  const answer = (id: string, parentID: string, more: object = {}, parts: object[] = []) => ({
+    info: { ...base, id, role: "assistant", parentID, ...more },
+    parts: parts.map((part) => ({ sessionID: CONVERSATION, messageID: id, ...part })),
+  });
+  const whole = { time: { created: 1, completed: 2 }, finish: "stop" };
+  const used = (input: number, cost: number) => ({
+    cost,
+    tokens: { input, output: 1, reasoning: 0, cache: { read: 0, write: 0 } },
+  });
+  const applied = (messages: object[], isBusy = true) => {
+    const turns = new RuntimeTurns(CONVERSATION);
+    turns.applySnapshot(messages, isBusy);
+    return turns;
+  };
+
+  test("has the sum of their costs and tokens, and the last model", () => {
+    const turns = applied([
+      user("m1"),
+      answer("m2", "m1", { ...used(10, 0.25), providerID: "p", modelID: "a" }),
+      answer("m3", "m1", { ...used(5, 0.5), ...whole, providerID: "p", modelID: "b" }),
+    ]);
+    const [turn] = turns.takeChanges().turns;
+    expect(turn).toMatchObject({ cost: 0.75, tokens: { input: 15, output: 2 }, model: "p/b", state: "done" });
+  });
+
+  test("has no cost if the runtime knows none", () => {
+    const [turn] = applied([user("m1"), answer("m2", "m1", used(1, 0))]).takeChanges().turns;
+    expect(turn?.cost).toBeNull();
+  });
+
+  test("is over once a later prompt is answered, and not while that only waits", () => {
+    const states = (messages: object[]) =>
+      applied(messages)
+        .takeChanges()
+        .turns.map(({ state }) => state);
+    const first = [user("m1"), answer("m2", "m1")];
+    expect(states([...first, user("m3")])).toEqual(["working", "working"]);
+    expect(states([...first, user("m3"), answer("m4", "m3")])).toEqual(["interrupted", "working"]);
+  });
+
+  test("ends the texts of the message that is complete, and no others", () => {
+    const text = { type: "text", text: "a" };
+    const tool = { type: "tool", tool: "bash", state: { status: "running", input: {} } };
+    const turns = applied([
+      user("m1"),
+      answer("m2", "m1", {}, [
+        { id: "p1", ...text },
+        { id: "p2", ...tool },
+      ]),
+      answer("m3", "m1", {}, [{ id: "p3", ...text }]),
+    ]);
+    turns.takeChanges();
+    const { info } = answer("m2", "m1", { ...whole, finish: "tool-calls" });
+    turns.applyEvent({ type: "message.updated", properties: { info } });
+    expect(turns.takeChanges().parts).toMatchObject([{ partId: "p1", isComplete: true }]);
+  });
+
+  test("takes no part with another kind of id, and continues no tool and no other field", () => {
+    const parts = [
+      { id: "../p", type: "text", text: "a" },
+      { id: "p1", type: "tool", tool: "bash", state: { status: "running", input: {} } },
+      { id: "p2", type: "text", text: "b" },
+    ];
+    const turns = applied([user("m1"), answer("m2", "m1", {}, parts)]);
+    expect(turns.takeChanges().parts.map(({ partId }) => partId)).toEqual(["p1", "p2"]);
+    const grow = (partID: string, field: string) =>
+      turns.applyEvent({
+        type: "message.part.delta",
+        properties: { sessionID: CONVERSATION, messageID: "m2", partID, field, delta: "!" },
+      });
+    grow("p1", "text");
+    grow("p2", "metadata");
+    grow("p9", "text");
+    expect(turns.hasChanges).toBe(false);
+    grow("p2", "text");
+    expect(turns.takeChanges().parts.map(({ text }) => text)).toEqual(["b!"]);
+  });
+});
