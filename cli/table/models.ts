@@ -10,9 +10,9 @@ const SERVER = {
 export const ls = spec({
   path: ["models", "ls"],
   guesses: ["list"],
-  summary: "List the services that run the project's models: its own, and the server's",
+  summary: "List the upstreams of the project's models: its own, and the server's",
   about: [
-    "Keys are never shown, nor the URLs of the server's services, except to operators with --server. Those of the server's configuration come first, and one with the same id is not used.",
+    "Keys are never shown, nor the URLs of the server's upstreams, except to operators with --server. Those of the server's configuration come first, and one with the same id is not used.",
   ],
   args: [],
   flags: { server: SERVER },
@@ -27,12 +27,12 @@ export const ls = spec({
 export const add = spec({
   path: ["models", "add"],
   guesses: ["set", "edit", "create"],
-  summary: "Add a service with the project's own key, or replace it",
+  summary: "Add an upstream with the project's own key, or replace it",
   about: [
-    "Prompts for the key. Without a terminal, it reads the key from standard input. The server keeps it: sandboxes call the service through the server.",
-    "The project's own services come first. A model that one of them has is not sent to the server's services. Only owners and admins of the account change them.",
+    "Prompts for the key. Without a terminal, it reads the key from standard input. The server keeps it: sandboxes call the upstream through the server.",
+    "The project's own upstreams come first. A model that one of them has is not sent to the server's upstreams. Only owners and admins of the account change them.",
   ],
-  args: [{ name: "id", summary: "A name for the service in this project", required: true }],
+  args: [{ name: "id", summary: "A name for the upstream in this project", required: true }],
   flags: {
     format: {
       kind: "string",
@@ -43,7 +43,7 @@ export const add = spec({
     url: {
       kind: "string",
       value: "url",
-      summary: "The base URL that the service's own clients use",
+      summary: "The base URL that the upstream's own clients use",
       required: true,
     },
     model: {
@@ -51,10 +51,10 @@ export const add = spec({
       value: "model",
       many: true,
       summary:
-        "A model, with its prices in US dollars per million tokens if they are known: id=input/output or id=input/output/cached. Without --model, the service takes any name",
+        "A model, with its prices in US dollars per million tokens if they are known: id=input/output or id=input/output/cached. Without --model, the upstream takes any name",
     },
     server: SERVER,
-    "keep-key": { kind: "boolean", summary: "Keep the stored key of a service whose URL stays the same" },
+    "keep-key": { kind: "boolean", summary: "Keep the stored key of an upstream whose URL stays the same" },
   },
   fields: UPSTREAM_FIELDS,
   examples: [
@@ -67,8 +67,8 @@ export const add = spec({
 export const rm = spec({
   path: ["models", "rm"],
   guesses: ["remove", "delete"],
-  summary: "Remove one of the project's own services, with its key",
-  args: [{ name: "id", summary: "The service", required: true }],
+  summary: "Remove one of the project's own upstreams, with its key",
+  args: [{ name: "id", summary: "The upstream", required: true }],
   flags: { server: SERVER },
   fields: ["id", "removed"],
   examples: [
@@ -79,7 +79,7 @@ export const rm = spec({
 
 export const models: Group = {
   name: "models",
-  summary: "Choose the services that run the agents' models",
+  summary: "Choose the upstreams that run the agents' models",
   commands: [
     bind(ls, () => import("../commands/models/ls.ts").then((module) => module.ls)),
     bind(add, () => import("../commands/models/add.ts").then((module) => module.add)),

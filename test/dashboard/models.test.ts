@@ -20,18 +20,18 @@ const own = async () =>
     ({ source }: { source: string }) => source === "project",
   );
 
-test("adds a service with a key, which is shown nowhere, and removes it", async () => {
+test("adds an upstream with a key, which is shown nowhere, and removes it", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, SETTINGS);
   const section = page.getByRole("region", { name: "Models" });
   await section.getByText("default").waitFor();
   expect(await section.getByRole("button", { name: /^Remove/ }).count()).toBe(0);
-  await section.getByRole("button", { name: "Add a service" }).click();
+  await section.getByRole("button", { name: "Add an upstream" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Name").fill("mine");
   await dialog.getByLabel("URL").fill("http://models.example.com");
   await dialog.getByLabel("Key").fill(KEY);
   await dialog.getByLabel("Models").fill(" gpt-5, , small ");
-  const add = dialog.getByRole("button", { name: "Add the service" });
+  const add = dialog.getByRole("button", { name: "Add the upstream" });
   await add.click();
   await dialog.getByLabel("URL").and(page.locator("[aria-invalid=true]")).waitFor();
   await dialog.getByLabel("URL").fill("https://models.example.com/v1");
@@ -42,7 +42,7 @@ test("adds a service with a key, which is shown nowhere, and removes it", async 
   ]);
   expect(await page.content()).not.toContain(KEY);
   await section.getByRole("button", { name: "Remove mine" }).click();
-  await page.getByRole("button", { name: "Remove the service" }).click();
+  await page.getByRole("button", { name: "Remove the upstream" }).click();
   await section.getByText("gpt-5, small").waitFor({ state: "detached" });
   expect(await own()).toEqual([]);
   expect(faults()).toEqual([]);
@@ -56,7 +56,7 @@ test("the dialog and the list have no barriers and fit, on a desktop and on a ph
     const { page, close } = await svc.openAs(FIRST, SETTINGS, { size });
     await page.getByRole("region", { name: "Models" }).getByText("longlong").waitFor();
     expect(await overflow(page)).toBe(0);
-    await page.getByRole("button", { name: "Add a service" }).click();
+    await page.getByRole("button", { name: "Add an upstream" }).click();
     await page.getByLabel("Key").waitFor();
     expect(await barriers(page)).toEqual([]);
     await close();

@@ -15,7 +15,7 @@ const stored = async () =>
     ({ source }: { source: string }) => source === "server",
   );
 
-test("an operator opens the page from the account menu by keyboard, adds a service and removes it", async () => {
+test("an operator opens the page from the account menu by keyboard, adds an upstream and removes it", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, "/");
   await page.locator("summary").focus();
   await page.keyboard.press("Enter");
@@ -25,12 +25,12 @@ test("an operator opens the page from the account menu by keyboard, adds a servi
   const section = page.getByRole("region", { name: "Models" });
   await section.getByText("Configuration").waitFor();
   expect(await section.getByRole("button", { name: /^Remove/ }).count()).toBe(0);
-  await section.getByRole("button", { name: "Add a service" }).click();
+  await section.getByRole("button", { name: "Add an upstream" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Name").fill("local");
   await dialog.getByLabel("URL").fill("http://a:b@127.0.0.1:11434/v1");
   await dialog.getByLabel("Key").fill(KEY);
-  const add = dialog.getByRole("button", { name: "Add the service" });
+  const add = dialog.getByRole("button", { name: "Add the upstream" });
   await add.click();
   await dialog.getByLabel("URL").and(page.locator("[aria-invalid=true]")).waitFor();
   await dialog.getByLabel("URL").fill("http://127.0.0.1:11434/v1");
@@ -39,7 +39,7 @@ test("an operator opens the page from the account menu by keyboard, adds a servi
   expect(await stored()).toMatchObject([{ id: "local", url: "http://127.0.0.1:11434/v1", models: null }]);
   expect(await page.content()).not.toContain(KEY);
   await section.getByRole("button", { name: "Remove local" }).click();
-  await page.getByRole("button", { name: "Remove the service" }).click();
+  await page.getByRole("button", { name: "Remove the upstream" }).click();
   await section.getByRole("button", { name: "Remove local" }).waitFor({ state: "detached" });
   expect(await stored()).toEqual([]);
   expect(faults()).toEqual([]);
@@ -56,7 +56,7 @@ test("others do not see the link, and the page says whom it is for", async () =>
   await close();
 });
 
-test("a service that the configuration overrides is marked; the page has no barriers and fits", async () => {
+test("an upstream that the configuration overrides is marked; the page has no barriers and fits", async () => {
   const url = `https://models.example.com/${"long".repeat(60)}`;
   await svc.api.call("PUT", `${AT}/default`, { body: { format: "openai", url, key: KEY } });
   for (const size of [DESKTOP, PHONE]) {

@@ -32,10 +32,10 @@ export const add: Handler<typeof table.add> = async (context, { args, flags }) =
   );
   if (made.overridden)
     await context.out.note(
-      `The server's configuration has a service ${oneLine(made.id)}, too, which is used instead. Choose another id.`,
+      `The server's configuration has an upstream ${oneLine(made.id)}, too, which is used instead. Choose another id.`,
     );
   await context.out.note(
-    "Running sessions use it within a second. Those that started before there was any service need: svc sessions restart <id>",
+    "Running sessions use it within a second. Those that started before there was any upstream need: svc sessions restart <id>",
   );
 };
 

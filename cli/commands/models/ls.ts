@@ -12,8 +12,8 @@ export const ls: Handler<typeof table.ls> = async (context, { flags }) => {
   if (found.length === 0)
     await context.out.note(
       flags.server
-        ? "The server has no service for models. Next: svc models add --help"
-        : "Neither the project nor the server has a service for models. Next: svc models add --help",
+        ? "The server has no model upstreams. Next: svc models add --help"
+        : "Neither the project nor the server has a model upstream. Next: svc models add --help",
     );
 };
 

@@ -17,7 +17,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** Dialog for a service that runs models, with a key. A service with the same name is replaced. */
+/** Dialog for a model upstream, with a key. An upstream with the same name is replaced. */
 export function AddUpstream({ at, onDone, onClose }: Props) {
   const form = useForm(
     { id: "", format: "openai", url: "", key: "", models: "" },
@@ -37,8 +37,8 @@ export function AddUpstream({ at, onDone, onClose }: Props) {
   );
   return (
     <FormDialog
-      title="Add a service for models"
-      verb="Add the service"
+      title="Add a model upstream"
+      verb="Add the upstream"
       busy={form.isPending}
       error={form.rest}
       onSubmit={form.submit}
@@ -46,7 +46,7 @@ export function AddUpstream({ at, onDone, onClose }: Props) {
     >
       <TextField
         label="Name"
-        hint="A service with the same name is replaced."
+        hint="An upstream with the same name is replaced."
         placeholder="openai"
         required
         spellCheck={false}
@@ -58,7 +58,7 @@ export function AddUpstream({ at, onDone, onClose }: Props) {
       </Select>
       <TextField
         label="URL"
-        hint="The base URL that the service's own clients use."
+        hint="The base URL that the upstream's own clients use."
         placeholder="https://api.openai.com/v1"
         required
         spellCheck={false}

@@ -14,7 +14,7 @@ import { Visible, visibleText } from "../../parts/visible.tsx";
 import { AddUpstream } from "./add-upstream.tsx";
 
 interface Props {
-  /** Whose list it is: its services can be changed here, and the others cannot. */
+  /** Whose list it is: its upstreams can be changed here, and the others cannot. */
   of: "project" | "server";
   queryKey: readonly unknown[];
   /** API path of the list, below `/v1`. */
@@ -25,7 +25,7 @@ interface Props {
   mayManage: boolean;
 }
 
-/** The services that run models, of a project or of the server, and their addition and removal. */
+/** The upstreams that run models, of a project or of the server, and their addition and removal. */
 export function Upstreams({ of, queryKey, at, about, empty, mayManage }: Props) {
   const [isAdding, setIsAdding] = useState(false);
   const [removing, setRemoving] = useState<ModelUpstream | null>(null);
@@ -43,7 +43,7 @@ export function Upstreams({ of, queryKey, at, about, empty, mayManage }: Props) 
     <Section
       title="Models"
       about={about}
-      actions={mayManage && <Button onClick={() => setIsAdding(true)}>Add a service</Button>}
+      actions={mayManage && <Button onClick={() => setIsAdding(true)}>Add an upstream</Button>}
     >
       <Failure error={error} retry={() => void refetch()} />
       {isPending && <Loading what="Loading the models" />}
@@ -71,7 +71,7 @@ export function Upstreams({ of, queryKey, at, about, empty, mayManage }: Props) 
       {removing && (
         <Confirm
           title={`Remove ${visibleText(removing.id)}?`}
-          verb="Remove the service"
+          verb="Remove the upstream"
           action={remove}
           onConfirm={() => remove.mutate(removing)}
           onClose={() => {

@@ -28,8 +28,8 @@ function Settings({ isOperator }: { isOperator: boolean }) {
       of="server"
       queryKey={["server", "model_upstream"]}
       at="/server/model-upstreams"
-      about="The services that run the models of agents in all projects. svc calls them, and keeps their keys from the agents. A project's own services come first."
-      empty="The server has no service for models. Projects can have their own."
+      about="The upstreams that run the models of agents in all projects: services such as OpenAI, or your own. svc calls them, and keeps their keys from the agents. A project's own upstreams come first."
+      empty="The server has no model upstreams. Projects can have their own."
       mayManage
     />
   );
