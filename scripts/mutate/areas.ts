@@ -27,10 +27,10 @@ export const AREAS: readonly Area[] = [
     tests: ["models/usage", "models/gateway"],
   },
   {
-    sources: ["list-models", "list-upstreams", "project-upstreams", "set-upstream"].map(
+    sources: ["list-models", "list-upstreams", "stored-upstreams", "set-upstream"].map(
       (name) => `src/features/models/${name}.ts`,
     ),
-    tests: ["models/upstreams", "models/gateway"],
+    tests: ["models/upstreams", "models/server-upstreams", "models/gateway"],
   },
   {
     sources: ["oauth/connect", "oauth/grant"].map((name) => `src/features/connectors/${name}.ts`),

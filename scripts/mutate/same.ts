@@ -21,7 +21,7 @@ export const SAME: ReadonlySet<string> = new Set([
   "src/features/runs/claim.ts: const isFree = or(isNull(runs.worker), lte(runs.workerUntil, sql`now()`));",
 
   // answers are found again instead of kept, which only takes longer
-  "src/features/models/project-upstreams.ts: const once = createCache<Upstream[]>({ keepMs: CACHE_MS, max: CACHE_MAX }, () => false);",
+  "src/features/models/stored-upstreams.ts: const once = createCache<Upstream[]>({ keepMs: CACHE_MS, max: CACHE_MAX }, () => false);",
 
   // a millisecond more or less to wait for a person, and the one at which a question expires
   "src/features/connectors/ask.ts: if (left < 0 || call.signal.aborted) throw pending(call, ask);",
