@@ -7,6 +7,7 @@ import { SvcError } from "../../contract/errors.ts";
 import { MODEL_KEY_PREFIX } from "../../contract/token.ts";
 import type { Deps } from "../../deps.ts";
 import { createCache } from "../../lib/cache.ts";
+import { firstModel } from "../../models/catalog.ts";
 import { upstreamsOf } from "./stored-upstreams.ts";
 
 /** The session that a key belongs to. */
@@ -24,21 +25,29 @@ export interface KeyHolder {
 const CACHE_MS = 1_000;
 const CACHE_MAX = 10_000;
 
+/** What a session's start gets of the model gateway. */
+export interface ModelAccess {
+  key: string;
+  /** The model of sessions that do not choose one; null: the runtime's own. */
+  defaultModel: string | null;
+}
+
 /**
  * Creates the key of a session's start in the transaction of its other keys, and revokes that of the last start.
  * @returns null when no upstream is configured
  */
-export async function mintModelKey(
-  deps: Pick<Deps, "keys" | "models">,
+export async function grantModels(
+  deps: Pick<Deps, "keys" | "models" | "config">,
   tx: Db,
   holder: KeyHolder,
-): Promise<string | null> {
+): Promise<ModelAccess | null> {
   await revokeModelKey(tx, holder.sessionId);
   const { own, server } = await upstreamsOf(deps, tx, holder.projectId);
   if (own.length + server.length === 0) return null;
   const key = MODEL_KEY_PREFIX + randomBytes(32).toString("base64url");
   await tx.insert(modelKeys).values({ ...holder, hash: deps.keys.hashToken(key) });
-  return key;
+  const defaultModel = firstModel(own, "openai") ?? deps.config.defaultModel ?? firstModel(server, "openai");
+  return { key, defaultModel };
 }
 
 /** Deletes the key of a session, whose sandbox has ended. */

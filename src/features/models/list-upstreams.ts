@@ -7,15 +7,28 @@ import type { Deps } from "../../deps.ts";
 import { authorOf, namesOf } from "../../identity/auth/actor.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import type { Model, Upstream } from "../../models/catalog.ts";
-import { hasId, isOf, type Owner, rowsOf, type UpstreamRow, upstreamsOf } from "./stored-upstreams.ts";
+import {
+  hasId,
+  isOf,
+  type Owner,
+  rowsFor,
+  rowsOf,
+  type UpstreamRow,
+  upstreamsAmong,
+} from "./stored-upstreams.ts";
 
 /** The upstreams that serve the models of a project: its own, then the server's. No keys. */
 export async function listUpstreams(
   deps: Pick<Deps, "db" | "keys" | "models">,
   { projectId }: ProjectRow,
 ): Promise<{ model_upstreams: ModelUpstream[] }> {
-  const own = await allToWire(deps, deps.db, await rowsOf(deps.db, projectId));
-  const { server } = await upstreamsOf(deps, deps.db, projectId);
+  const rows = await rowsFor(deps.db, projectId);
+  const own = await allToWire(
+    deps,
+    deps.db,
+    rows.filter((row) => row.projectId !== null),
+  );
+  const { server } = upstreamsAmong(deps, rows);
   // the operator's URL may be an address of the operator's network
   const others = server.map((upstream) => ({ ...unauthored(upstream, "server"), url: null }));
   return { model_upstreams: [...own, ...others] };

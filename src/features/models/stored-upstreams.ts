@@ -1,15 +1,9 @@
-import { asc, eq, isNull } from "drizzle-orm";
+import { asc, eq, isNull, or, type SQL } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
 import { modelUpstreams } from "../../../db/schema/index.ts";
 import type { Deps } from "../../deps.ts";
 import { createCache } from "../../lib/cache.ts";
-import {
-  firstModel,
-  type Model,
-  type ProjectUpstreams,
-  pricesOf,
-  type Upstream,
-} from "../../models/catalog.ts";
+import { type Model, type ProjectUpstreams, pricesOf, type Upstream } from "../../models/catalog.ts";
 
 export type UpstreamRow = typeof modelUpstreams.$inferSelect;
 
@@ -20,23 +14,12 @@ export type Owner = string | null;
 const CACHE_MS = 1_000;
 const CACHE_MAX = 10_000;
 
-/** The model of sessions that do not choose one; null: the runtime's own. */
-export async function defaultModelOf(
-  deps: UpstreamDeps & Pick<Deps, "config">,
-  projectId: string,
-): Promise<string | null> {
-  const { own, server } = await upstreamsOf(deps, deps.db, projectId);
-  return firstModel(own, "openai") ?? deps.config.defaultModel ?? firstModel(server, "openai");
-}
-
-type UpstreamDeps = Pick<Deps, "db" | "keys" | "models">;
-
 /** The upstreams of a project. Synchronous when the stored ones are cached; the configured ones are always current. */
 export function createUpstreamFinder(
-  deps: UpstreamDeps,
+  deps: Pick<Deps, "db" | "keys" | "models">,
 ): (projectId: string) => ProjectUpstreams | Promise<ProjectUpstreams> {
   const once = createCache<Upstream[]>({ keepMs: CACHE_MS, max: CACHE_MAX }, () => true);
-  const find = (owner: Owner) => once(owner ?? "", () => storedUpstreams(deps, deps.db, owner));
+  const find = (owner: Owner) => once(owner ?? "", async () => openAll(deps, await rowsOf(deps.db, owner)));
   return (projectId) => {
     const [own, stored] = [find(projectId), find(null)];
     if (!(own instanceof Promise || stored instanceof Promise)) return withServer(deps, own, stored);
@@ -46,12 +29,22 @@ export function createUpstreamFinder(
 
 /** A project's own upstreams, in the order of their ids, and the server's. */
 export async function upstreamsOf(
-  deps: Omit<UpstreamDeps, "db">,
+  deps: Pick<Deps, "keys" | "models">,
   db: Db,
   projectId: string,
 ): Promise<ProjectUpstreams> {
-  const own = await storedUpstreams(deps, db, projectId);
-  return withServer(deps, own, await storedUpstreams(deps, db, null));
+  return upstreamsAmong(deps, await rowsFor(db, projectId));
+}
+
+/** @param rows those of a project and of the server */
+export function upstreamsAmong(
+  deps: Pick<Deps, "keys" | "models">,
+  rows: readonly UpstreamRow[],
+): ProjectUpstreams {
+  const { own = [], server = [] } = Object.groupBy(openAll(deps, rows), ({ isOfProject }) =>
+    isOfProject ? "own" : "server",
+  );
+  return withServer(deps, own, server);
 }
 
 /** The server's upstreams are the configured ones, then the stored ones whose ids the configuration does not have. */
@@ -69,12 +62,22 @@ export function hasId(upstreams: readonly Upstream[], id: string): boolean {
   return upstreams.some((upstream) => upstream.id === id);
 }
 
-async function storedUpstreams({ keys }: Pick<Deps, "keys">, db: Db, owner: Owner): Promise<Upstream[]> {
-  return (await rowsOf(db, owner)).flatMap((row) => opened(keys, row) ?? []);
+function openAll({ keys }: Pick<Deps, "keys">, rows: readonly UpstreamRow[]): Upstream[] {
+  return rows.flatMap((row) => opened(keys, row) ?? []);
 }
 
+/** The stored upstreams of one owner, in the order of their ids. */
 export async function rowsOf(db: Db, owner: Owner): Promise<UpstreamRow[]> {
-  return await db.select().from(modelUpstreams).where(isOf(owner)).orderBy(asc(modelUpstreams.upstreamId));
+  return await rowsWhere(db, isOf(owner));
+}
+
+/** The stored upstreams of a project and of the server, in the order of their ids. */
+export async function rowsFor(db: Db, projectId: string): Promise<UpstreamRow[]> {
+  return await rowsWhere(db, or(isOf(projectId), isOf(null)));
+}
+
+async function rowsWhere(db: Db, condition: SQL | undefined): Promise<UpstreamRow[]> {
+  return await db.select().from(modelUpstreams).where(condition).orderBy(asc(modelUpstreams.upstreamId));
 }
 
 export function isOf(owner: Owner) {

@@ -43,7 +43,7 @@ export async function issueKeys(deps: Deps, kind: RunKind, run: RunRow): Promise
   return await deps.db.transaction(async (tx) => {
     const [row] = await tx.select().from(runs).where(thisStart(run)).for("update");
     if (!row) throw new Error(SUPERSEDED);
-    const granted = (await kind.grant?.(deps, tx, run)) ?? { token: null, modelKey: null };
+    const granted = (await kind.grant?.(deps, tx, run)) ?? { token: null, models: null };
     await tx
       .insert(sessionSandboxes)
       .values({ runId, createdAt: now, ...sandbox })

@@ -4,6 +4,7 @@ import type { BootStep, LogLine } from "../../contract/session.ts";
 import type { Deps } from "../../deps.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import type { Daemon } from "../../sandboxes/daemon.ts";
+import type { ModelAccess } from "../models/key.ts";
 import type { RunRow } from "./row.ts";
 
 /** One start of a run's sandbox. */
@@ -21,8 +22,8 @@ export interface SandboxKeys {
   serviceKey: string;
   /** A token that the kind grants its sandboxes besides; null: none. */
   token: string | null;
-  /** A key for the model gateway; null: none. */
-  modelKey: string | null;
+  /** Access to the model gateway; null: none. */
+  models: ModelAccess | null;
 }
 
 /** The sandbox of one start, and the callbacks for when it is ready. */

@@ -1,5 +1,6 @@
 import { DAEMON_PORT } from "../../contract/daemon.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
+import type { ModelAccess } from "../models/key.ts";
 import { MODEL_PATHS } from "../models/paths.ts";
 import { gitUrlOf } from "../projects/wire.ts";
 import type { SandboxKeys } from "../runs/kind.ts";
@@ -9,8 +10,6 @@ import type { SessionRow } from "./row.ts";
 interface SandboxOf {
   session: SessionRow;
   project: ProjectRow;
-  /** Of the model gateway, if the session does not choose one. */
-  model: string | null;
   /** What happened in earlier sandboxes, for the agent; null: nothing. */
   recap: string | null;
 }
@@ -22,7 +21,7 @@ interface SandboxOf {
  * @param restore the commit of saved work that the daemon restores
  */
 export function environmentOf(
-  { session, project, model, recap }: SandboxOf,
+  { session, project, recap }: SandboxOf,
   keys: SandboxKeys,
   secrets: OpenSecrets,
   apiUrl: string,
@@ -55,18 +54,18 @@ export function environmentOf(
         SVC_BOOTSTRAP_OPENCODE_SESSION: "1",
         SVC_PROMPT_QUEUE: "1",
       }),
-    ...(keys.modelKey !== null && modelEnvironment(keys.modelKey, model, apiUrl)),
+    ...(keys.models !== null && modelEnvironment(keys.models, apiUrl)),
   };
 }
 
-/** The model gateway: its address at svc, and the key of this start. */
-function modelEnvironment(key: string, model: string | null, apiUrl: string): Record<string, string> {
+/** The model gateway: its address at svc, the key of this start, and the model of a session that does not choose one. */
+function modelEnvironment({ key, defaultModel }: ModelAccess, apiUrl: string): Record<string, string> {
   const url = `${apiUrl}${MODEL_PATHS.openai}`;
   return {
     SVC_LLM_API_KEY: key,
     SVC_LLM_BASE_URL: url,
     SVC_YOLO_API_KEY: key,
     SVC_YOLO_URL: url,
-    ...(model !== null && { SVC_LLM_MODEL: model }),
+    ...(defaultModel !== null && { SVC_LLM_MODEL: defaultModel }),
   };
 }

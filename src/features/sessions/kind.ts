@@ -6,8 +6,7 @@ import type { Deps } from "../../deps.ts";
 import { publish } from "../../events/publish.ts";
 import { mintToken } from "../../identity/auth/token.ts";
 import { queueOf } from "../../jobs/places.ts";
-import { mintModelKey, revokeModelKey } from "../models/key.ts";
-import { defaultModelOf } from "../models/stored-upstreams.ts";
+import { grantModels, revokeModelKey } from "../models/key.ts";
 import type { RunKind, Start, StartPlan } from "../runs/kind.ts";
 import type { RunRow } from "../runs/row.ts";
 import { openSecrets } from "../secrets/open.ts";
@@ -56,8 +55,8 @@ export const sessionRuns: RunKind = {
     await tx.delete(tokens).where(eq(tokens.sessionId, sessionId));
     const name = `session ${sessionId}`;
     const { secret: token } = await mintToken(tx, deps.keys, { ...session, projectId, sessionId, name });
-    const modelKey = await mintModelKey(deps, tx, { ...session, accountId, projectId, sessionId });
-    return { token, modelKey };
+    const models = await grantModels(deps, tx, { ...session, accountId, projectId, sessionId });
+    return { token, models };
   },
   async onEnded(tx, sessionId, state, now) {
     await tx.delete(tokens).where(eq(tokens.sessionId, sessionId));
@@ -98,12 +97,10 @@ async function plan(deps: Deps, { run, project }: Start): Promise<StartPlan> {
   const restore = await commitToRestore(deps, { session, project });
   const open = () => openSecrets(deps, projectId, session.secretAudience, session.secretNames);
   const secrets = await open();
-  const model = await defaultModelOf(deps, projectId);
   const recap = await recapOf(deps.db, sessionId);
   return {
     hasRuntime: true,
-    environment: (keys, apiUrl) =>
-      environmentOf({ session, project, model, recap }, keys, secrets, apiUrl, restore),
+    environment: (keys, apiUrl) => environmentOf({ session, project, recap }, keys, secrets, apiUrl, restore),
     async onRecorded(tx: Db, now, restored) {
       const { savedCommit, savedGeneration } = projectSessions;
       // unless the daemon has saved other work since

@@ -19,12 +19,12 @@ export async function saveOrphan(deps: Deps, session: SessionRow): Promise<void>
   const { secretAudience, secretNames } = session;
   const secrets = await openSecrets(deps, project.projectId, secretAudience, secretNames);
   const { limits } = await readSandboxConfig(deps, project);
-  const keys = { serviceKey: daemon.serviceKey, token: null, modelKey: null };
+  const keys = { serviceKey: daemon.serviceKey, token: null, models: null };
   const spec = {
     sessionId: session.sessionId,
     limits,
     environment: (apiUrl: string) =>
-      environmentOf({ session, project, model: null, recap: null }, keys, secrets, apiUrl, null),
+      environmentOf({ session, project, recap: null }, keys, secrets, apiUrl, null),
   };
   for (let tries = 0; ; tries++) {
     try {
