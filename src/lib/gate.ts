@@ -10,11 +10,13 @@ export interface GateLimits {
   waitMs: number;
 }
 
-export type Gate = <T>(key: string, work: () => Promise<T>) => Promise<T>;
+/** @param signal ends the wait, not the work */
+export type Gate = <T>(key: string, work: () => Promise<T>, signal?: AbortSignal) => Promise<T>;
 
 /**
  * Limits how much work runs at a time, in the order of arrival, in all and for one key: a repository whose merges hang
- * takes only its own slots. Throws `unavailable` with `Retry-After` when the queue is full or the wait is too long.
+ * takes only its own slots. Throws `unavailable` with `Retry-After` when the queue is full or the wait is too long,
+ * and when the signal is aborted during the wait.
  * @param what waits, in the plural, for the error
  */
 export function createGate(limits: GateLimits, what = "git operations"): Gate {
@@ -22,9 +24,9 @@ export function createGate(limits: GateLimits, what = "git operations"): Gate {
   const waiting: { key: string; enter: () => void }[] = [];
   let total = 0;
 
-  return async (key, work) => {
+  return async (key, work, signal) => {
     if (mayEnter(key)) enter(key);
-    else await wait(key);
+    else await wait(key, signal);
     try {
       return await work();
     } finally {
@@ -41,21 +43,26 @@ export function createGate(limits: GateLimits, what = "git operations"): Gate {
     inside.set(key, (inside.get(key) ?? 0) + 1);
   }
 
-  async function wait(key: string): Promise<void> {
+  async function wait(key: string, signal: AbortSignal | undefined): Promise<void> {
     const ahead = waiting.filter((waiter) => waiter.key === key).length;
     if (waiting.length >= limits.queue || ahead >= limits.queuePerKey) throw busy(what);
-    await new Promise<void>((resolve, reject) => {
-      const waiter = { key, enter: () => {} };
-      const timer = setTimeout(() => {
-        waiting.splice(waiting.indexOf(waiter), 1);
-        reject(busy(what));
-      }, limits.waitMs);
-      waiter.enter = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-      waiting.push(waiter);
-    });
+    if (signal?.aborted) throw gone();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const waiter = { key, enter: resolve };
+    const giveUp = (error: SvcError) => {
+      waiting.splice(waiting.indexOf(waiter), 1);
+      reject(error);
+    };
+    const timer = setTimeout(() => giveUp(busy(what)), limits.waitMs);
+    const onAbort = () => giveUp(gone());
+    signal?.addEventListener("abort", onAbort);
+    waiting.push(waiter);
+    try {
+      await promise;
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+    }
   }
 
   function leave(key: string): void {
@@ -103,4 +110,8 @@ function busy(what: string): SvcError {
     {},
     { "Retry-After": "1" },
   );
+}
+
+function gone(): SvcError {
+  return new SvcError("unavailable", "The client disconnected while its request was waiting.");
 }

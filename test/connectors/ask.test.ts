@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, spyOn, test } from "bun:test";
+import pino from "pino";
+import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
 import type { ConnectorAsk } from "../../src/contract/connector.ts";
 import { SvcError } from "../../src/contract/errors.ts";
 import { Changes } from "../../src/lib/changes.ts";
 import { openConnections } from "../../src/lib/connections.ts";
+import { createGate } from "../../src/lib/gate.ts";
 import {
   type ConnectorBench,
   mcpAnswer,
@@ -21,11 +24,19 @@ let impatient: ConnectorBench;
 let service: Service;
 /** What happens before a call of `impatient` gets its slot. */
 let beforeSlot = async () => {};
+/** Longer than a test waits. */
+const NEVER_MS = 2 * WAIT_LIMIT_MS;
+/** The only slot of `impatient`, and how many of its calls have it or wait for it. */
+const slot = createGate({ total: 1, perKey: 1, queue: 8, queuePerKey: 8, waitMs: NEVER_MS });
+let queued = 0;
+/** What `bench` logs. */
+const logged: string[] = [];
 /** The calls that reached the service. */
 let reached: string[] = [];
 
 beforeAll(async () => {
-  bench = await startConnectors();
+  const log = pino({ level: "info" }, { write: (line: string) => void logged.push(line) });
+  bench = await startConnectors({ deps: { connections: openConnections({ askWaitMs: NEVER_MS }), log } });
   service = startService(
     mcpAnswer({
       tools: [tool("write"), tool("read")],
@@ -36,9 +47,10 @@ beforeAll(async () => {
     }),
   );
   const connections = openConnections({ askWaitMs: 0 });
-  const gate: typeof connections.gate = async (key, work) => {
+  const gate: typeof slot = async (key, work, signal) => {
     await beforeSlot();
-    return await connections.gate(key, work);
+    queued++;
+    return await slot(key, work, signal).finally(() => queued--);
   };
   impatient = await startConnectors({ deps: { connections: { ...connections, gate } } });
   for (const each of [bench, impatient])
@@ -126,6 +138,64 @@ test("a call that is refused because too many run keeps its approval", async () 
   expect(reached).toEqual(['write {"text":"busy"}']);
 });
 
+/** Calls the tool with a connection that the signal closes. */
+const send = ({ api, token }: ConnectorBench, args: Record<string, unknown>, signal: AbortSignal) =>
+  fetch(`${api.url}/v1/executor/mcp`, {
+    method: "POST",
+    headers: {
+      Authorization: `Bearer ${token}`,
+      "Content-Type": "application/json",
+      Accept: "application/json, text/event-stream",
+    },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name: "hub_write", arguments: args },
+    }),
+    signal,
+  });
+
+test("a call whose client goes while it waits for its turn leaves the queue, and keeps its approval", async () => {
+  const args = { text: "queued" };
+  await approved(args);
+  const turn = Promise.withResolvers<void>();
+  const ahead = slot(impatient.projectId, () => turn.promise);
+  const closed = new AbortController();
+  const sent = send(impatient, args, closed.signal).catch(() => "closed");
+  await until("the call waits", () => queued === 1);
+  closed.abort();
+  await until("the call has left the queue", () => queued === 0);
+  turn.resolve();
+  await ahead;
+  expect(await sent).toBe("closed");
+  expect(reached).toEqual([]);
+  expect(await impatient.agent.call("hub_write", args)).toMatchObject({ isError: false, text: "done" });
+});
+
+test("a call whose client goes while no person has answered ends, without waiting for the next poll", async () => {
+  const args = { text: "abandoned" };
+  const wait = Changes.prototype.wait;
+  const waits = spyOn(Changes.prototype, "wait").mockImplementation(function (
+    this: Changes,
+    name,
+    ms,
+    signal,
+  ) {
+    return wait.call(this, name, name === "connector_ask" ? NEVER_MS : ms, signal);
+  });
+  const closed = new AbortController();
+  const sent = send(bench, args, closed.signal).catch(() => "closed");
+  const ask = await question(args);
+  logged.length = 0;
+  closed.abort();
+  await until("the call has ended", () => logged.some((line) => line.includes("approval_pending")));
+  waits.mockRestore();
+  expect(await sent).toBe("closed");
+  await answer(ask, { answer: "deny" });
+  expect(reached).toEqual([]);
+});
+
 test("a call whose client has gone before its turn keeps its approval", async () => {
   const args = { text: "gone" };
   await approved(args);
@@ -140,22 +210,7 @@ test("a call whose client has gone before its turn keeps its approval", async ()
     await until("the server has noticed", () => signal?.aborted === true);
     left.resolve();
   };
-  const sent = fetch(`${impatient.api.url}/v1/executor/mcp`, {
-    method: "POST",
-    headers: {
-      Authorization: `Bearer ${impatient.token}`,
-      "Content-Type": "application/json",
-      Accept: "application/json, text/event-stream",
-    },
-    body: JSON.stringify({
-      jsonrpc: "2.0",
-      id: 1,
-      method: "tools/call",
-      params: { name: "hub_write", arguments: args },
-    }),
-    signal: closed.signal,
-  });
-  expect(sent).rejects.toThrow();
+  expect(send(impatient, args, closed.signal)).rejects.toThrow();
   await left.promise;
   waits.mockRestore();
   expect(await impatient.agent.call("hub_write", args)).toMatchObject({ isError: false, text: "done" });

@@ -47,6 +47,40 @@ test("a full queue and a long wait are unavailable", async () => {
   expect(await gate("a", async () => "in")).toBe("in");
 });
 
+test("a wait ends with the signal of its caller, and leaves the queue", async () => {
+  const gate = createGate({ ...LIMITS, total: 1, queuePerKey: 1 });
+  let end = () => {};
+  const first = gate("a", () => new Promise<void>((resolve) => (end = resolve)));
+  const closed = new AbortController();
+  const wait = () => gate("a", async () => "ran", closed.signal);
+  const waiting = wait();
+  closed.abort();
+  // the only place in the queue is free
+  const all = Promise.allSettled([waiting, wait(), gate("a", async () => "other")]);
+  end();
+  await first;
+  const gone = {
+    status: "rejected",
+    reason: { code: "unavailable", message: expect.stringContaining("client") },
+  };
+  expect(await all).toMatchObject([gone, gone, { status: "fulfilled", value: "other" }]);
+});
+
+test("a signal that is aborted after the wait changes nothing", async () => {
+  const gate = createGate({ ...LIMITS, total: 1 });
+  let end = () => {};
+  const first = gate("a", () => new Promise<void>((resolve) => (end = resolve)));
+  const closed = new AbortController();
+  const running = Promise.withResolvers<string>();
+  const waited = gate("a", () => running.promise, closed.signal);
+  const last = gate("a", async () => "last");
+  end();
+  await first;
+  closed.abort();
+  running.resolve("ran");
+  expect(await Promise.all([waited, last])).toEqual(["ran", "last"]);
+});
+
 test("work that fails releases its slot", async () => {
   const gate = createGate({ ...LIMITS, total: 1 });
   for (let round = 0; round < 3; round++)

@@ -111,7 +111,7 @@ async function execute(
   { row, tool, args, start }: AllowedCall,
   ask: AskRow | null,
 ): Promise<CallToolResult | null> {
-  return await deps.connections.gate(project.projectId, async () => {
+  const work = async () => {
     if (ask && !(await takeApproval(deps, ask, signal))) return null;
     const callId = await recordCall(deps, caller, project, { ...start, outcome: "running" });
     const started = performance.now();
@@ -125,7 +125,8 @@ async function execute(
       await recordEnd(deps, callId, performance.now() - started, why);
       throw error;
     }
-  });
+  };
+  return await deps.connections.gate(project.projectId, work, signal);
 }
 
 /** What the policies match. @throws validation_failed */
