@@ -7,6 +7,8 @@ const test = needs(...CHROMIUM);
 const svc = startDashboard({
   env: { SVC_LLM_BASE_URL: "http://127.0.0.1:9/v1", SVC_LLM_API_KEY: "sk-server-Kd40Lm" },
 });
+/** A server without upstreams. */
+const bare = startDashboard();
 const KEY = "sk-operator-Bn52xW";
 const AT = "/v1/server/model-upstreams";
 
@@ -66,4 +68,51 @@ test("an upstream that the configuration overrides is marked; the page has no ba
     expect(await barriers(page)).toEqual([]);
     await close();
   }
+});
+
+test("a server without upstreams says so, and offers to add one", async () => {
+  const { page, faults, close } = await bare.openAs(FIRST, "/server");
+  const section = page.getByRole("region", { name: "Models" });
+  await section.getByText("The server has no model upstreams. Projects can have their own.").waitFor();
+  expect(await section.getByRole("button").allTextContents()).toEqual(["Add an upstream"]);
+  expect([await page.getByRole("alert").count(), await barriers(page), faults()]).toEqual([0, [], []]);
+  await close();
+});
+
+test("a list that cannot be loaded says why, and is loaded when the operator tries again", async () => {
+  const { page, close } = await svc.openAs(FIRST, "/");
+  let isDown = true;
+  await page.route(`**${AT}`, async (route) => {
+    if (!isDown) return await route.continue();
+    await route.fulfill({ status: 500, json: { error: "The database is down.", code: "internal" } });
+  });
+  await page.goto(`${svc.api.url}/server`);
+  const section = page.getByRole("region", { name: "Models" });
+  const alert = section.getByRole("alert");
+  await alert.getByText("The database is down.").waitFor();
+  expect(await section.getByText("has no model upstreams").count()).toBe(0);
+  expect(await barriers(page)).toEqual([]);
+  isDown = false;
+  await alert.getByRole("button", { name: "Try again" }).click();
+  await section.getByText("Configuration", { exact: true }).waitFor();
+  expect(await alert.count()).toBe(0);
+  await close();
+});
+
+test("a page that cannot load who is signed in says why, and is loaded when the operator tries again", async () => {
+  const { page, close } = await svc.openAs(FIRST, "/");
+  let isDown = true;
+  await page.route("**/v1/accounts/me", async (route) => {
+    if (!isDown) return await route.continue();
+    await route.fulfill({ status: 500, json: { error: "The database is down.", code: "internal" } });
+  });
+  await page.goto(`${svc.api.url}/server`);
+  const alert = page.getByRole("main").getByRole("alert");
+  await alert.getByText("The database is down.").waitFor();
+  expect(await page.getByText("Only operators of this server").count()).toBe(0);
+  isDown = false;
+  await alert.getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("region", { name: "Models" }).waitFor();
+  expect(await alert.count()).toBe(0);
+  await close();
 });
