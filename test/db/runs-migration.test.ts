@@ -1,11 +1,7 @@
 import { expect, test } from "bun:test";
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
-import { drizzle } from "drizzle-orm/pglite";
-import { migrate } from "drizzle-orm/pglite/migrator";
-import { MIGRATIONS, migrateEmbedded } from "../../db/migrate.ts";
+import { migrateEmbedded } from "../../db/migrate.ts";
+import { migrateUpTo } from "../helpers/migrate-up-to.ts";
 
 /** The last migration of the version in which a deployment was a session. */
 const BEFORE = 19;
@@ -86,17 +82,3 @@ test("sessions and deployments of the previous version become runs, with all the
   expect(await rows("select from tokens where session_id = 'agent running running'")).toEqual([]);
   await client.close();
 });
-
-async function migrateUpTo(client: PGlite, last: number): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), "svc-migrations-"));
-  try {
-    cpSync(MIGRATIONS, folder, { recursive: true });
-    const path = join(folder, "meta/_journal.json");
-    const journal: { entries: { idx: number }[] } = JSON.parse(readFileSync(path, "utf8"));
-    const entries = journal.entries.filter(({ idx }) => idx <= last);
-    writeFileSync(path, JSON.stringify({ ...journal, entries }));
-    await migrate(drizzle(client), { migrationsFolder: folder });
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
