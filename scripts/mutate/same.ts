@@ -20,6 +20,9 @@ export const SAME: ReadonlySet<string> = new Set([
   // the microsecond at which a claim expires
   "src/features/runs/claim.ts: const isFree = or(isNull(runs.worker), lte(runs.workerUntil, sql`now()`));",
 
+  // a character is at most three bytes in UTF-8, so that only the schema limits the text
+  'src/features/checks/set-status.ts: description: description ? storable("description", description, 5 * description.length) : null,',
+
   // answers are found again instead of kept, which only takes longer
   "src/features/models/stored-upstreams.ts: const once = createCache<Upstream[]>({ keepMs: CACHE_MS, max: CACHE_MAX }, () => false);",
 

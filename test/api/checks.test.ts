@@ -204,3 +204,24 @@ test("an event names the open change requests of the commit", async () => {
   expect(events[0]).not.toHaveProperty("number");
   await stream.close();
 });
+
+test("an event of a commit names the first twenty of its open change requests", async () => {
+  const first = await bench.open();
+  const sha = headOf(first);
+  const numbers = [first.number];
+  for (let i = 1; i <= 20; i++) {
+    bench.remote.branch(`same-${i}`, sha);
+    const made = await bench.call("POST", "/change-requests", {
+      body: { title: "t", head_ref: `same-${i}` },
+    });
+    numbers.push(made.body.number);
+  }
+  const { api, project } = bench;
+  const stream = await followEvents(api.url, api.token, project.project_id);
+  await report(sha, { state: "pending" });
+  await report(bench.remote.sha("main"), { state: "pending" });
+  await stream.waitFor("the event after them", ({ type, id }) => type === "check" && id !== sha);
+  const named = stream.events().filter(({ type, id }) => type === "check" && id === sha);
+  expect(named.map(({ number }) => number)).toEqual(numbers.slice(0, 20));
+  await stream.close();
+});
