@@ -23,8 +23,12 @@ export const AREAS: readonly Area[] = [
     tests: ["models/gateway"],
   },
   {
-    sources: ["call", "key", "rate", "record", "usage-of"].map((name) => `src/features/models/${name}.ts`),
+    sources: ["call", "rate", "record", "usage-of"].map((name) => `src/features/models/${name}.ts`),
     tests: ["models/usage", "models/gateway"],
+  },
+  {
+    sources: ["src/features/models/key.ts"],
+    tests: ["models/usage", "models/gateway", "models/upstreams", "models/server-upstreams"],
   },
   {
     sources: ["list-models", "list-upstreams", "stored-upstreams", "set-upstream"].map(

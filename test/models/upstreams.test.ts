@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { type ModelBench, startModels } from "../helpers/model-bench.ts";
 import { recordingOutbound } from "../helpers/recording-outbound.ts";
-import { startSessions } from "../helpers/sessions.ts";
+import { type SessionBench, startSessions } from "../helpers/sessions.ts";
 import { stored } from "../helpers/stored.ts";
 import { until } from "../helpers/until.ts";
 import { bodyOf, type ScriptedUpstream, startUpstream } from "../helpers/upstream.ts";
@@ -138,8 +138,10 @@ test("after its removal, the project has the server's models again", async () =>
     await ask("fast", 4);
     return bench.openai.requests.length > 0;
   });
-  expect((await remove("mine")).body.code).toBe("not_found");
-  expect((await remove("first")).body.code).toBe("not_found");
+  for (const id of ["mine", "first"]) {
+    const { code, error } = (await remove(id)).body;
+    expect([code, error]).toEqual(["not_found", expect.stringMatching(/svc models ls$/)]);
+  }
 });
 
 test("the upstreams of one project serve no other", async () => {
@@ -219,18 +221,35 @@ test("an upstream of the server that takes any model is listed as such", async (
   ]);
 });
 
+/** The variables of a new session's sandbox. */
+async function environmentOf(sessions: SessionBench): Promise<Record<string, string>> {
+  const { session_id: id } = await sessions.create();
+  await sessions.becomes(id, "running");
+  return sessions.provider.sandboxes.get(id)?.environment ?? {};
+}
+
 test("a session has a key, and the project's first model, if only the project has an upstream", async () => {
   const sessions = await startSessions();
   await using _ = { [Symbol.asyncDispose]: sessions.stop };
-  const { api, projectId, provider } = sessions;
-  const environment = async () => {
-    const { session_id: id } = await sessions.create();
-    await sessions.becomes(id, "running");
-    return provider.sandboxes.get(id)?.environment ?? {};
-  };
-  expect((await environment())["SVC_LLM_API_KEY"]).toBeUndefined();
+  expect((await environmentOf(sessions))["SVC_LLM_API_KEY"]).toBeUndefined();
   const body = { format: "openai", url: "https://models.example/v1", key: OWN_KEY, models: [{ id: "own" }] };
-  await api.call("PUT", `/v1/projects/${projectId}/model-upstreams/mine`, { body });
-  const { SVC_LLM_API_KEY: key, SVC_LLM_MODEL: model } = await environment();
+  const at = `/v1/projects/${sessions.projectId}/model-upstreams`;
+  await sessions.api.call("PUT", `${at}/mine`, { body });
+  await sessions.api.call("PUT", `${at}/second`, { body: { ...body, models: [{ id: "second" }] } });
+  const { SVC_LLM_API_KEY: key, SVC_LLM_MODEL: model } = await environmentOf(sessions);
   expect([key, model]).toEqual([expect.stringMatching(/^svc_llm_/), "own"]);
+});
+
+test("the model of the configuration comes after the project's own, and before the server's first", async () => {
+  const env = { SVC_LLM_BASE_URL: "http://127.0.0.1:9/v1", SVC_LLM_API_KEY: "sk-x", SVC_LLM_MODEL: "set" };
+  const sessions = await startSessions({ env });
+  await using _ = { [Symbol.asyncDispose]: sessions.stop };
+  const { api, projectId } = sessions;
+  const body = (id: string) => ({
+    body: { format: "openai", url: "https://models.example/v1", key: OWN_KEY, models: [{ id }] },
+  });
+  await api.call("PUT", "/v1/server/model-upstreams/first", body("first"));
+  expect((await environmentOf(sessions))["SVC_LLM_MODEL"]).toBe("set");
+  await api.call("PUT", `/v1/projects/${projectId}/model-upstreams/mine`, body("own"));
+  expect((await environmentOf(sessions))["SVC_LLM_MODEL"]).toBe("own");
 });
