@@ -128,7 +128,16 @@ test("characters that cannot be seen are shown, and arguments that do not fit ha
   expect(argumentsOf(message).text).toBe('{"text":"a\\u202eb"}');
   await bench.click(message, "svc_deny");
   await hidden;
-  const long = agent.call("hub_write", { text: "x".repeat(3_000) });
+  await until("it is decided", () => message.text.includes("was denied"));
+  const argumentsOfLength = (characters: number) => ({
+    text: "x".repeat(characters - '{"text":""}'.length),
+  });
+  const fitting = agent.call("hub_write", argumentsOfLength(2_900));
+  const whole = await bench.said(ts, /once:$/);
+  expect(argumentsOf(whole).text).toHaveLength(2_900);
+  await bench.click(whole, "svc_deny");
+  await fitting;
+  const long = agent.call("hub_write", argumentsOfLength(2_901));
   const linked = await bench.said(ts, /Review the call on its page/);
   expect(linked.text).toMatch(/<http[^|]+\/sessions\/[0-9a-f-]{36}\|Review the call on its page>/);
   expect(linked.blocks).toHaveLength(1);
