@@ -14,7 +14,7 @@ import type { TaskRow } from "./rows.ts";
 import { escapeLine, escapeText, link } from "./slack/mrkdwn.ts";
 import { type TaskResult, updateTask } from "./tasks.ts";
 
-/** How often a prompt in progress is read. */
+/** How often a prompt in progress is read: the steps and questions of its agent are no events of svc's. */
 const POLL_MS = 2_000;
 /** How often the status of one that works is updated: Slack allows about 50 updates a minute. */
 const PROGRESS_MS = 4_000;
