@@ -250,6 +250,8 @@ test("the model of the configuration comes after the project's own, and before t
   });
   await api.call("PUT", "/v1/server/model-upstreams/first", body("first"));
   expect((await environmentOf(sessions))["SVC_LLM_MODEL"]).toBe("set");
+  // as many as the server has
   await api.call("PUT", `/v1/projects/${projectId}/model-upstreams/mine`, body("own"));
+  await api.call("PUT", `/v1/projects/${projectId}/model-upstreams/second`, body("second"));
   expect((await environmentOf(sessions))["SVC_LLM_MODEL"]).toBe("own");
 });
