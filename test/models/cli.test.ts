@@ -59,7 +59,7 @@ test.each<[string[], string, number, string]>([
   expect(failed.stderr).toContain(message);
 });
 
-test("an operator adds, lists and removes a service of the server, at a private address", async () => {
+test("an operator adds, lists and removes an upstream of the server, at a private address", async () => {
   const url = "http://127.0.0.1:11434/v1";
   const added = await run(["add", "local", "--server", "--url", url], KEY);
   expect([added.code, added.stdout]).toEqual([0, "Models of local are called with the server's own key.\n"]);
@@ -74,7 +74,7 @@ test("an operator adds, lists and removes a service of the server, at a private 
   expect((await run(["rm", "local", "--server"])).stderr).toContain("svc models ls --server");
 });
 
-test("a member who is no operator cannot see the server's services", async () => {
+test("a member who is no operator cannot see the server's upstreams", async () => {
   const token = await bench.sessions.api.mint("second@example.com");
   const env = { SVC_API_URL: `${bench.sessions.api.url}/v1`, SVC_CLI_TOKEN: token };
   const refused = await svc(["models", "ls", "--server"], { env });

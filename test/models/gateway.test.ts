@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
+import postgres from "postgres";
 import { type ModelBench, modelsFile, startModels, UPSTREAM_KEY } from "../helpers/model-bench.ts";
+import { needs } from "../helpers/needs.ts";
+import { POSTGRES } from "../helpers/postgres.ts";
 import { stored } from "../helpers/stored.ts";
 import { until } from "../helpers/until.ts";
 import { bodyOf } from "../helpers/upstream.ts";
@@ -285,6 +288,46 @@ describe("a key", () => {
     expect([await works(next), await works(mine.key)]).toEqual([200, 401]);
     await sessions.call("DELETE", `/${mine.id}`);
     await until("the key is revoked", async () => (await works(next)) === 401);
+  });
+
+  test("is accepted as a bearer token or as x-api-key, and in no other form", async () => {
+    const status = async (headers: Record<string, string>) => {
+      const init = { method: "GET", body: null, headers };
+      const answer = await bench.call(key, "openai/v1/models", "", init);
+      await answer.text();
+      return answer.status;
+    };
+    for (const headers of [{ Authorization: `bearer  ${key}` }, { "X-Api-Key": key }])
+      expect([headers, await status(headers)]).toEqual([headers, 200]);
+    for (const value of [`Xbearer ${key}`, `Bearer${key}`, `Bearer ${key} more`, `Basic ${key}`, key])
+      expect([value, await status({ Authorization: value })]).toEqual([value, 401]);
+  });
+
+  needs("a real Postgres", POSTGRES)("lists no models for a user who has left the account", async () => {
+    const { accountId, sessions } = bench;
+    const mine = await bench.session();
+    const status = async () => {
+      const answer = await bench.call(mine.key, "openai/v1/models", "", { method: "GET", body: null });
+      await answer.text();
+      return answer.status;
+    };
+    expect(await status()).toBe(200);
+    await sessions.api.mint("stays@example.com");
+    const sql = postgres(sessions.api.databaseUrl ?? "", { max: 1, onnotice() {} });
+    try {
+      // the account has another member, and the user another account
+      await sql`insert into account_members (account_id, user_id, role)
+        select ${accountId}, user_id, 'owner' from users where email = 'stays@example.com'`;
+      const [other] =
+        await sql`insert into accounts (name, slug) values ('Other', 'other') returning account_id`;
+      await sql`update account_members set account_id = ${other?.["account_id"]}
+        where account_id = ${accountId} and user_id = (select user_id from users where email = 'first@example.com')`;
+      await until("the key is refused", async () => (await status()) === 401);
+      await sql`update account_members set account_id = ${accountId} where account_id = ${other?.["account_id"]}`;
+    } finally {
+      await sql.end({ timeout: 1 });
+    }
+    await until("the key works again", async () => (await status()) === 200);
   });
 
   test("is in the sandbox's environment, with svc's address and a model; the upstream's key is not", () => {
