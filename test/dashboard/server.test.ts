@@ -19,6 +19,7 @@ const stored = async () =>
 
 test("an operator opens the page from the account menu by keyboard, adds an upstream and removes it", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, "/");
+  await page.getByRole("heading", { level: 1 }).waitFor();
   await page.locator("summary").focus();
   await page.keyboard.press("Enter");
   await page.getByRole("link", { name: "Server" }).focus();
