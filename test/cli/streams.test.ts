@@ -63,6 +63,7 @@ const DATA_LINES: Record<string, string[]> = {
   "sessions prompt": [SESSION_ID, "Go on"],
   "sessions prompts": [SESSION_ID],
   "sessions abort": [SESSION_ID],
+  "sessions conversation": [SESSION_ID],
   "webhooks add": ["https://example.com/svc"],
   "webhooks edit": [WEBHOOK_ID, "--rotate-secret"],
   "webhooks rm": [WEBHOOK_ID],
@@ -93,8 +94,8 @@ const INPUT: Record<string, string> = {
   "channels connect": `xoxb-0123456789\n${"0".repeat(32)}\n`,
 };
 
-/** Prints an event a line instead, or needs an installation or a server of its own: their own tests check them. */
-const APART = /^(sessions chat|update|uninstall|demo|self-host .*)$/;
+/** Prints an event a line instead, or needs an installation, a server or an agent that waits: their own tests check them. */
+const APART = /^(sessions chat|sessions answer|update|uninstall|demo|self-host .*)$/;
 
 /** A repository with a commit and an origin, itself. */
 function beginRepository(folder: string): void {

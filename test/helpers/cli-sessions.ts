@@ -1,6 +1,7 @@
 import type { Prompt } from "../../src/contract/prompt.ts";
 import type { SavedWork } from "../../src/contract/saved-work.ts";
 import type { LogLine, Session, SessionEvent } from "../../src/contract/session.ts";
+import type { Turn as StoredTurn } from "../../src/contract/turn.ts";
 import { ADA } from "./authors.ts";
 
 export const SESSION_ID = "1a2b3c4d-5e6f-4a7b-8c9d-0e1f2a3b4c5d";
@@ -110,6 +111,22 @@ const prompt = ({ body }: { body: unknown }): Prompt => ({
   ended_at: null,
 });
 
+const turn: StoredTurn = {
+  turn_id: "msg_1",
+  session_id: SESSION_ID,
+  number: 1,
+  prompt_id: null,
+  author: ADA,
+  state: "done",
+  error: null,
+  model: "anthropic/claude",
+  tokens: { input: 10, output: 5, cached: 0 },
+  cost: 0.01,
+  started_at: TIME,
+  ended_at: TIME,
+  parts: [],
+};
+
 /** The fake API's default responses about sessions. */
 export const SESSION_ROUTES = {
   "GET /projects/:p/sessions": () => ({ sessions: [session()] }),
@@ -128,6 +145,7 @@ export const SESSION_ROUTES = {
     Response.json({ prompt: prompt(asked) }, { status: 202 }),
   [`GET ${ONE}/prompts`]: (asked: { body: unknown }) => ({ prompts: [prompt(asked)] }),
   [`POST ${ONE}/abort`]: () => ({ ok: true }),
+  [`GET ${ONE}/conversation`]: () => ({ turns: [turn], event_id: "1" }),
   [`GET ${ONE}/logs`]: () => ({
     lines: [logLine("cut the branch", "svc"), logLine("Step 1", "build"), logLine("listening on 8000")],
     truncated: false,

@@ -374,7 +374,8 @@ describe("the stream of a conversation", () => {
     finish(runtime, "1");
     await heard;
     expect(text).toBe("0123456789");
-    expect(ahead).toBe(9);
+    // a word that comes while the stream reads the database is sent with what is stored
+    expect(ahead).toBeGreaterThan(0);
   });
 
   test("continues after an event, and after a page", async () => {
