@@ -95,3 +95,28 @@ export const abort = spec({
     ["svc sessions abort 1a2b --json", "With JSON output"],
   ],
 });
+
+export const answer = spec({
+  path: ["sessions", "answer"],
+  guesses: ["reply", "allow", "approve"],
+  summary: "Answer what a session's agent waits for",
+  about: [
+    "An agent waits when it asks a question, or for a permission. `svc sessions info` shows the request. On a terminal, svc shows it and asks for the answer.",
+  ],
+  args: [
+    { ...ID, required: "ask" },
+    {
+      name: "answer",
+      summary:
+        "For a question: the text, or the label of an option. For a permission: once, always or reject",
+      required: "ask",
+    },
+  ],
+  flags: {},
+  fields: ["session_id", "request_id", "answer"],
+  examples: [
+    ['svc sessions answer 1a2b3c4d "Use the second one"', "Answer a question"],
+    ["svc sessions answer 1a2b once", "Allow a command, this time"],
+    ["svc sessions answer 1a2b reject --json", "Refuse it"],
+  ],
+});

@@ -2,7 +2,7 @@ import type { ProviderName, SessionStatus } from "../../src/contract/session.ts"
 import { bind, type Group, spec } from "../spec.ts";
 import { SAVED_FIELDS, SESSION_FIELDS } from "./fields.ts";
 import { conversation } from "./session-conversation.ts";
-import { abort, chat, prompt, prompts } from "./session-prompts.ts";
+import { abort, answer, chat, prompt, prompts } from "./session-prompts.ts";
 
 const STATUSES = ["all", "provisioning", "running", "stopped", "failed"] as const satisfies readonly (
   | SessionStatus
@@ -280,6 +280,7 @@ export const sessions: Group = {
     bind(conversation, () =>
       import("../commands/sessions/conversation.ts").then((module) => module.conversation),
     ),
+    bind(answer, () => import("../commands/sessions/answer.ts").then((module) => module.answer)),
     bind(logs, () => import("../commands/sessions/logs.ts").then((module) => module.logs)),
   ],
 };

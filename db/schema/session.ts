@@ -1,9 +1,12 @@
-import { boolean, index, integer, pgTable, text, uuid } from "drizzle-orm/pg-core";
+import { boolean, index, integer, jsonb, pgEnum, pgTable, text, uuid } from "drizzle-orm/pg-core";
+import { ACTIVITIES, type WaitingFor } from "../../src/contract/session.ts";
 import { accounts, users } from "./account.ts";
 import { actor } from "./actor.ts";
 import { projects } from "./project.ts";
 import { runs, sessionStatus } from "./run.ts";
 import { time } from "./time.ts";
+
+export const sessionActivity = pgEnum("session_activity", ACTIVITIES);
 
 /** One conversation with an agent (spec 2.2). Its run, with the same id, has its sandbox. */
 export const projectSessions = pgTable(
@@ -40,6 +43,10 @@ export const projectSessions = pgTable(
     savedGeneration: integer("saved_generation"),
     /** Whether the next start restores it. */
     restores: boolean("restores").notNull().default(false),
+    /** What its agent does, since when, and what it waits for; null unless it runs, and until that is known. */
+    activity: sessionActivity("activity"),
+    activityAt: time("activity_at"),
+    waitingFor: jsonb("waiting_for").$type<WaitingFor>(),
     createdBy: uuid("created_by")
       .notNull()
       .references(() => users.userId),

@@ -49,6 +49,7 @@ export const ERROR_STATUS = {
   session_busy: 409,
   session_failed: 409,
   nothing_to_abort: 409,
+  not_waiting: 409,
   approval_required: 409,
   checks_required: 409,
   head_moved: 409,

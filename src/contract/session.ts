@@ -53,12 +53,38 @@ export type Wall = (typeof WALLS)[number];
 /** Who ended a session that is `stopped`. */
 export const STOP_REASONS = ["user", "idle", "server"] as const;
 
+/**
+ * What the agent of a running session does: `working`, `waiting` for a person to allow something or to answer a question,
+ * or `idle`, when it has done what it was told.
+ */
+export const ACTIVITIES = ["working", "waiting", "idle"] as const;
+export type Activity = (typeof ACTIVITIES)[number];
+/** An answer to a question, in characters. */
+const ANSWER_MAX = 10_000;
+
 /** The most that `GET /logs` returns, in bytes: the end of the log. */
 export const LOG_MAX_BYTES = 1024 * 1024;
 
 const uuid = Type.String({ format: "uuid" });
 const time = Type.String({ format: "date-time" });
 /** The pattern is the check; the `enum` is for readers of the OpenAPI document. */
+
+/** What an agent waits for. */
+export const waitingFor = Type.Object({
+  request_id: Type.String(),
+  kind: oneOf(["permission", "question"]),
+  permission: nullable(Type.String({ description: "What it asks to be allowed, such as `bash`" })),
+  patterns: Type.Array(Type.String({ description: "Which commands, files or addresses" })),
+  questions: Type.Array(
+    Type.Object({
+      question: Type.String(),
+      options: Type.Array(Type.Object({ label: Type.String(), description: Type.String() })),
+      multiple: Type.Boolean({ description: "Whether several options may be chosen" }),
+      custom: Type.Boolean({ description: "Whether free text is accepted" }),
+    }),
+  ),
+});
+export type WaitingFor = Static<typeof waitingFor>;
 
 /** A session as it crosses the wire. */
 export const session = Type.Object({
@@ -77,6 +103,9 @@ export const session = Type.Object({
   sandbox_provider: oneOf(PROVIDERS),
   sandbox_url: Type.String({ description: "The daemon of the sandbox, through the proxy of the API" }),
   sandbox_status: nullable(oneOf(SANDBOX_STATES)),
+  activity: nullable(oneOf(ACTIVITIES), "Null unless it runs, and while it is not known"),
+  activity_at: nullable(time, "Since when"),
+  waiting_for: nullable(waitingFor, "The oldest request, while `activity` is `waiting`"),
   walls: nullable(
     Type.Array(oneOf(WALLS), {
       description: "What isolates the sandbox; empty if nothing does. Null without a sandbox, or if unknown",
@@ -125,6 +154,18 @@ export const sessionStatus = oneOf(SESSION_STATUSES);
 export const restartSessionBody = Type.Object({
   restore: Type.Optional(Type.Boolean({ description: "Restore the saved work" })),
 });
+
+const oneAnswer = Type.String({ minLength: 1, maxLength: ANSWER_MAX });
+
+/** Body of `POST /v1/projects/:id/sessions/:sid/answer`. */
+export const answerBody = Type.Object({
+  request_id: Type.String({ minLength: 1, maxLength: 128 }),
+  answer: Type.Union([oneAnswer, Type.Array(Type.Array(oneAnswer, { maxItems: 50 }), { maxItems: 50 })], {
+    description:
+      "For a permission `once`, `always` or `reject`. For one question, a label or free text; for several, the labels for each.",
+  }),
+});
+export type AnswerBody = Static<typeof answerBody>;
 
 /** Body of `PATCH /v1/projects/:id/sessions/:sid`. */
 export const renameSessionBody = Type.Object({ name });

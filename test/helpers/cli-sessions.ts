@@ -26,6 +26,9 @@ export function session(change: Partial<Session> = {}): Session {
     sandbox_provider: "local",
     sandbox_url: `http://localhost:8008/v1/p/${session_id}/8000`,
     sandbox_status: "active",
+    activity: null,
+    activity_at: null,
+    waiting_for: null,
     walls: null,
     saved: null,
     cost: null,
@@ -146,6 +149,7 @@ export const SESSION_ROUTES = {
   [`GET ${ONE}/prompts`]: (asked: { body: unknown }) => ({ prompts: [prompt(asked)] }),
   [`POST ${ONE}/abort`]: () => ({ ok: true }),
   [`GET ${ONE}/conversation`]: () => ({ turns: [turn], event_id: "1" }),
+  [`POST ${ONE}/answer`]: () => ({ ok: true }),
   [`GET ${ONE}/logs`]: () => ({
     lines: [logLine("cut the branch", "svc"), logLine("Step 1", "build"), logLine("listening on 8000")],
     truncated: false,

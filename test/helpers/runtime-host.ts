@@ -18,6 +18,9 @@ export class RuntimeHost {
   isBusy = false;
   /** Requests for messages, by their limits. */
   readonly reads: number[] = [];
+  /** Paths of the answers to what it asked. */
+  readonly replies: string[] = [];
+  readonly #asks: (Json & { id: string; kind: string })[] = [];
   readonly #streams = new Set<ReadableStreamDefaultController<Uint8Array>>();
 
   /** The number of open streams of events. */
@@ -77,11 +80,30 @@ export class RuntimeHost {
     if (pathname === "/session/status")
       return Response.json(this.isBusy ? { [CONVERSATION]: { type: "busy" } } : {});
     if (pathname === "/session") return Response.json([{ id: CONVERSATION, time: { created: 1_000 } }]);
-    if (pathname === "/permission" || pathname === "/question") return Response.json([]);
+    if (request.method === "POST") return this.#reply(pathname);
+    if (pathname === "/permission" || pathname === "/question")
+      return Response.json(this.#asks.filter(({ kind }) => pathname === `/${kind}`));
     if (pathname !== `/session/${CONVERSATION}/message`) return new Response(null, { status: 404 });
     const limit = Number(searchParams.get("limit"));
     this.reads.push(limit);
     return Response.json(this.messages.slice(-limit));
+  }
+
+  /** Asks a person, as the runtime does. */
+  ask(kind: "permission" | "question", ask: Json & { id: string }): void {
+    const whole = { sessionID: CONVERSATION, ...ask };
+    this.#asks.push({ ...whole, kind });
+    this.emit(`${kind}.asked`, whole);
+  }
+
+  #reply(pathname: string): Response {
+    const [, kind = "", id = ""] = pathname.split("/");
+    const at = this.#asks.findIndex((ask) => ask.id === id);
+    if (at < 0) return new Response(null, { status: 404 });
+    this.#asks.splice(at, 1);
+    this.replies.push(pathname);
+    this.emit(`${kind}.replied`, { requestID: id });
+    return Response.json(true);
   }
 
   #stream(): ReadableStream<Uint8Array> {

@@ -7,7 +7,7 @@ import type * as table from "../../table/sessions.ts";
 import { ago, sheet } from "../../table-print.ts";
 import { count, oneLine } from "../../text.ts";
 import { type Found, findOwnSession } from "./reference.ts";
-import { logRow, shortId, statusPaint, statusText, wallsText } from "./show-session.ts";
+import { logRow, shortId, statusPaint, statusText, waitingText, wallsText } from "./show-session.ts";
 import { tailOf } from "./watch.ts";
 
 export const info: Handler<typeof table.info> = async (context, { args }) => {
@@ -58,6 +58,7 @@ function page(session: Session, problem: string | null, log: readonly LogLine[],
             ["stop reason", session.stop_reason],
           ] as const)),
       ["error", session.error],
+      ["waits for", waitingText(session)],
       ["branch", session.branch_name],
       ["base", session.base_ref],
       ["agent", session.agent_name],

@@ -51,10 +51,20 @@ export function shortId({ session_id }: Pick<Session, "session_id">): string {
 }
 
 /** `provisioning (image)`, `failed (clone)`, `stopped (idle)`, `running (no walls)`. */
-export function statusText({ status, step, stop_reason, walls }: Session): string {
-  const more =
-    status === "stopped" ? stop_reason : status === "running" ? (isOpen(walls) ? "no walls" : null) : step;
-  return more === null ? status : `${status} (${more})`;
+export function statusText({ status, step, stop_reason, walls, activity }: Session): string {
+  const ofRunning = [activity, isOpen(walls) ? "no walls" : null].filter((each) => each !== null).join(", ");
+  const more = status === "stopped" ? stop_reason : status === "running" ? ofRunning : step;
+  return more === null || more === "" ? status : `${status} (${more})`;
+}
+
+/** What an agent waits for, in one line; null if it does not. */
+export function waitingText({ waiting_for: waiting }: Pick<Session, "waiting_for">): string | null {
+  if (waiting === null) return null;
+  if (waiting.kind === "permission")
+    return `permission for ${[waiting.permission, ...waiting.patterns].filter(Boolean).join(" ")}`;
+  const labels = waiting.questions.flatMap(({ options }) => options.map(({ label }) => label));
+  const choices = labels.length > 0 ? ` (${labels.join(" | ")})` : "";
+  return `${waiting.questions.map(({ question }) => question).join(" ")}${choices}`;
 }
 
 /** `files, processes, user (not: network, …)`; null if unknown. */

@@ -4,12 +4,16 @@ import { STEPS } from "./words.ts";
 
 const REASONS = { user: "Stopped", idle: "Stopped: idle", server: "Stopped with the server" } as const;
 
-/** The status of a session. */
-export function StatusBadge({ session: { status, step, stop_reason } }: { session: Session }) {
+/** The status of a session, and whether its agent waits for a person. */
+export function StatusBadge({ session: { status, step, stop_reason, activity } }: { session: Session }) {
   const at = step === null ? "" : `: ${STEPS[step][0].toLowerCase()}`;
   switch (status) {
     case "running":
-      return <Badge look="ok">Running</Badge>;
+      return activity === "waiting" ? (
+        <Badge look="warn">Waits for you</Badge>
+      ) : (
+        <Badge look="ok">Running</Badge>
+      );
     case "failed":
       return <Badge look="danger">{`Failed${at}`}</Badge>;
     case "stopped":

@@ -60,7 +60,7 @@ export async function readProgress(
 export async function answerAsk(
   daemon: Daemon,
   ask: Ask,
-  reply: { answers: string[][] } | { reply: "once" | "reject" },
+  reply: { answers: string[][] } | { reply: "once" | "always" | "reject" },
 ): Promise<boolean> {
   return (await callRuntime(daemon, "POST", `/${ask.kind}/${ask.id}/reply`, reply)) !== undefined;
 }

@@ -64,6 +64,8 @@ export const sessionRuns: RunKind = {
     const how = state === "stopped" ? "session was stopped" : "sandbox ended";
     await interruptPrompt(tx, sessionId, `The ${how} in the middle of the answer.`, now);
     await interruptTurns(tx, sessionId, now);
+    const none = { activity: null, activityAt: null, waitingFor: null };
+    await tx.update(projectSessions).set(none).where(eq(projectSessions.sessionId, sessionId));
   },
   async saveOrphan(deps, run) {
     await saveOrphan(deps, await sessionOf(deps, run));

@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { savedWork } from "../../contract/saved-work.ts";
 import {
+  answerBody,
   createSessionBody,
   logLine,
   renameSessionBody,
@@ -18,6 +19,7 @@ import { guard } from "../../identity/auth/guard.ts";
 import { LOG_LINES } from "../runs/log.ts";
 import { abortSession } from "./abort.ts";
 import { requireReachTo } from "./agent-reach.ts";
+import { answerSession } from "./answer.ts";
 import { streamConversation } from "./conversation/events.ts";
 import { readConversation } from "./conversation/read.ts";
 import { createSession } from "./create.ts";
@@ -109,6 +111,12 @@ export const sessionContentRoutes = (deps: Deps) =>
         return abortSession(deps, project, params.sessionId);
       },
       { project: "write", ...answer(200, ok) },
+    )
+    .post(
+      "/:sessionId/answer",
+      ({ project, params, body }) => answerSession(deps, project, params.sessionId, body),
+      // an agent must not allow itself anything
+      { project: "user", body: answerBody, ...answer(200, ok) },
     )
     .get(
       "/:sessionId/logs",

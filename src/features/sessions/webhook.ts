@@ -42,6 +42,17 @@ export async function recordWaiting(deps: Shown, tx: Db, prompt: PromptRow, at: 
   });
 }
 
+/** Records that the agent waits for a person to answer. In the transaction that stores that. */
+export async function recordAsked(
+  deps: Shown,
+  tx: Db,
+  { sessionId, projectId, kind, at }: { sessionId: string; projectId: string; kind: string; at: Date },
+): Promise<void> {
+  await recordWebhookEvent(tx, projectId, { type: "session.waiting", at }, async () => {
+    return { ...(await sessionIn(deps, tx, sessionId)), waiting_for: kind, prompt: null };
+  });
+}
+
 async function sessionIn(deps: Shown, tx: Db, sessionId: string): Promise<Record<string, unknown>> {
   const session = await sessionRow(tx, sessionId);
   if (!session) throw new Error("a run has no session");

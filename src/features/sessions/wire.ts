@@ -54,6 +54,7 @@ export function wireOf(
     sandbox_provider: row.provider,
     sandbox_url: `${config.publicUrl}/v1/p/${row.sessionId}/8000`,
     sandbox_status: sandbox?.state ?? null,
+    ...activityOf(row),
     walls: wallsOf(sandboxes, row),
     saved: savedOf(row),
     ...usageOf(spent),
@@ -81,4 +82,13 @@ function savedOf({
 function wallsOf(sandboxes: Deps["sandboxes"], row: SessionRow): Session["walls"] {
   const walls = isAlive(row) ? sandboxes.get(row.provider)?.wallsOf(row.sessionId) : null;
   return walls ? [...walls] : null;
+}
+
+function activityOf({ status, activity, activityAt, waitingFor }: SessionRow) {
+  const isKnown = status === "running" && activity !== null;
+  return {
+    activity: isKnown ? activity : null,
+    activity_at: isKnown ? (activityAt?.toISOString() ?? null) : null,
+    waiting_for: isKnown ? waitingFor : null,
+  };
 }

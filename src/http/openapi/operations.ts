@@ -99,6 +99,10 @@ export const OPERATIONS: Readonly<Record<string, readonly [id: string, summary: 
     "Get the unpushed work that was saved",
   ],
   "POST /v1/projects/:projectId/sessions/:sessionId/abort": ["abortSession", "Abort what the agent is doing"],
+  "POST /v1/projects/:projectId/sessions/:sessionId/answer": [
+    "answerSession",
+    "Answer what the agent of a session waits for",
+  ],
   "GET /v1/projects/:projectId/sessions/:sessionId/logs": ["getSessionLogs", "Get the log of a session"],
   "GET /v1/projects/:projectId/sessions/:sessionId/events": [
     "streamSessionEvents",

@@ -1,11 +1,13 @@
 import { parseJson } from "../../../contract/json.ts";
 import { readEvents } from "../../../contract/sse.ts";
+import type { RuntimeActivity } from "../../../conversation/runtime-activity.ts";
 import type { RuntimeTurns } from "../../../conversation/runtime-turns.ts";
 import type { Deps } from "../../../deps.ts";
 import { isWithinReach } from "../../../jobs/places.ts";
 import { type Daemon, streamRuntimeEvents } from "../../../sandboxes/daemon.ts";
 import { openSecrets } from "../../secrets/open.ts";
 import { reachSession, type SessionRow } from "../row.ts";
+import { readActivity, stateOf, storeActivity } from "./activity.ts";
 import { keptOf } from "./part-row.ts";
 import { createRedact, type Redact } from "./redact.ts";
 import { readRuntimeTurns } from "./snapshot.ts";
@@ -48,10 +50,14 @@ export async function followConversation(
   let silence = setTimeout(fail, SILENT_MS, new Error("the runtime is silent"));
   const store = createStore(deps, session, fail);
   let turns: RuntimeTurns | null = null;
+  let activity: RuntimeActivity | null = null;
   try {
     for await (const { data } of readEvents(await streamRuntimeEvents(daemon, until))) {
       clearTimeout(silence);
       silence = setTimeout(fail, SILENT_MS, new Error("the runtime is silent"));
+      if (activity) activity.applyEvent(parseJson(data));
+      else activity = await readActivity(daemon);
+      if (activity) store.note(activity);
       // the first event, and those before the conversation exists, have no part of it
       if (turns) turns.applyEvent(parseJson(data));
       else turns = await readRuntimeTurns(daemon);
@@ -69,13 +75,30 @@ export async function catchUp(deps: Deps, { session, daemon }: Followed): Promis
   if (turns) await storeTurns(deps, session, turns.takeChanges(), await redactFor(deps, session));
 }
 
-/** Stores changes one batch after the other, and passes on texts that grow meanwhile. */
+/** Stores changes one batch after the other, and what the agent does; passes on texts that grow meanwhile. */
 function createStore(deps: Deps, session: SessionRow, onError: (error: unknown) => void) {
   const { sessionId } = session;
   let storing: Promise<void> | null = null;
   let growthDue = 0;
   let redact: { run: Redact; until: number } | null = null;
-  return { schedule, idle: async () => storing ?? undefined };
+  let noted = "";
+  let noting: Promise<void> = Promise.resolve();
+  return { note, schedule, idle: async () => await Promise.all([storing, noting]) };
+
+  function note(activity: RuntimeActivity): void {
+    const now = JSON.stringify(activity.state);
+    if (now === noted) return;
+    noted = now;
+    noting = noting
+      .then(async () => storeActivity(deps, session, stateOf(activity, await currentRedact())))
+      .catch(onError);
+  }
+
+  async function currentRedact(): Promise<Redact> {
+    if (!redact || redact.until < performance.now())
+      redact = { run: await redactFor(deps, session), until: performance.now() + SECRETS_MS };
+    return redact.run;
+  }
 
   function schedule(turns: RuntimeTurns): void {
     passOn(turns);
@@ -97,9 +120,8 @@ function createStore(deps: Deps, session: SessionRow, onError: (error: unknown) 
     while (turns.hasChanges) {
       const isDue = !turns.hasOnlyGrown || performance.now() >= growthDue;
       if (isDue) {
-        if (!redact || redact.until < performance.now())
-          redact = { run: await redactFor(deps, session), until: performance.now() + SECRETS_MS };
-        await storeTurns(deps, session, turns.takeChanges(), redact.run);
+        const current = await currentRedact();
+        await storeTurns(deps, session, turns.takeChanges(), current);
         growthDue = performance.now() + GROWTH_MS;
       }
       await Bun.sleep(STORE_MS);

@@ -1,0 +1,60 @@
+import { SvcError } from "../../contract/errors.ts";
+import type { AnswerBody } from "../../contract/session.ts";
+import type { Ask } from "../../conversation/runtime-event.ts";
+import type { Deps } from "../../deps.ts";
+import type { ProjectRow } from "../../identity/auth/caller.ts";
+import { isWithinReach } from "../../jobs/places.ts";
+import { answerAsk, readAsks } from "./agent.ts";
+import { findSession } from "./read.ts";
+import { reachSession } from "./row.ts";
+
+const REPLIES = ["once", "always", "reject"] as const;
+
+/**
+ * Answers what an agent waits for: a permission request, or questions.
+ * @throws not_waiting, sandbox_unreachable, not_found, validation_failed
+ */
+export async function answerSession(
+  deps: Deps,
+  project: ProjectRow,
+  name: string,
+  { request_id, answer }: AnswerBody,
+): Promise<{ ok: true }> {
+  const { session } = await findSession(deps, project, name);
+  const { sessionId, status } = session;
+  if (status !== "running")
+    throw notWaiting(`The session ${sessionId} is ${status}, so its agent waits for nothing.`);
+  const reached = isWithinReach(deps, session) ? await reachSession(deps, sessionId) : null;
+  if (!reached?.daemon)
+    throw new SvcError(
+      "sandbox_unreachable",
+      `The sandbox of session ${sessionId} runs on another server's machine. Answer there.`,
+    );
+  const ask = (await readAsks(reached.daemon)).find(({ id }) => id === request_id);
+  if (!ask) throw notWaiting(`The agent of session ${sessionId} no longer waits for this answer.`);
+  const reply = replyTo(ask, answer);
+  if (await answerAsk(reached.daemon, ask, reply)) return { ok: true };
+  throw notWaiting(`The agent of session ${sessionId} did not take the answer: its run may have ended.`);
+}
+
+function notWaiting(message: string): SvcError {
+  return new SvcError("not_waiting", message);
+}
+
+/** @throws validation_failed if it is no answer to this request */
+function replyTo(ask: Ask, answer: AnswerBody["answer"]): Parameters<typeof answerAsk>[2] {
+  if (ask.kind === "permission") {
+    const reply = REPLIES.find((each) => each === answer);
+    if (reply) return { reply };
+    throw new SvcError(
+      "validation_failed",
+      `answer must be ${REPLIES.join(", ")}: the agent asks for a permission.`,
+    );
+  }
+  const answers = typeof answer === "string" ? [[answer]] : answer;
+  if (answers.length === ask.questions.length) return { answers };
+  throw new SvcError(
+    "validation_failed",
+    `answer must have a list of labels for each of the ${ask.questions.length} questions.`,
+  );
+}
