@@ -60,10 +60,27 @@ test("the same again changes nothing but the version, and an older event does no
   expect((await head())?.lastPart).toBe(before.length);
 });
 
+test.each<Partial<RuntimeTurn>>([
+  { model: "a/b" },
+  { state: "working", endedAt: null },
+  { error: "no" },
+  { cost: 1 },
+  { tokens: { input: 1, output: 2, cached: 3 } },
+  { endedAt: 5 },
+])("a change of a turn alone is stored: %p", async (change) => {
+  const id = JSON.stringify(change).replaceAll(/\W/g, "_");
+  await store([turn(id)], []);
+  await store([turn(id, change)], []);
+  const stored = (await db().select().from(conversationTurns)).find(({ turnId }) => turnId === id);
+  const { endedAt, ...others } = change;
+  expect(stored).toMatchObject(others);
+  if (endedAt !== undefined) expect(stored?.endedAt?.getTime() ?? null).toBe(endedAt);
+});
+
 test("what the runtime no longer reports of a turn stays", async () => {
   await store([turn("u", { cost: 1, tokens: { input: 1, output: 2, cached: 0 }, model: "a/b" })], []);
   await store([turn("u", { error: "no", state: "failed" })], []);
-  const [, stored] = await db().select().from(conversationTurns).orderBy(asc(conversationTurns.number));
+  const stored = (await db().select().from(conversationTurns)).find(({ turnId }) => turnId === "u");
   expect(stored).toMatchObject({ cost: 1, model: "a/b", tokens: { input: 1 }, state: "failed", error: "no" });
 });
 

@@ -178,7 +178,7 @@ async function writeTurns(
         endedAt: next("ended_at"),
         version: head.version,
       },
-      setWhere: sql`(${state}, ${error}, ${tokens}, ${cost}, ${endedAt}) is distinct from (${next("state")}, ${next("error")}, coalesce(${next("tokens")}, ${tokens}), coalesce(${next("cost")}, ${cost}), ${next("ended_at")})`,
+      setWhere: sql`(${state}, ${error}, ${model}, ${tokens}, ${cost}, ${endedAt}) is distinct from (${next("state")}, ${next("error")}, coalesce(${next("model")}, ${model}), coalesce(${next("tokens")}, ${tokens}), coalesce(${next("cost")}, ${cost}), ${next("ended_at")})`,
     });
   return numbers;
 }
