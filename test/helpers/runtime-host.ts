@@ -1,4 +1,6 @@
+import type { SessionBench } from "./sessions.ts";
 import type { StandIn, StandInProvider } from "./stand-in-provider.ts";
+import { until } from "./until.ts";
 
 type Json = Record<string, unknown>;
 interface Message {
@@ -134,4 +136,16 @@ export function hostRuntimes(provider: StandInProvider): (sessionId: string) => 
     if (!standIn) throw new Error(`no sandbox of session ${sessionId}`);
     return hostOf(standIn);
   };
+}
+
+/** Starts a session, and waits until the server follows its runtime. */
+export async function followedSession(
+  bench: SessionBench,
+  runtimeOf: (sessionId: string) => RuntimeHost,
+): Promise<{ id: string; runtime: RuntimeHost }> {
+  const { session_id: id } = await bench.create();
+  await bench.becomes(id, "running");
+  const runtime = runtimeOf(id);
+  await until("the runtime is followed", () => runtime.followers > 0);
+  return { id, runtime };
 }

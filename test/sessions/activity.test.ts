@@ -2,8 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Session } from "../../src/contract/session.ts";
 import { RuntimeActivity } from "../../src/conversation/runtime-activity.ts";
 import { askOf } from "../../src/conversation/runtime-event.ts";
+import { storeActivity } from "../../src/features/sessions/conversation/activity.ts";
+import { sessionRow } from "../../src/features/sessions/row.ts";
+import { Changes } from "../../src/lib/changes.ts";
 import { svc } from "../helpers/cli-run.ts";
-import { CONVERSATION, hostRuntimes, type RuntimeHost } from "../helpers/runtime-host.ts";
+import { testConfig } from "../helpers/isolation.ts";
+import { CONVERSATION, followedSession, hostRuntimes, type RuntimeHost } from "../helpers/runtime-host.ts";
+import { changeRun, openSessionRow } from "../helpers/session-row.ts";
 import { type SessionBench, startSessions } from "../helpers/sessions.ts";
 import { until } from "../helpers/until.ts";
 
@@ -17,12 +22,9 @@ beforeAll(async () => {
 afterAll(() => bench.stop());
 
 async function followed(): Promise<{ id: string; runtime: RuntimeHost }> {
-  const { session_id: id } = await bench.create();
-  await bench.becomes(id, "running");
-  const runtime = runtimeOf(id);
-  await until("the session is followed", () => runtime.followers > 0);
-  await does(id, "idle");
-  return { id, runtime };
+  const found = await followedSession(bench, runtimeOf);
+  await does(found.id, "idle");
+  return found;
 }
 
 /** Waits until the agent does this. */
@@ -92,6 +94,25 @@ test("what happened while the stream was cut is read when it is back", async () 
   runtime.isBusy = true;
   runtime.ask("permission", { id: "per_1", permission: "edit", patterns: [] });
   await does(id, "waiting");
+});
+
+test("a sandbox that has ended, or was replaced, changes nothing", async () => {
+  const { database, sessionId } = await openSessionRow();
+  const session = await sessionRow(database.db, sessionId);
+  if (!session) throw new Error("no session");
+  const deps = {
+    ...{ db: database.db, changes: new Changes(), clock: () => new Date() },
+    ...{ config: testConfig({}), sandboxes: bench.provider.sandboxesOf },
+  };
+  const store = async (generation: number) => {
+    await storeActivity(deps, { ...session, generation }, { activity: "working", waitingFor: null });
+    return (await sessionRow(database.db, sessionId))?.activity;
+  };
+  expect(await store(session.generation)).toBeNull();
+  await changeRun(database.db, sessionId, { status: "running" });
+  expect(await store(session.generation + 1)).toBeNull();
+  expect(await store(session.generation)).toBe("working");
+  await database.close();
 });
 
 describe("an answer", () => {

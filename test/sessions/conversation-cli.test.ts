@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { DAEMON_MARK } from "../../src/conversation/text.ts";
 import { svc } from "../helpers/cli-run.ts";
-import { hostRuntimes, type RuntimeHost } from "../helpers/runtime-host.ts";
+import { followedSession, hostRuntimes, type RuntimeHost } from "../helpers/runtime-host.ts";
 import { type SessionBench, startSessions } from "../helpers/sessions.ts";
 import { until } from "../helpers/until.ts";
 
@@ -11,10 +11,8 @@ let id: string;
 beforeAll(async () => {
   bench = await startSessions();
   const runtimeOf = hostRuntimes(bench.provider);
-  ({ session_id: id } = await bench.create());
-  await bench.becomes(id, "running");
-  const runtime = runtimeOf(id);
-  await until("the conversation is followed", () => runtime.followers > 0);
+  const { id: started, runtime } = await followedSession(bench, runtimeOf);
+  id = started;
   talk(runtime);
   await until("the conversation is stored", async () => {
     const { turns } = (await bench.call("GET", `/${id}/conversation`)).body;

@@ -4,7 +4,8 @@ import type { Prompt } from "../../src/contract/prompt.ts";
 import { messageEndOf } from "../../src/contract/prompt-message.ts";
 import { readEvents } from "../../src/contract/sse.ts";
 import type { ConversationPage, ConversationStreamEvent, Turn, TurnPart } from "../../src/contract/turn.ts";
-import { hostRuntimes, type RuntimeHost } from "../helpers/runtime-host.ts";
+import { STORED_AT_ONCE } from "../../src/features/sessions/conversation/store.ts";
+import { followedSession, hostRuntimes, type RuntimeHost } from "../helpers/runtime-host.ts";
 import { type SessionBench, startSessions } from "../helpers/sessions.ts";
 import { until } from "../helpers/until.ts";
 
@@ -18,13 +19,7 @@ beforeAll(async () => {
 afterAll(() => bench.stop());
 
 /** A running session, followed by the server. */
-async function followed(): Promise<{ id: string; runtime: RuntimeHost }> {
-  const { session_id: id } = await bench.create();
-  await bench.becomes(id, "running");
-  const runtime = runtimeOf(id);
-  await until("the conversation is followed", () => runtime.followers > 0);
-  return { id, runtime };
-}
+const followed = () => followedSession(bench, runtimeOf);
 
 async function read(id: string, query = ""): Promise<ConversationPage> {
   const { status, body } = await bench.call("GET", `/${id}/conversation${query}`);
@@ -395,6 +390,20 @@ describe("the stream of a conversation", () => {
     ask(runtime, "3", "three", "third");
     const { events: last } = await events(id, ({ type }) => type === "turn", lastId);
     expect(last.at(-1)).toMatchObject({ turn: { turn_id: expect.stringMatching(/msg_[23]/) } });
+  });
+
+  test("sends each part once, also of more than are read at a time", async () => {
+    const { id, runtime } = await followed();
+    const names = Array.from({ length: 2 * STORED_AT_ONCE + 50 }, (_, index) => `n${index}`);
+    runtime.message({ id: "msg_1", role: "user" });
+    runtime.message({ id: "msg_1a", role: "assistant", parentID: "msg_1" });
+    for (const name of names)
+      runtime.part("msg_1a", { id: name, type: "text", text: name, time: { end: 1 } });
+    await becomes(id, (turns) => allParts(turns).at(-1)?.part_id === names.at(-1));
+    const isLast = (event: ConversationStreamEvent) =>
+      event.type === "part" && event.part.part_id === names.at(-1);
+    const { events: all } = await events(id, isLast);
+    expect(all.flatMap((event) => (event.type === "part" ? event.part.part_id : []))).toEqual(names);
   });
 
   test("reports that a sandbox ended in the middle of an answer, and ends with the session", async () => {
