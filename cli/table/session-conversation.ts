@@ -1,5 +1,6 @@
 import { spec } from "../spec.ts";
 import { TURN_FIELDS } from "./fields.ts";
+import { OWN_ID } from "./session-id.ts";
 
 export const conversation = spec({
   path: ["sessions", "conversation"],
@@ -8,14 +9,7 @@ export const conversation = spec({
   about: [
     "Prints Markdown: the prompts, the answers, and the uses of tools, the oldest first. On a terminal it is shown in a pager. The server keeps the conversation while the session exists; values of the project's secrets are replaced by their names.",
   ],
-  args: [
-    {
-      name: "id",
-      summary:
-        "Its id, or the first digits of it (four or more); in a sandbox, defaults to its own session ($SVC_SESSION_ID)",
-      completes: "session",
-    },
-  ],
+  args: [OWN_ID],
   flags: {
     limit: {
       kind: "integer",

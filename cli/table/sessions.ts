@@ -2,6 +2,7 @@ import type { ProviderName, SessionStatus } from "../../src/contract/session.ts"
 import { bind, type Group, spec } from "../spec.ts";
 import { SAVED_FIELDS, SESSION_FIELDS } from "./fields.ts";
 import { conversation } from "./session-conversation.ts";
+import { ID, OWN_ID } from "./session-id.ts";
 import { abort, answer, chat, prompt, prompts } from "./session-prompts.ts";
 
 const STATUSES = ["all", "provisioning", "running", "stopped", "failed"] as const satisfies readonly (
@@ -9,19 +10,6 @@ const STATUSES = ["all", "provisioning", "running", "stopped", "failed"] as cons
   | "all"
 )[];
 const PROVIDERS = ["docker", "local", "kubernetes"] as const satisfies readonly ProviderName[];
-
-const ID = {
-  name: "id",
-  summary: "Its id, or the first digits of it (four or more)",
-  required: "ask",
-  completes: "session",
-} as const;
-
-const OWN_ID = {
-  name: "id",
-  summary: `${ID.summary}; in a sandbox, defaults to its own session ($SVC_SESSION_ID)`,
-  completes: "session",
-} as const;
 
 const WAIT = {
   wait: { kind: "boolean", summary: "Wait for the outcome (the default)" },

@@ -59,6 +59,8 @@ export const STOP_REASONS = ["user", "idle", "server"] as const;
  */
 export const ACTIVITIES = ["working", "waiting", "idle"] as const;
 export type Activity = (typeof ACTIVITIES)[number];
+/** The answers to a permission request: for this time, for this kind from now on, or not at all. */
+export const PERMISSION_REPLIES = ["once", "always", "reject"] as const;
 /** An answer to a question, in characters. */
 const ANSWER_MAX = 10_000;
 

@@ -173,7 +173,8 @@ function questionOf(value: unknown): Question {
   };
 }
 
-function errorOf(error: unknown): RunError | null {
+/** Parses an error of a message or an event; null if there is none. */
+export function errorOf(error: unknown): RunError | null {
   if (typeof error !== "object" || error === null) return null;
   const name = textField(error, "name") || "Error";
   // an unexpected error of the runtime carries a stack trace: keep its first line

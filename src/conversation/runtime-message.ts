@@ -2,6 +2,7 @@ import { field, numberField, textField } from "../contract/json.ts";
 import { explainRun } from "../contract/runtime.ts";
 import type { PartKind } from "../contract/turn.ts";
 import type { TokensUsed } from "../contract/usage.ts";
+import { errorOf, type RunError } from "./runtime-event.ts";
 import { type ToolUse, toolOf } from "./tools.ts";
 
 /** An id of the runtime; a longer one is not its own. */
@@ -17,7 +18,7 @@ export interface Message {
   isUser: boolean;
   isComplete: boolean;
   finish: string;
-  error: { name: string; message: string } | null;
+  error: RunError | null;
   model: string | null;
   tokens: TokensUsed | null;
   cost: number | null;
@@ -45,14 +46,13 @@ export function messageOf(info: unknown, conversation: string): Message | null {
   const time = field(info, "time");
   const completedAt = numberField(time, "completed");
   const [provider, model] = [textField(info, "providerID"), textField(info, "modelID")];
-  const error = field(info, "error");
   return {
     id,
     turnId: isUser ? id : parentId,
     isUser,
     isComplete: isUser || completedAt !== null,
     finish: textField(info, "finish"),
-    error: isUser || error === undefined || error === null ? null : errorOf(error),
+    error: isUser ? null : errorOf(field(info, "error")),
     model: provider === "" || model === "" ? null : `${provider}/${model}`,
     tokens: tokensOf(field(info, "tokens")),
     // 0: the runtime does not know the model's price
@@ -93,15 +93,9 @@ export function partOf(part: unknown, message: Message): RuntimePart | null {
   };
 }
 
-export function errorOf(error: unknown): { name: string; message: string } {
-  const name = textField(error, "name") || "Error";
-  return { name, message: textField(field(error, "data"), "message") || textField(error, "message") || name };
-}
-
-/** One line of bounded length, without a stack trace. */
-export function sentenceOf({ message }: { message: string }): string {
-  const [line = ""] = explainRun(message).split("\n");
-  return line.trim().slice(0, ERROR_MAX) || "The agent runtime gave no reason.";
+/** What happened, for a person, on one line of bounded length. */
+export function sentenceOf({ message }: RunError): string {
+  return explainRun(message).trim().slice(0, ERROR_MAX) || "The agent runtime gave no reason.";
 }
 
 function tokensOf(tokens: unknown): TokensUsed | null {

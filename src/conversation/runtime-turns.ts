@@ -1,9 +1,8 @@
 import { field, textField } from "../contract/json.ts";
 import type { TurnState } from "../contract/turn.ts";
 import type { TokensUsed } from "../contract/usage.ts";
-import { statusOf } from "./runtime-event.ts";
+import { errorOf, type RunError, statusOf } from "./runtime-event.ts";
 import {
-  errorOf,
   type Message,
   messageOf,
   partOf,
@@ -37,6 +36,11 @@ const TEXTS_MAX = 1_000;
 /** Messages whose parts came first. */
 const EARLY_MAX = 100;
 
+interface Outcome {
+  state: TurnState;
+  error: RunError | null;
+}
+
 interface OpenTurn {
   turnId: string;
   startedAt: number;
@@ -45,7 +49,7 @@ interface OpenTurn {
   /** The run ended since the prompt, or the last answer. */
   hasEnded: boolean;
   /** An error that is not that of an answer. */
-  error: { name: string; message: string } | null;
+  error: RunError | null;
 }
 
 /**
@@ -214,17 +218,11 @@ export class RuntimeTurns {
     };
   }
 
-  #outcomeOf(turn: OpenTurn, last: Message | undefined): { state: TurnState; error: Message["error"] } {
-    if (last?.error)
-      return last.error.name === "MessageAbortedError"
-        ? { state: "aborted", error: null }
-        : { state: "failed", error: last.error };
+  #outcomeOf(turn: OpenTurn, last: Message | undefined): Outcome {
+    if (last?.error) return endedBy(last.error);
     if (last && isFinal(last)) return { state: "done", error: null };
     if (this.#isCurrent(turn) && !turn.hasEnded) return { state: "working", error: null };
-    if (turn.error)
-      return turn.error.name === "MessageAbortedError"
-        ? { state: "aborted", error: null }
-        : { state: "failed", error: turn.error };
+    if (turn.error) return endedBy(turn.error);
     // a run that was aborted between two attempts has no error
     return { state: last?.isComplete && last.finish === "" ? "aborted" : "interrupted", error: null };
   }
@@ -235,6 +233,13 @@ export class RuntimeTurns {
     const at = turns.findIndex((turn) => turn.turnId === turnId);
     return turns.slice(at + 1).every(({ answers }) => answers.size === 0);
   }
+}
+
+/** The runtime reports an abort as an error. */
+function endedBy(error: RunError): Outcome {
+  return error.name === "MessageAbortedError"
+    ? { state: "aborted", error: null }
+    : { state: "failed", error };
 }
 
 /** Whether the model ended its answer: it did not stop for a tool. */

@@ -1,4 +1,4 @@
-import type { Session, WaitingFor } from "../../../src/contract/session.ts";
+import { PERMISSION_REPLIES, type Session, type WaitingFor } from "../../../src/contract/session.ts";
 import { CliError, usage } from "../../failure.ts";
 import { choose, text } from "../../prompt.ts";
 import type { Handler } from "../../spec.ts";
@@ -6,8 +6,6 @@ import type * as table from "../../table/session-prompts.ts";
 import { oneLine } from "../../text.ts";
 import { findSession } from "./reference.ts";
 import { shortId, waitingText } from "./show-session.ts";
-
-const REPLIES = ["once", "always", "reject"] as const;
 
 export const answer: Handler<typeof table.answer> = async (context, { args }) => {
   const { out } = context;
@@ -31,7 +29,8 @@ export const answer: Handler<typeof table.answer> = async (context, { args }) =>
 
 /** Asks on the terminal. */
 async function ask({ kind, questions }: WaitingFor, request: string): Promise<string> {
-  const labels = kind === "permission" ? REPLIES : (questions[0]?.options.map(({ label }) => label) ?? []);
+  const labels =
+    kind === "permission" ? PERMISSION_REPLIES : (questions[0]?.options.map(({ label }) => label) ?? []);
   const isOpen = kind === "question" && (labels.length === 0 || questions[0]?.custom === true);
   if (isOpen) return await text(request, "", new AbortController().signal);
   return await choose(
@@ -48,7 +47,7 @@ function answerTo({ kind, questions }: WaitingFor, given: string): string | stri
       "Answer them on the session's page, or in `svc sessions chat`.",
     );
   }
-  if (REPLIES.some((reply) => reply === given)) return given;
+  if (PERMISSION_REPLIES.some((reply) => reply === given)) return given;
   throw usage(
     `Not an answer to a permission request: ${oneLine(given).slice(0, 100)}`,
     "Answer once, always or reject.",

@@ -1,4 +1,5 @@
 import type { ConversationPage, Turn, TurnPart } from "../../../src/contract/turn.ts";
+import { joinTurns } from "../../../src/conversation/join-turns.ts";
 import { DAEMON_MARK } from "../../../src/conversation/text.ts";
 import { CliError } from "../../failure.ts";
 import type { Handler } from "../../spec.ts";
@@ -21,7 +22,7 @@ export const conversation: Handler<typeof table.conversation> = async (context, 
 
 /** The last turns, whole, in order. */
 async function readTurns({ api, path }: Found, limit: number): Promise<Turn[]> {
-  let turns: Turn[] = [];
+  let turns: readonly Turn[] = [];
   let cursor: string | undefined;
   do {
     const page = await api.call<ConversationPage>({
@@ -30,19 +31,11 @@ async function readTurns({ api, path }: Found, limit: number): Promise<Turn[]> {
     });
     if (!Array.isArray(page.turns))
       throw new CliError("unexpected_response", "The host sent a conversation without turns.");
-    turns = join(page.turns, turns);
+    turns = joinTurns(page.turns, turns);
     cursor = page.next_cursor;
     // the first turn may have earlier parts on the next page
   } while (cursor !== undefined && turns.length <= limit);
   return turns.slice(-limit);
-}
-
-/** Puts an earlier page before the turns that were read: both may have parts of the same turn. */
-function join(earlier: readonly Turn[], later: readonly Turn[]): Turn[] {
-  const [last] = earlier.slice(-1);
-  const [first, ...rest] = later;
-  if (!last || !first || last.turn_id !== first.turn_id) return [...earlier, ...later];
-  return [...earlier.slice(0, -1), { ...first, parts: [...last.parts, ...first.parts] }, ...rest];
 }
 
 async function* markdown(turns: readonly Turn[], hasDetails: boolean): AsyncGenerator<string> {

@@ -1,6 +1,7 @@
 import { CONVERSATION_ID } from "../../contract/conversation.ts";
 import { arrayOf, field } from "../../contract/json.ts";
 import { messageEndOf } from "../../contract/prompt-message.ts";
+import type { PERMISSION_REPLIES } from "../../contract/session.ts";
 import {
   type Ask,
   askOf,
@@ -60,7 +61,7 @@ export async function readProgress(
 export async function answerAsk(
   daemon: Daemon,
   ask: Ask,
-  reply: { answers: string[][] } | { reply: "once" | "always" | "reject" },
+  reply: { answers: string[][] } | { reply: (typeof PERMISSION_REPLIES)[number] },
 ): Promise<boolean> {
   return (await callRuntime(daemon, "POST", `/${ask.kind}/${ask.id}/reply`, reply)) !== undefined;
 }

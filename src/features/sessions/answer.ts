@@ -1,5 +1,5 @@
 import { SvcError } from "../../contract/errors.ts";
-import type { AnswerBody } from "../../contract/session.ts";
+import { type AnswerBody, PERMISSION_REPLIES } from "../../contract/session.ts";
 import type { Ask } from "../../conversation/runtime-event.ts";
 import type { Deps } from "../../deps.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
@@ -7,8 +7,6 @@ import { isWithinReach } from "../../jobs/places.ts";
 import { answerAsk, readAsks } from "./agent.ts";
 import { findSession } from "./read.ts";
 import { reachSession } from "./row.ts";
-
-const REPLIES = ["once", "always", "reject"] as const;
 
 /**
  * Answers what an agent waits for: a permission request, or questions.
@@ -44,11 +42,11 @@ function notWaiting(message: string): SvcError {
 /** @throws validation_failed if it is no answer to this request */
 function replyTo(ask: Ask, answer: AnswerBody["answer"]): Parameters<typeof answerAsk>[2] {
   if (ask.kind === "permission") {
-    const reply = REPLIES.find((each) => each === answer);
+    const reply = PERMISSION_REPLIES.find((each) => each === answer);
     if (reply) return { reply };
     throw new SvcError(
       "validation_failed",
-      `answer must be ${REPLIES.join(", ")}: the agent asks for a permission.`,
+      `answer must be ${PERMISSION_REPLIES.join(", ")}: the agent asks for a permission.`,
     );
   }
   const answers = typeof answer === "string" ? [[answer]] : answer;

@@ -2,6 +2,7 @@ import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { Session } from "../../../../src/contract/session.ts";
 import type { ConversationPage, Turn, TurnPart } from "../../../../src/contract/turn.ts";
+import { joinTurns } from "../../../../src/conversation/join-turns.ts";
 import { call } from "../../../api/call.ts";
 import { useGet } from "../../../api/get.ts";
 import { path } from "../../../api/path.ts";
@@ -40,7 +41,7 @@ export function useStored(session: Session, chat: Chat, state: ChatState): Store
   if (seen.isLive !== isLive) setSeen({ isLive, at: Date.now() });
   const isAlone = !isLive && list.data !== undefined && list.dataUpdatedAt >= seen.at;
   const all = useMemo(
-    () => (list.data?.pages ?? []).reduce<readonly Turn[]>((later, { turns }) => join(turns, later), []),
+    () => (list.data?.pages ?? []).reduce<readonly Turn[]>((later, { turns }) => joinTurns(turns, later), []),
     [list.data],
   );
   // biome-ignore lint/correctness/useExhaustiveDependencies: the chat has other turns when its items change
@@ -116,14 +117,6 @@ function useIsMore(
 
 const conversationPath = (projectId: string, sessionId: string): string =>
   path`/projects/${projectId}/sessions/${sessionId}/conversation`;
-
-/** Puts an earlier page before the turns that are known: both may have parts of the same turn. */
-function join(earlier: readonly Turn[], later: readonly Turn[]): readonly Turn[] {
-  const last = earlier.at(-1);
-  const [first, ...rest] = later;
-  if (!last || !first || last.turn_id !== first.turn_id) return [...earlier, ...later];
-  return [...earlier.slice(0, -1), { ...first, parts: [...last.parts, ...first.parts] }, ...rest];
-}
 
 /** The turns before the live chat. That may begin in the middle of a turn, which then continues there. */
 function withoutLive(turns: readonly Turn[], chat: Chat): readonly Turn[] {

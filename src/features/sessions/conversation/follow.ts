@@ -55,11 +55,12 @@ export async function followConversation(
     for await (const { data } of readEvents(await streamRuntimeEvents(daemon, until))) {
       clearTimeout(silence);
       silence = setTimeout(fail, SILENT_MS, new Error("the runtime is silent"));
-      if (activity) activity.applyEvent(parseJson(data));
+      const event = parseJson(data);
+      if (activity) activity.applyEvent(event);
       else activity = await readActivity(daemon);
       if (activity) store.note(activity);
       // the first event, and those before the conversation exists, have no part of it
-      if (turns) turns.applyEvent(parseJson(data));
+      if (turns) turns.applyEvent(event);
       else turns = await readRuntimeTurns(daemon);
       if (turns) store.schedule(turns);
     }
