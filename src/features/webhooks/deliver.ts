@@ -92,7 +92,7 @@ function isSame({ deliveryId, attempts }: DeliveryRow) {
   );
 }
 
-/** Records the result of an attempt: in the log, and what follows for the webhook. */
+/** Records the result of an attempt, in one transaction: in the log, and what follows for the webhook. */
 export async function settle(
   deps: Deps,
   { webhook, delivery }: Claimed,
@@ -104,26 +104,33 @@ export async function settle(
     ? null
     : nextAttempt(delivery.attempts, { now, retryAfter, random: Math.random() });
   const isOver = isDelivered || again === null;
-  // the delivery first: with the webhook's row locked, this could deadlock with a deletion
-  await deps.db
-    .update(webhookDeliveries)
-    .set({
-      ...(isOver && { status: isDelivered ? ("delivered" as const) : ("failed" as const) }),
-      nextAttemptAt: again,
-      ...{ statusCode, durationMs, response, error },
-    })
-    .where(isSame(delivery));
-  if (isDelivered)
-    return await release(deps.db, webhook, { failingSince: null, failures: 0, notBefore: null });
   const failures = webhook.failures + 1;
   const failingSince = webhook.failingSince ?? now;
   const reason = outcome.disable ?? (isGivenUp(failingSince, now) ? gaveUp(failingSince, error) : null);
-  await release(deps.db, webhook, {
-    ...{ failingSince, failures },
-    notBefore: pauseUntil(failures, { now, retryAfter }),
-    ...(reason !== null && { isEnabled: false, disabledReason: reason }),
+  await deps.db.transaction(async (tx) => {
+    // the webhook first, as a deletion locks them
+    await release(
+      tx,
+      webhook,
+      isDelivered
+        ? { failingSince: null, failures: 0, notBefore: null }
+        : {
+            ...{ failingSince, failures },
+            notBefore: pauseUntil(failures, { now, retryAfter }),
+            ...(reason !== null && { isEnabled: false, disabledReason: reason }),
+          },
+    );
+    await tx
+      .update(webhookDeliveries)
+      .set({
+        ...(isOver && { status: isDelivered ? ("delivered" as const) : ("failed" as const) }),
+        nextAttemptAt: again,
+        ...{ statusCode, durationMs, response, error },
+      })
+      .where(isSame(delivery));
+    if (!isDelivered && reason !== null)
+      await cancelPending(tx, webhook.webhookId, "The webhook was disabled.");
   });
-  if (reason !== null) await cancelPending(deps.db, webhook.webhookId, "The webhook was disabled.");
 }
 
 /** Ends a claim without a result: the attempt is made again. */
