@@ -1,20 +1,22 @@
 import { nearest } from "../src/contract/nearest.ts";
 import { usage } from "./failure.ts";
 import { choose, DATA, GLOBAL, type Option, readFlags, tokenize, type Word } from "./flags.ts";
-import { hintFor, notYet, PLANNED } from "./guesses.ts";
+import { hintFor, hintInGroup, notYet } from "./guesses.ts";
+import { EXTRA_HINTS } from "./hints.ts";
+import { takeFields } from "./json-fields.ts";
+import { entryOf, type Found, lookUp, type Table } from "./lookup.ts";
 import {
   type Arg,
   type Command,
-  commandOf,
   type Flag,
   type Flags,
   type FlagsOf,
   type Group,
   isGroup,
-  namesOf,
   type Spec,
   type Values,
 } from "./spec.ts";
+import { PLANNED } from "./words.ts";
 
 export interface DataFlags {
   json: boolean;
@@ -36,8 +38,6 @@ export type Parsed =
       data: DataFlags;
     };
 
-type Table = readonly (Group | Command)[];
-
 /**
  * Parses a command line by the table. Flags may be anywhere, as `--flag value` or `--flag=value`; `--` ends them.
  * @throws CliError `usage` for anything else, with the nearest valid name.
@@ -47,27 +47,31 @@ export function parse(table: Table, argv: readonly string[], canAsk: () => boole
   const wantsHelp = options.some((option) => option.name === "help" || option.name === "h");
   const path = words.filter((word) => !word.literal).map((word) => word.value);
   const found = find(table, path, words.length > path.length, options);
-  if (found === null || isGroup(found)) {
-    if (wantsHelp) return { kind: "help", of: found };
+  if (found === null || isGroup(found.node)) {
+    if (wantsHelp) return { kind: "help", of: found?.node ?? null };
     if (found === null && options.some((option) => option.name === "version" || option.name === "V")) {
       return { kind: "version" };
     }
     readFlags(options, GLOBAL, "svc");
-    return found === null ? { kind: "help", of: null } : { kind: "bare", of: found };
+    return found === null || !isGroup(found.node)
+      ? { kind: "help", of: null }
+      : { kind: "bare", of: found.node };
   }
-  if (wantsHelp) return { kind: "help", of: found };
-  const { spec } = found;
+  const command = found.node;
+  if (wantsHelp) return { kind: "help", of: command };
+  const { spec } = command;
   const name = `svc ${spec.path.join(" ")}`;
   const own = { ...spec.flags, ...(spec.fields ? DATA : {}) };
   // Tokenized again: a short flag may mean something else in another command.
-  const line = tokenize([found], argv);
+  const tokens = tokenize([command], argv);
+  const line = takeFields(spec, { ...tokens, words: tokens.words.slice(found.taken) });
   const { values, given } = readFlags(line.options, { ...own, ...GLOBAL }, name);
   const data = readData(values, spec, name);
-  const args = readArgs(spec, line.words.slice(spec.anyName ? 0 : spec.path.length), name, canAsk);
+  const args = readArgs(spec, line.words, name, canAsk);
   requireFlags(spec.flags, given, name);
   return {
     kind: "run",
-    command: found,
+    command,
     args,
     flags: values,
     globals: values as FlagsOf<typeof GLOBAL>,
@@ -80,41 +84,32 @@ function find(
   path: readonly string[],
   more: boolean,
   options: readonly Option[],
-): Group | Command | null {
-  const [first, second] = path;
+): Found | null {
+  const [first, ...rest] = path;
   if (first === undefined) {
     if (more) throw usage("A command is missing before `--`.", "svc help lists the commands.");
     return null;
   }
-  const node =
-    table.find((each) => (isGroup(each) ? each.name === first : namesOf(each.spec).includes(first))) ??
-    newProject(table, path, options);
-  if (!isGroup(node)) return node;
-  if (second === undefined) return node;
-  const command = commandOf(node, path.slice(1));
-  if (command) return command;
-  const names = node.commands.flatMap((each) => namesOf(each.spec));
-  throw unknown(
-    "command",
-    `svc ${node.name} ${second}`,
-    nearest(second, names),
-    `svc ${node.name}`,
-    `svc ${node.name} --help`,
-  );
+  const found = lookUp(table, path);
+  if (found !== undefined) return found;
+  const group = entryOf(table, first);
+  if (group === undefined || !isGroup(group)) return { node: newProject(table, path, options), taken: 0 };
+  throw usage(`Unknown command: svc ${first} ${rest[0]}`, hintInGroup(table, group, rest));
 }
 
 /**
  * Treats an unknown word as the name of a new project, unless it is like a command (contract: `svc <word>`).
  * @throws CliError `usage`
  */
-function newProject(table: Table, [word = "", ...rest]: readonly string[], options: readonly Option[]) {
+function newProject(table: Table, path: readonly string[], options: readonly Option[]) {
+  const [word = "", ...rest] = path;
   if (PLANNED.has(word)) {
     throw usage(
       notYet(`svc ${word}`),
       "`svc help` lists the commands, and `svc version` prints the version.",
     );
   }
-  const hint = hintFor(table, word, rest);
+  const hint = hintFor(table, path);
   const command = table.find((each): each is Command => !isGroup(each) && each.spec.anyName === true);
   const isName = hint === undefined && rest.length === 0 && PROJECT_NAME.test(word);
   if (isName && command?.spec.anyName && fits(options, command.spec)) return command;
@@ -128,13 +123,6 @@ function fits(options: readonly Option[], { flags }: Spec): boolean {
   const known: [string, Flag][] = Object.entries({ ...flags, ...DATA, ...GLOBAL });
   return options.every(({ name }) =>
     known.some(([long, { short }]) => long !== "help" && (name === long || name === short)),
-  );
-}
-
-function unknown(what: string, word: string, guess: string | undefined, prefix: string, help: string) {
-  return usage(
-    `Unknown ${what}: ${word}`,
-    guess === undefined ? `Run \`${help}\` for the list.` : `Did you mean \`${prefix} ${guess}\`?`,
   );
 }
 
@@ -177,12 +165,17 @@ function readArgs(spec: Spec, words: readonly Word[], command: string, canAsk: (
   }
   const [extra] = rest;
   if (extra !== undefined) {
-    throw usage(
-      `${command} does not take \`${extra}\`.`,
-      spec.args.length === 0 ? "It takes no arguments." : `Usage: ${usageLine(spec)}`,
-    );
+    throw usage(`${command} does not take \`${extra}\`.`, extraHint(spec, command, extra));
   }
   return values;
+}
+
+function extraHint(spec: Spec, command: string, extra: string): string {
+  // gh's -q is --jq
+  if (/^[.[]/.test(extra) && spec.fields) return "To filter the JSON: `--jq <expression>`.";
+  return (
+    EXTRA_HINTS[command] ?? (spec.args.length === 0 ? "It takes no arguments." : `Usage: ${usageLine(spec)}`)
+  );
 }
 
 function missingArg(arg: Arg, spec: Spec, command: string) {

@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { nearest } from "../src/contract/nearest.ts";
 import { usage } from "./failure.ts";
+import { FLAG_HINTS } from "./hints.ts";
 import { type Command, type Flag, type Flags, type Group, isGroup, type Values } from "./spec.ts";
 
 /** Flags of every command. */
@@ -66,6 +67,8 @@ export interface Word {
   value: string;
   /** After `--`: not a command name. */
   literal: boolean;
+  /** The option without a value that is directly before the word. */
+  after?: Option;
 }
 
 /**
@@ -99,16 +102,22 @@ export function tokenize(
   const options: Option[] = [];
   const words: Word[] = [];
   let literal = false;
+  let after: Option | undefined;
   for (const token of tokens) {
+    const before = after;
+    after = undefined;
     if (token.kind === "option-terminator") literal = true;
-    else if (token.kind === "positional") words.push({ value: token.value, literal });
-    else {
-      options.push({
+    else if (token.kind === "positional") {
+      words.push({ value: token.value, literal, ...(before && { after: before }) });
+    } else {
+      const option = {
         name: token.name,
         raw: token.rawName,
         value: token.value,
         inline: token.inlineValue === true,
-      });
+      };
+      options.push(option);
+      if (option.value === undefined) after = option;
     }
   }
   return { options, words };
@@ -152,14 +161,16 @@ function entryOf({ name }: Option, flags: Flags): [name: string, flag: Flag] | u
 function unknownFlag(option: Option, flags: Flags, command: string) {
   const names = Object.entries(flags).flatMap(([name, flag]) => [name, ...(flag.aliases ?? [])]);
   const guessed = Object.entries(flags).find(([, flag]) => flag.guesses?.includes(option.name));
+  const known = FLAG_HINTS[`${command} ${option.raw}`] ?? FLAG_HINTS[option.raw];
+  const [, other] = /^--([a-z-]+)/.exec(known ?? "") ?? [];
+  if (known !== undefined && other === undefined) return usage(`Unknown flag: ${option.raw}`, known);
+  const isThere = other !== undefined && Object.hasOwn(flags, other);
   const guess = guessed?.[0] ?? (option.name.length > 1 ? nearest(option.name, names) : undefined);
-  const hint =
-    option.raw === "-v"
-      ? "`svc version` prints the version."
-      : guess === undefined
-        ? `Run \`${command} --help\` for the list.`
-        : `Did you mean \`--${guess}\`?`;
-  return usage(`Unknown flag: ${option.raw}`, hint);
+  const meant = isThere ? known : guess === undefined ? undefined : `--${guess}`;
+  return usage(
+    `Unknown flag: ${option.raw}`,
+    meant === undefined ? `Run \`${command} --help\` for the list.` : `Did you mean \`${meant}\`?`,
+  );
 }
 
 function readValue(option: Option, flag: Flag, flags: Flags, command: string): unknown {

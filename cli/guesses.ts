@@ -1,21 +1,48 @@
 import { editDistance, nearest } from "../src/contract/nearest.ts";
-import { type Command, type Group, isGroup, lastWord, nameOf, namesOf } from "./spec.ts";
-
-type Table = readonly (Group | Command)[];
+import { HINTS } from "./hints.ts";
+import { commandOf, entryOf, lookUp, type Table } from "./lookup.ts";
+import { type Group, isGroup, lastWord, nameOf, namesOf } from "./spec.ts";
+import { DELETING, PLANNED, PROGRAMS, PROJECT_NAMES, READING, SYNONYMS } from "./words.ts";
 
 /**
- * The hint for a first word that is not a command but is like one: a word of other tools, a command without its group, or a
- * typo. Such a word is never the name of a new project, and nothing runs.
- * @param rest the other words of the line
+ * The hint for a line whose first word is not a command but is like one: a word of other tools, a command without its group,
+ * or a typo. Such a word is never the name of a new project, and nothing runs.
  */
-export function hintFor(table: Table, word: string, rest: readonly string[]): string | undefined {
-  const wanted = word.toLowerCase();
-  if (Object.hasOwn(GUESSES, wanted)) return suggest(table, GUESSES[wanted] ?? "", rest);
-  const inGroups = groupCommands(table, wanted);
-  if (inGroups.length > 0) return `Did you mean ${inGroups.slice(0, SHOWN).map(quoted).join(" or ")}?`;
-  if (PROJECT_NAMES.has(wanted)) return undefined;
-  const near = nearest(wanted, namesIn(table)) ?? [...PLANNED].find((name) => isTypo(wanted, name));
+export function hintFor(table: Table, path: readonly string[]): string | undefined {
+  const words = path
+    .map((word) => word.toLowerCase())
+    .flatMap((word, at) => (at === 0 ? word.split(":") : word));
+  const [first = "", ...rest] = words;
+  const second = rest[0] ?? "";
+  if (first === "git")
+    return /^[a-z-]{2,20}$/.test(second) ? didYouMean([`git ${second}`]) : "git runs without svc.";
+  if (PROGRAMS.has(first) && rest.length > 0) return answerTo(table, rest);
+  if (/\s/.test(first)) return `To give an agent this task: \`svc sessions new --prompt <text>\`.`;
+  const known = hintOf(table, words) ?? swapped(table, words) ?? hintOf(table, [first], rest);
+  if (known !== undefined) return known;
+  const group = entryOf(table, first);
+  if (group !== undefined) return answerTo(table, words);
+  const inGroups = groupCommands(table, first);
+  if (inGroups.length > 0) return didYouMean(inGroups.slice(0, SHOWN));
+  if (PROJECT_NAMES.has(first)) return undefined;
+  const near = typoOf(first, namesIn(table)) ?? [...PLANNED].find((name) => isTypo(first, name));
   return near === undefined ? undefined : suggest(table, `svc ${near}`, rest);
+}
+
+/** The hint for a word that is not a command of the group. */
+export function hintInGroup(table: Table, group: Group, [word = ""]: readonly string[]): string {
+  const hint = hintOf(table, [group.name, word]);
+  if (hint !== undefined) return hint;
+  const list = commandOf(group, ["ls"]);
+  if (READING.has(word) && list) return didYouMean([`svc ${group.name} ${lastWord(list.spec)}`]);
+  if (/^#?\d+$/.test(word) && group.name === "checks") return didYouMean([`svc cr checks ${word}`]);
+  const synonyms = Object.keys(SYNONYMS).filter((verb) => commandOf(group, [verb]));
+  const names = [...group.commands.flatMap(({ spec }) => namesOf(spec)), ...synonyms];
+  // a word of another group, or of another tool, is not a typo
+  const near = isVerb(table, word) ? undefined : typoOf(word, names);
+  const meant = near === undefined ? undefined : commandOf(group, near.split(" "));
+  if (meant === undefined) return `Run \`svc ${group.name} --help\` for the list.`;
+  return didYouMean([`svc ${group.name} ${lastWord(meant.spec)}`]);
 }
 
 /** Suggestions in one hint. */
@@ -23,69 +50,47 @@ const SHOWN = 4;
 /** A short word is near too many others. */
 const isTypo = (word: string, name: string): boolean => name.length > 4 && editDistance(word, name) <= 2;
 
-/** Usual names of projects, although commands begin with them. */
-const PROJECT_NAMES: ReadonlySet<string> = new Set(["web"]);
+/** The answer to the line of another program, or to one in another case: as svc would read it. */
+function answerTo(table: Table, path: readonly string[]): string | undefined {
+  const found = lookUp(table, path);
+  if (found !== undefined) {
+    const { node } = found;
+    return didYouMean([`svc ${isGroup(node) ? node.name : node.spec.path.join(" ")}`]);
+  }
+  const [first = "", ...rest] = path;
+  const group = entryOf(table, first);
+  return group !== undefined && isGroup(group) ? hintInGroup(table, group, rest) : hintFor(table, path);
+}
 
-/** Commands of the specification and of other versions, which this version may not have. */
-export const PLANNED: ReadonlySet<string> = new Set([
-  ...["self-host", "update", "uninstall", "channels", "connectors", "usage", "webhooks", "models"],
-  ...["network", "demo", "checks", "budgets", "audit", "members", "tokens", "rules"],
-]);
+function hintOf(table: Table, line: readonly string[], rest: readonly string[] = []): string | undefined {
+  const words = line.slice(0, 2).join(" ");
+  return Object.hasOwn(HINTS, words) ? suggest(table, HINTS[words] ?? "", rest) : undefined;
+}
 
-const NO_SHELL =
-  "There is no shell in a sandbox. `svc sessions chat <id>` talks to its agent, `svc sessions preview <id>` opens a port.";
+/** `list prs`, `create session`: the verb before its noun. A verb that reads, without a name, lists. */
+function swapped(table: Table, [verb = "", noun = "", name]: readonly string[]): string | undefined {
+  if (!isVerb(table, verb) || noun === "") return undefined;
+  const meant = READING.has(verb) && name === undefined ? "ls" : verb;
+  const group = entryOf(table, noun);
+  if (group !== undefined && isGroup(group)) return answerTo(table, [group.name, meant]);
+  const other = Object.hasOwn(HINTS, noun) ? HINTS[noun] : undefined;
+  return other !== undefined && /^svc \w+$/.test(other) ? suggest(table, other, [meant]) : undefined;
+}
 
-/**
- * Words of git, gh, docker and other tools, with the command that does it. A command begins with `svc` or `git`; anything
- * else is a sentence.
- */
-export const GUESSES: Readonly<Record<string, string>> = {
-  // change requests
-  ...words(
-    "svc cr",
-    "pr prs mr mrs crs pull-request merge-request change-request change-requests review reviews",
-  ),
-  // signing in and out
-  ...words("svc login", "auth signin sign-in authenticate register signup sign-up account"),
-  ...words("svc logout", "signout sign-out"),
-  ...words("svc whoami", "me user who id identity"),
-  // resources under another name
-  ...words("svc projects", "project proj workspace workspaces"),
-  ...words("svc repo", "repository repositories repos"),
-  ...words("svc sessions", "session agent agents sandbox sandboxes task tasks job jobs"),
-  ...words("svc secrets", "secret vars variables vault"),
-  ...words("svc env", "environment dotenv"),
-  ...words("svc triggers", "trigger cron schedule schedules automations"),
-  ...words("svc apps", "app deployment deployments site sites"),
-  ...words("svc hosts", "host remote remotes server servers context contexts config configuration settings"),
-  // verbs
-  ...words("svc ship", "push publish upload"),
-  ...words("svc ship --commit", "commit save"),
-  ...words("svc init", "setup set-up scaffold bootstrap"),
-  ...words("svc help", "man commands docs"),
-  ...words("svc completion", "completions autocomplete"),
-  ...words("svc self-host", "selfhost"),
-  ...words("svc self-host start", "serve up daemon"),
-  ...words("svc update", "upgrade self-update"),
-  ...words("svc uninstall", "purge"),
-  // git does it
-  ...words("git clone", "clone"),
-  ...words("git pull", "pull"),
-  ...words("git fetch", "fetch sync"),
-  ...words("git switch", "checkout"),
-  ...words("git log", "history"),
-  status:
-    "For a session: `svc sessions info <id>`. For a change request: `svc cr show <cr>`. For your sign-in: `svc whoami`.",
-  ...words(NO_SHELL, "exec shell ssh bash"),
-  branch: "To list branches: `svc repo branches`. To create one: `git switch -c <name>`.",
-  ...words("svc has no issues; a change request has comments: `svc cr comments <cr>`.", "issue issues"),
-  test: 'svc runs no tests. An agent in a session does: `svc sessions new --prompt "Run the tests"`.',
-  build: "Apps are built when they are deployed: `svc apps deploy <slug>`.",
-  install: "`svc init` sets up a repository; `svc projects new` connects one.",
-};
+/** Whether a word is a verb of svc or of another tool. */
+function isVerb(table: Table, word: string): boolean {
+  return (
+    Object.hasOwn(SYNONYMS, word) ||
+    READING.has(word) ||
+    table.some((each) => isGroup(each) && each.commands.some(({ spec }) => namesOf(spec).includes(word)))
+  );
+}
 
-function words(command: string, list: string): Record<string, string> {
-  return Object.fromEntries(list.split(" ").map((word) => [word, command]));
+/** The name that was mistyped. To delete something must not be the answer to a word that could be another. */
+function typoOf(word: string, names: readonly string[]): string | undefined {
+  const isSafe = (name: string) =>
+    !DELETING.has(name) || (word.length > 4 && word[0] === name[0] && editDistance(word, name) === 1);
+  return nearest(word, names.filter(isSafe));
 }
 
 function suggest(table: Table, guess: string, rest: readonly string[]): string {
@@ -93,9 +98,10 @@ function suggest(table: Table, guess: string, rest: readonly string[]): string {
   if (program !== "git" && program !== "svc") return guess;
   if (program === "svc" && PLANNED.has(name) && !namesIn(table).includes(name)) return notYet(guess);
   const group = table.find((each): each is Group => isGroup(each) && each.name === name);
-  const command = group?.commands.find(({ spec }) => namesOf(spec).includes(rest[0] ?? ""));
-  const full = command && more.length === 0 ? `${guess} ${lastWord(command.spec)}` : guess;
-  return `Did you mean \`${full}\`?`;
+  if (group === undefined || more.length > 0 || rest.length === 0) return didYouMean([guess]);
+  const command = commandOf(group, rest);
+  if (command !== undefined) return didYouMean([`${guess} ${lastWord(command.spec)}`]);
+  return hintInGroup(table, group, rest);
 }
 
 /** The sentence for a command that this version does not have. */
@@ -105,7 +111,8 @@ export const notYet = (command: string): string => `\`${command}\` is not part o
 function groupCommands(table: Table, word: string): string[] {
   const all = table.filter(isGroup).flatMap((group) => group.commands.map(({ spec }) => ({ group, spec })));
   const exact = all.filter(({ spec }) => [lastWord(spec), ...(spec.aliases ?? [])].includes(word));
-  const found = exact.length > 0 ? exact : all.filter(({ spec }) => namesOf(spec).includes(word));
+  const found =
+    exact.length > 0 ? exact : all.filter(({ group, spec }) => commandOf(group, [word])?.spec === spec);
   return found.map(({ group, spec }) => `svc ${group.name} ${lastWord(spec)}`);
 }
 
@@ -115,4 +122,5 @@ const namesIn = (table: Table): string[] =>
     return each.spec.hidden || each.spec.anyName ? [] : namesOf(each.spec);
   });
 
-const quoted = (text: string): string => `\`${text}\``;
+const didYouMean = (commands: readonly string[]): string =>
+  `Did you mean ${commands.map((each) => `\`${each}\``).join(" or ")}?`;

@@ -132,9 +132,4 @@ export const isGroup = (node: Group | Command): node is Group => "commands" in n
 export const nameOf = (node: Group | Command): string => (isGroup(node) ? node.name : lastWord(node.spec));
 /** The command's name within its group: one word, or two such as `env ls`. */
 export const lastWord = (it: Spec): string => it.path.slice(1).join(" ") || it.path[0];
-/** The command of a group that the words name: two words first, such as `env ls`. */
-export function commandOf(group: Group, [first = "", second]: readonly string[]): Command | undefined {
-  const named = (name: string) => group.commands.find((each) => namesOf(each.spec).includes(name));
-  return (second === undefined ? undefined : named(`${first} ${second}`)) ?? named(first);
-}
 export const namesOf = (it: Spec): string[] => [lastWord(it), ...(it.aliases ?? []), ...(it.guesses ?? [])];

@@ -16,6 +16,7 @@ import { env, secrets } from "./table/secrets.ts";
 import { selfHost } from "./table/self-host.ts";
 import { sessions } from "./table/sessions.ts";
 import { shipping } from "./table/ship.ts";
+import { status } from "./table/status.ts";
 import { tools } from "./table/tools.ts";
 import { triggers } from "./table/triggers.ts";
 import { usage } from "./table/usage.ts";
@@ -42,6 +43,7 @@ export const TABLE: readonly (Group | Command)[] = [
   ...initializing,
   ...trying,
   ...shipping,
+  status,
   ...account,
   ...installing,
   ...tools,

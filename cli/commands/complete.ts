@@ -9,18 +9,17 @@ import { configPath, listHosts, readConfig } from "../config.ts";
 import { type Context, makeContext } from "../context.ts";
 import { CliError } from "../failure.ts";
 import { DATA, GLOBAL } from "../flags.ts";
+import { commandOf, entryOf } from "../lookup.ts";
 import { makeOutput } from "../output.ts";
 import {
   type Command,
   type Completes,
-  commandOf,
   type Flag,
   type Flags,
   type Group,
   type Handler,
   isGroup,
   lastWord,
-  namesOf,
 } from "../spec.ts";
 import type * as table from "../table/tools.ts";
 import { TABLE } from "../table.ts";
@@ -119,8 +118,7 @@ function walk(words: readonly string[]): Walked {
 function step(walked: Walked, word: string): void {
   const { node } = walked;
   if (node === null) {
-    walked.node =
-      TABLE.find((each) => (isGroup(each) ? each.name === word : namesOf(each.spec).includes(word))) ?? null;
+    walked.node = entryOf(TABLE, word) ?? null;
     if (walked.node === null) walked.rest.push(word);
   } else if (isGroup(node)) {
     const command = commandOf(node, [...walked.rest, word]);
@@ -210,7 +208,7 @@ function topics(rest: readonly string[]): Candidate[] {
     );
     return [...names, ...Object.keys(TOPICS)].map((value) => ({ value }));
   }
-  const group = TABLE.find((each) => isGroup(each) && each.name === first);
+  const group = entryOf(TABLE, first);
   return group && isGroup(group) ? commandWords(group, rest.slice(1)) : [];
 }
 

@@ -1,38 +1,35 @@
 import { nearest } from "../../src/contract/nearest.ts";
 import { usage } from "../failure.ts";
 import { helpFor } from "../help.ts";
-import { type Command, type Group, type Handler, isGroup, nameOf, namesOf } from "../spec.ts";
+import { entryOf, lookUp } from "../lookup.ts";
+import { type Handler, isGroup, nameOf } from "../spec.ts";
 import type * as tools from "../table/tools.ts";
 import { TABLE } from "../table.ts";
 import { TOPICS } from "../topics.ts";
 
 export const help: Handler<typeof tools.help> = async ({ system }, { args }) => {
-  const [first, second, ...rest] = args["topic-or-command"];
+  const words = args["topic-or-command"];
+  const [first, ...rest] = words;
   if (first === undefined) return system.stdout.write(helpFor(null));
-  const topic = second === undefined ? TOPICS[first] : undefined;
+  const topic = rest.length === 0 ? TOPICS[first] : undefined;
   if (topic !== undefined) return system.stdout.write(topic);
-  const node = lookUp(TABLE, first, "");
-  if (second === undefined) return system.stdout.write(helpFor(node));
-  if (!isGroup(node)) throw unknown([first, second, ...rest], undefined);
-  // a command may have two words
-  const name = [second, ...rest].join(" ");
-  await system.stdout.write(helpFor(lookUp(node.commands, name, `${first} `)));
+  const found = lookUp(TABLE, words);
+  if (found?.taken !== words.length) throw unknown(words);
+  await system.stdout.write(helpFor(found.node));
 };
 
-function lookUp(nodes: readonly (Group | Command)[], word: string, prefix: string): Group | Command {
-  const found = nodes.find((node) =>
-    isGroup(node) ? node.name === word : namesOf(node.spec).includes(word),
-  );
-  if (found) return found;
-  const names = nodes.filter((node) => isGroup(node) || !(node.spec.hidden || node.spec.anyName)).map(nameOf);
-  const guess = nearest(word, prefix === "" ? [...names, ...Object.keys(TOPICS)] : names);
-  throw unknown([prefix.trim(), word], guess && `${prefix}${guess}`);
-}
-
-function unknown(words: readonly (string | undefined)[], guess: string | undefined) {
-  const topic = words.filter(Boolean).join(" ");
+function unknown([first = "", ...rest]: readonly string[]) {
+  const group = entryOf(TABLE, first);
+  const inGroup = rest.length > 0 && group !== undefined && isGroup(group);
+  const nodes = inGroup
+    ? group.commands
+    : TABLE.filter((node) => isGroup(node) || !(node.spec.hidden || node.spec.anyName));
+  const names = [...nodes.map(nameOf), ...(inGroup ? [] : Object.keys(TOPICS))];
+  const guess = nearest(inGroup ? rest.join(" ") : first, names);
   return usage(
-    `Unknown help topic: ${topic}`,
-    guess === undefined ? "`svc help` lists commands and topics." : `Did you mean \`svc help ${guess}\`?`,
+    `Unknown help topic: ${[first, ...rest].join(" ")}`,
+    guess === undefined
+      ? "`svc help` lists commands and topics."
+      : `Did you mean \`svc help ${inGroup ? `${group.name} ` : ""}${guess}\`?`,
   );
 }

@@ -5,7 +5,6 @@ const SLUG = { name: "slug", summary: "The app's slug in svc.toml", required: tr
 
 export const ls = spec({
   path: ["apps", "ls"],
-  guesses: ["list"],
   summary: "List the project's apps, which `[[apps]]` of svc.toml defines",
   args: [],
   flags: {},
@@ -18,7 +17,7 @@ export const ls = spec({
 
 export const info = spec({
   path: ["apps", "info"],
-  guesses: ["show", "view", "status"],
+  guesses: ["status"],
   summary: "Show an app with its last deployments",
   args: [SLUG],
   flags: {},
@@ -60,7 +59,6 @@ export const stop = spec({
 
 export const logs = spec({
   path: ["apps", "logs"],
-  guesses: ["log"],
   summary: "Show the log of a deployment: its build and its program",
   about: [
     "Shows the newest deployment, unless --deployment gives the number of another.",

@@ -10,7 +10,6 @@ const CHANNEL = {
 
 export const ls = spec({
   path: ["channels", "ls"],
-  guesses: ["list"],
   summary: "List the chat workspaces that are connected to the project",
   about: ["Only owners and admins of the account manage channels. Tokens and secrets are never shown."],
   args: [],
@@ -27,7 +26,7 @@ export const ls = spec({
 
 export const connect = spec({
   path: ["channels", "connect"],
-  guesses: ["add", "create"],
+  guesses: ["add", "create", "new"],
   summary: "Connect a Slack workspace, or one channel of it, to the project",
   about: [
     "Prompts for the Bot User OAuth Token and the Signing Secret of your Slack app. Without a terminal, it reads them from standard input, each in a line, the token first. docs/channels.md has the steps in Slack.",

@@ -53,7 +53,6 @@ export const report = spec({
 
 export const ls = spec({
   path: ["checks", "ls"],
-  guesses: ["list"],
   summary: "List the checks of a commit",
   args: [{ name: "commit", summary: "The full commit id; without it, the commit that is checked out" }],
   flags: {},

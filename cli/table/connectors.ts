@@ -20,7 +20,6 @@ const MESSAGE = {
 
 export const ls = spec({
   path: ["connectors", "ls"],
-  guesses: ["list"],
   summary: "List the project's connectors",
   about: ["They are in svc.toml on the default branch. A change needs a change request."],
   args: [],

@@ -1,23 +1,16 @@
 import type { CrStatusFilter } from "../../src/contract/change-request.ts";
-import type { Comment } from "../../src/contract/comment.ts";
 import { bind, type Group, spec } from "../spec.ts";
-import { COMMENT_FIELDS, CR_FIELDS, DIFF_FIELDS, MERGE_FIELDS } from "./fields.ts";
-
-const SIDES = ["old", "new"] as const satisfies readonly Comment["side"][];
+import { CR } from "./cr-id.ts";
+import { approve, checks, comment, comments, reply, resolve } from "./cr-review.ts";
+import { CR_FIELDS, DIFF_FIELDS, FILE_FIELDS, MERGE_FIELDS } from "./fields.ts";
 
 const STATUSES = ["open", "merged", "closed", "all"] as const satisfies readonly CrStatusFilter[];
-
-const CR = {
-  name: "cr",
-  summary: "Its number (3 or #3) or its id",
-  required: "ask",
-  completes: "cr",
-} as const;
 
 const DESCRIPTION = {
   description: {
     kind: "string",
     value: "text",
+    short: "b",
     summary: "The description",
     aliases: ["body"],
     empty: true,
@@ -25,6 +18,7 @@ const DESCRIPTION = {
   "description-file": {
     kind: "string",
     value: "path",
+    short: "F",
     summary: "Read the description from a file; `-` is standard input",
     aliases: ["body-file"],
     completes: "file",
@@ -33,13 +27,14 @@ const DESCRIPTION = {
 
 export const ls = spec({
   path: ["cr", "ls"],
-  guesses: ["list"],
   summary: "List change requests, the newest first",
   args: [],
   flags: {
     status: {
       kind: "string",
       value: "status",
+      short: "s",
+      aliases: ["state"],
       choices: STATUSES,
       fallback: "open",
       summary: "open (the default), merged, closed or all",
@@ -64,7 +59,7 @@ export const ls = spec({
 export const show = spec({
   path: ["cr", "show"],
   aliases: ["info"],
-  guesses: ["view"],
+  guesses: ["status"],
   summary: "Show a change request with its review and merge preview",
   args: [CR],
   flags: {},
@@ -91,6 +86,34 @@ export const diff = spec({
   ],
 });
 
+export const files = spec({
+  path: ["cr", "files"],
+  summary: "List the files that a change request changes",
+  args: [CR],
+  flags: {},
+  fields: FILE_FIELDS,
+  examples: [
+    ["svc cr files 3", "Paths, with the lines that are added and removed"],
+    ["svc cr files 3 --jq '.[].path'", "Only the paths"],
+  ],
+});
+
+export const checkout = spec({
+  path: ["cr", "checkout"],
+  guesses: ["co", "switch"],
+  summary: "Fetch the branch of a change request and switch to it",
+  about: [
+    "Run it in a clone of the project's repository. A branch of this name that exists is fast-forwarded; if it has other commits, nothing is changed.",
+  ],
+  args: [CR],
+  flags: {},
+  fields: ["number", "branch", "remote", "commit_sha"],
+  examples: [
+    ["svc cr checkout 3", "Try it"],
+    ["svc cr checkout 3 --jq .branch", "Print its branch"],
+  ],
+});
+
 export const open = spec({
   path: ["cr", "open"],
   aliases: ["new", "create"],
@@ -100,12 +123,13 @@ export const open = spec({
   ],
   args: [],
   flags: {
-    title: { kind: "string", value: "text", required: true, summary: "The title" },
+    title: { kind: "string", value: "text", short: "t", required: true, summary: "The title" },
     ...DESCRIPTION,
     head: {
       kind: "string",
       value: "ref",
-      guesses: ["branch", "source"],
+      short: "H",
+      guesses: ["branch", "source", "source-branch"],
       summary: "The branch to merge; in a session its own ($SVC_BRANCH_NAME or $SVC_HEAD_REF)",
       aliases: ["from"],
       completes: "branch",
@@ -113,7 +137,8 @@ export const open = spec({
     base: {
       kind: "string",
       value: "ref",
-      guesses: ["target"],
+      short: "B",
+      guesses: ["target", "target-branch"],
       summary: "The branch to merge into; defaults to the project's default branch",
       aliases: ["into"],
       completes: "branch",
@@ -150,6 +175,7 @@ export const merge = spec({
       kind: "string",
       value: "text",
       short: "m",
+      guesses: ["body", "b", "subject", "t"],
       summary: "The merge commit's message; `Merge CR #<n>: <title>` by default",
     },
   },
@@ -190,87 +216,13 @@ export const edit = spec({
   summary: "Edit the title or the description of a change request",
   args: [CR],
   flags: {
-    title: { kind: "string", value: "text", summary: "The new title" },
+    title: { kind: "string", value: "text", short: "t", summary: "The new title" },
     ...DESCRIPTION,
   },
   fields: CR_FIELDS,
   examples: [
     ['svc cr edit 3 --title "Fix the login page on phones"', "A new title"],
     ["svc cr edit 3 --description-file notes.md", "A new description"],
-  ],
-});
-
-export const comment = spec({
-  path: ["cr", "comment"],
-  summary: "Comment on a change request, on a file or on a line of its diff",
-  about: [
-    "To reply in a thread, also as an agent in a session, pass --reply-to with the id that `svc cr comments` prints. The text is Markdown.",
-  ],
-  args: [
-    { ...CR, required: true },
-    { name: "text", summary: "The comment; `-` reads it from standard input", required: true },
-  ],
-  flags: {
-    file: { kind: "string", value: "path", summary: "A file that the change request changes" },
-    line: { kind: "integer", value: "n", min: 1, max: 2_147_483_647, summary: "A line of that file" },
-    side: {
-      kind: "string",
-      value: "side",
-      choices: SIDES,
-      summary: "The file after the change (new, the default) or before it (old)",
-    },
-    "reply-to": { kind: "string", value: "id", summary: "A comment of the thread to reply in" },
-  },
-  fields: COMMENT_FIELDS,
-  examples: [
-    ['svc cr comment 3 "Looks good to me."', "On the change request"],
-    ['svc cr comment 3 --file src/login.ts --line 12 "Why not earlier?"', "On a line"],
-    ['svc cr comment 3 --reply-to 6f0c1b1e-5a52-4f61-9d50-3f2c8f1d7a11 "Done."', "In a thread"],
-    ["svc cr comment 3 - < review.md", "A long text"],
-  ],
-});
-
-export const comments = spec({
-  path: ["cr", "comments"],
-  summary: "List the comments of a change request, the oldest first",
-  args: [CR],
-  flags: { open: { kind: "boolean", summary: "Only threads that are not resolved" } },
-  fields: COMMENT_FIELDS,
-  examples: [
-    ["svc cr comments 3", "All threads"],
-    ["svc cr comments 3 --open --json", "Unresolved threads as JSON"],
-    ["svc cr comments 3 --open --jq '.[] | [.path, .line, .body]'", "File, line and text"],
-  ],
-});
-
-export const approve = spec({
-  path: ["cr", "approve"],
-  summary: "Approve the current head commit of a change request; later pushes are not approved",
-  about: ["Users cannot approve their own change requests, and an agent's token cannot approve any."],
-  args: [CR],
-  flags: { undo: { kind: "boolean", summary: "Withdraw your approval" } },
-  fields: CR_FIELDS,
-  examples: [
-    ["svc cr approve 3", "Approve its head commit"],
-    ["svc cr approve 3 --undo", "Withdraw the approval"],
-  ],
-});
-
-export const checks = spec({
-  path: ["cr", "checks"],
-  summary: "Show the checks of a change request's head commit, and those that its merge requires",
-  about: [
-    "Exits with status 1 if one has failed, or if one is pending or required and not reported: `svc cr checks 3 --watch && svc cr merge 3` merges after they have passed.",
-  ],
-  args: [CR],
-  flags: {
-    watch: { kind: "boolean", summary: "Wait until none is pending, for at most an hour or --timeout" },
-  },
-  fields: ["context", "state", "description", "target_url", "updated_at"],
-  examples: [
-    ["svc cr checks 3", "All checks"],
-    ["svc cr checks 3 --watch", "Wait for them"],
-    ["svc cr checks 3 --json", "As JSON"],
   ],
 });
 
@@ -281,12 +233,16 @@ export const cr: Group = {
     bind(ls, () => import("../commands/cr/ls.ts").then((module) => module.ls)),
     bind(show, () => import("../commands/cr/show.ts").then((module) => module.show)),
     bind(diff, () => import("../commands/cr/diff.ts").then((module) => module.diff)),
+    bind(files, () => import("../commands/cr/files.ts").then((module) => module.files)),
+    bind(checkout, () => import("../commands/cr/checkout.ts").then((module) => module.checkout)),
     bind(open, () => import("../commands/cr/open.ts").then((module) => module.open)),
     bind(merge, () => import("../commands/cr/merge.ts").then((module) => module.merge)),
     bind(close, () => import("../commands/cr/close.ts").then((module) => module.close)),
     bind(reopen, () => import("../commands/cr/close.ts").then((module) => module.reopen)),
     bind(edit, () => import("../commands/cr/edit.ts").then((module) => module.edit)),
     bind(comment, () => import("../commands/cr/comment.ts").then((module) => module.comment)),
+    bind(reply, () => import("../commands/cr/comment.ts").then((module) => module.reply)),
+    bind(resolve, () => import("../commands/cr/resolve.ts").then((module) => module.resolve)),
     bind(comments, () => import("../commands/cr/comments.ts").then((module) => module.comments)),
     bind(checks, () => import("../commands/cr/checks.ts").then((module) => module.checks)),
     bind(approve, () => import("../commands/cr/approve.ts").then((module) => module.approve)),

@@ -2,6 +2,7 @@ import type { App } from "../../src/contract/app.ts";
 import type {
   ChangeRequest,
   ChangeRequestDiff,
+  DiffFile,
   MergedChangeRequest,
 } from "../../src/contract/change-request.ts";
 import type { Comment } from "../../src/contract/comment.ts";
@@ -169,6 +170,15 @@ export const CR_FIELDS = fieldsOf<ChangeRequest>()([
 ]);
 
 export const MERGE_FIELDS = fieldsOf<MergedChangeRequest>()([...CR_FIELDS, "merge"]);
+
+export const FILE_FIELDS = fieldsOf<DiffFile>()([
+  "path",
+  "path_base64",
+  "status",
+  "additions",
+  "deletions",
+  "binary",
+]);
 
 export const DIFF_FIELDS = fieldsOf<ChangeRequestDiff>()([
   "cr_id",

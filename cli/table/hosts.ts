@@ -13,7 +13,6 @@ const FIELDS = [
 
 export const ls = spec({
   path: ["hosts", "ls"],
-  guesses: ["list"],
   summary: "List the registered hosts and the active one",
   args: [],
   flags: {},
@@ -55,7 +54,6 @@ export const add = spec({
 
 export const rm = spec({
   path: ["hosts", "rm"],
-  guesses: ["delete", "remove"],
   summary: "Remove a host and its token",
   about: [
     "A built-in host is reset to its built-in address. Removing the last stored host needs a confirmation.",
@@ -71,7 +69,6 @@ export const rm = spec({
 
 export const info = spec({
   path: ["hosts", "info"],
-  guesses: ["show", "view"],
   summary: "Show a host and whether its server is reachable",
   args: [{ name: "name", summary: "The host's name; defaults to the active one", completes: "host" }],
   flags: {},

@@ -9,7 +9,6 @@ const SERVER = {
 
 export const ls = spec({
   path: ["models", "ls"],
-  guesses: ["list"],
   summary: "List the upstreams of the project's models: its own, and the server's",
   about: [
     "Keys are never shown, nor the URLs of the server's upstreams, except to operators with --server. Those of the server's configuration come first, and one with the same id is not used.",
@@ -26,7 +25,7 @@ export const ls = spec({
 
 export const add = spec({
   path: ["models", "add"],
-  guesses: ["set", "edit", "create"],
+  guesses: ["set", "edit"],
   summary: "Add an upstream with the project's own key, or replace it",
   about: [
     "Prompts for the key. Without a terminal, it reads the key from standard input. The server keeps it: sandboxes call the upstream through the server.",
@@ -66,7 +65,6 @@ export const add = spec({
 
 export const rm = spec({
   path: ["models", "rm"],
-  guesses: ["remove", "delete"],
   summary: "Remove one of the project's own upstreams, with its key",
   args: [{ name: "id", summary: "The upstream", required: true }],
   flags: { server: SERVER },

@@ -9,7 +9,6 @@ const OPTIONAL_PROJECT = {
 
 export const ls = spec({
   path: ["projects", "ls"],
-  guesses: ["list"],
   summary: "List your projects",
   about: ["Without --account, lists the projects of every account that you are a member of."],
   args: [],
@@ -23,7 +22,6 @@ export const ls = spec({
 
 export const info = spec({
   path: ["projects", "info"],
-  guesses: ["show", "view"],
   summary: "Show one project",
   args: [OPTIONAL_PROJECT],
   flags: {},
@@ -82,7 +80,6 @@ export const open = spec({
 
 export const create = spec({
   path: ["projects", "new"],
-  guesses: ["create", "add"],
   summary: "Create a project for a repository on a git host, or for a new one that svc hosts",
   about: [
     "Without --repo, svc hosts a new, empty repository: push to it with `svc ship`.",
@@ -132,7 +129,6 @@ export const create = spec({
 
 export const rm = spec({
   path: ["projects", "rm"],
-  guesses: ["delete", "remove"],
   summary: "Delete a project with its change requests",
   about: ["The repository on its git host is not changed."],
   args: [{ name: "id-or-slug", summary: "The project", required: true, completes: "project" }],

@@ -3,7 +3,6 @@ import { SECRET_FIELDS } from "./fields.ts";
 
 export const ls = spec({
   path: ["secrets", "ls"],
-  guesses: ["list"],
   summary: "List the names of the project's secrets",
   about: [
     "Values are never shown: they are only injected into sandboxes as environment variables. Secrets that `[env]` of svc.toml on the default branch lists are marked.",
@@ -19,7 +18,7 @@ export const ls = spec({
 
 export const set = spec({
   path: ["secrets", "set"],
-  guesses: ["add"],
+  guesses: ["add", "create", "new", "update", "edit"],
   summary: "Create or update secrets",
   about: [
     "`NAME=-` reads the value from standard input, or prompts for it on a terminal, so that it is not in the shell's history. Names consist of A-Z, 0-9 and _; names that begin with SVC_ and those of the system are reserved. A running sandbox gets a changed secret when it restarts.",
@@ -45,7 +44,7 @@ export const set = spec({
 
 export const unset = spec({
   path: ["secrets", "unset"],
-  guesses: ["rm", "delete", "remove"],
+  guesses: ["rm", "delete", "remove", "del"],
   summary: "Remove secrets",
   args: [{ name: "NAME", summary: "The secret", required: true, many: true }],
   flags: {},

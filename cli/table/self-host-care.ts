@@ -72,7 +72,7 @@ export const update = spec({
 
 export const doctor = spec({
   path: ["self-host", "doctor"],
-  guesses: ["self-host check"],
+  guesses: ["check"],
   summary: "Check the server and its machine, and say what to do",
   about: ["Exits with 1 if a check failed. docs/doctor.md has more about each."],
   args: [],

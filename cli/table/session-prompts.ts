@@ -43,7 +43,7 @@ export const chat = spec({
 
 export const prompt = spec({
   path: ["sessions", "prompt"],
-  guesses: ["ask", "send", "say"],
+  guesses: ["ask", "send", "say", "message"],
   summary: "Queue a prompt and return",
   about: [
     "The prompt waits in the session's queue while the session starts or the agent is busy. A stopped session is restarted for it.",

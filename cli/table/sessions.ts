@@ -21,13 +21,14 @@ const WAITING =
 
 export const ls = spec({
   path: ["sessions", "ls"],
-  guesses: ["list"],
   summary: "List the project's sessions, the most recently changed first",
   args: [],
   flags: {
     status: {
       kind: "string",
       value: "status",
+      short: "s",
+      aliases: ["state"],
       choices: STATUSES,
       fallback: "all",
       summary: "all (the default), provisioning, running, stopped or failed",
@@ -51,7 +52,7 @@ export const ls = spec({
 
 export const info = spec({
   path: ["sessions", "info"],
-  guesses: ["show", "view", "status"],
+  guesses: ["status"],
   summary: "Show a session: its status, branch, agent and sandbox",
   about: [
     "For a failed session: the step, the reason and the end of its log. For a session with unpushed work: when it was saved, or why it was not.",
@@ -67,7 +68,7 @@ export const info = spec({
 
 export const create = spec({
   path: ["sessions", "new"],
-  guesses: ["create", "add", "run"],
+  guesses: ["run"],
   summary: "Start a session: an agent in a sandbox, on its own branch",
   about: [
     "Prints the steps as they happen: branch, image, sandbox, clone, runtime. Exit status 0 means that the session runs; if it fails, the step, the reason and the end of its log are printed.",
@@ -115,7 +116,7 @@ export const create = spec({
 
 export const restart = spec({
   path: ["sessions", "restart"],
-  guesses: ["start", "resume"],
+  guesses: ["resume"],
   summary: "Restart a session in a new sandbox, on the same branch",
   about: [
     "Also works for a stopped or failed session. Saved work that is not pushed is restored on request: on a terminal svc asks, elsewhere pass --restore. Work that is not restored stays saved.",
@@ -154,7 +155,7 @@ export const saved = spec({
 
 export const stop = spec({
   path: ["sessions", "stop"],
-  guesses: ["kill", "end"],
+  guesses: ["end"],
   summary: "Stop a session: save its work and remove its sandbox",
   about: [WAITING, "Its branch and log are kept; `svc sessions restart` restarts it."],
   args: [ID],
@@ -168,7 +169,6 @@ export const stop = spec({
 
 export const rm = spec({
   path: ["sessions", "rm"],
-  guesses: ["delete", "remove"],
   summary: "Stop a session and delete it",
   about: ["Its branch and its saved work stay in the repository."],
   args: [ID],
@@ -228,7 +228,6 @@ export const preview = spec({
 
 export const logs = spec({
   path: ["sessions", "logs"],
-  guesses: ["log"],
   summary: "Show a session's log: svc's steps, the image build and the sandbox",
   about: [
     "Each line has its source: svc, build or sandbox. On a terminal it has the time of day; elsewhere time, source and text are separated by tabs. Colours in the output are removed.",

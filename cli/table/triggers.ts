@@ -8,7 +8,6 @@ const SWITCHING =
 
 export const ls = spec({
   path: ["triggers", "ls"],
-  guesses: ["list"],
   summary: "List the triggers of the default branch and when they fire",
   about: ["Also reports errors in svc.toml on the default branch; `svc validate` prints their lines."],
   args: [],
@@ -22,7 +21,6 @@ export const ls = spec({
 
 export const info = spec({
   path: ["triggers", "info"],
-  guesses: ["show"],
   summary: "Show a trigger with its last firings and missed ones",
   args: [SLUG],
   flags: {},

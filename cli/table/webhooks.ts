@@ -16,7 +16,6 @@ const EVENTS = {
 
 export const ls = spec({
   path: ["webhooks", "ls"],
-  guesses: ["list"],
   summary: "List the project's webhooks",
   about: ["Only owners and admins of the account manage webhooks. Secrets are never shown again."],
   args: [],
@@ -30,7 +29,6 @@ export const ls = spec({
 
 export const add = spec({
   path: ["webhooks", "add"],
-  guesses: ["create", "new"],
   summary: "Send the project's events to a URL",
   about: [
     "svc signs each delivery as the Standard Webhooks specification says. It prints the secret once: give it to the receiver.",
@@ -56,7 +54,7 @@ export const add = spec({
 
 export const edit = spec({
   path: ["webhooks", "edit"],
-  guesses: ["set", "update"],
+  guesses: ["set"],
   summary: "Change, enable or disable a webhook",
   about: [
     "Disabling a webhook ends the deliveries that wait; they can be redelivered. --rotate-secret replaces the secret at once.",
@@ -79,7 +77,6 @@ export const edit = spec({
 
 export const rm = spec({
   path: ["webhooks", "rm"],
-  guesses: ["remove", "delete"],
   summary: "Remove a webhook with its deliveries",
   args: [WEBHOOK],
   flags: {},

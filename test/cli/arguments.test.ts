@@ -36,7 +36,9 @@ const LINES: [line: string[], code: 0 | 1 | 2, says: string | RegExp][] = [
   // unknown commands
   [["projcts"], 2, "Did you mean `svc projects`?"],
   [["lgoin"], 2, "Did you mean `svc login`?"],
-  [["pr"], 2, "Did you mean `svc cr`?"],
+  [["pr"], 2, "COMMANDS"],
+  [["pr", "view", "--help"], 0, "svc cr show"],
+  [["logs", "web"], 2, "svc apps logs <slug>"],
   [["auth"], 2, "Did you mean `svc login`?"],
   [["shop"], 2, "Unknown command: svc shop"],
   [["budgets", "ls"], 2, "`svc budgets` is not part of this version of svc"],

@@ -22,7 +22,7 @@ async function complete(words: string[], env: Record<string, string> = {}) {
 test.each([
   [["c"], ["cr", "checks", "channels", "connectors", "completion"]],
   [["ver"], ["version"]],
-  [["cr", "re"], ["reopen"]],
+  [["cr", "reo"], ["reopen"]],
   [["cr", "ls", "--st"], ["--status"]],
   [
     ["cr", "ls", "--status", ""],

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, expect, test } from "bun:test";
-import { approval, changeRequest, comment, fakeApi } from "../helpers/cli-api.ts";
+import { approval, changeRequest, comment, diff, fakeApi } from "../helpers/cli-api.ts";
 import { type RunOptions, svc, svcOnTerminal } from "../helpers/cli-run.ts";
 
 const api = fakeApi();
@@ -34,9 +34,63 @@ test("comment sends the text to the given place", async () => {
   }
   const piped = await run(["cr", "comment", "3", "-", "--json=body"], { stdin: "# Long\n\ntext\n" });
   expect(JSON.parse(piped.stdout)).toEqual({ body: "# Long\n\ntext\n" });
-  expect((await run(["cr", "comment", "3"])).code).toBe(2);
+  expect(await run(["cr", "comment", "3"])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("The comment has no text."),
+  });
   expect((await run(["cr", "comment", "3", "x", "--line", "0"])).code).toBe(2);
   expect((await run(["cr", "comment", "3", "x", "--side", "both"])).code).toBe(2);
+});
+
+test("the text of a comment is an argument, a flag or a file, once", async () => {
+  const bodies: [args: string[], stdin?: string][] = [
+    [["words"]],
+    [["--body", "words"]],
+    [["-b", "words"]],
+    [["-F", "-"], "words"],
+    [["-"], "words"],
+  ];
+  for (const [args, stdin = ""] of bodies) {
+    const ran = await run(["cr", "comment", "3", ...args], { stdin });
+    expect([args, ran.code, api.seen.at(-1)?.body]).toEqual([args, 0, { body: "words" }]);
+  }
+  api.reset();
+  for (const args of [
+    ["words", "--body", "more"],
+    ["--body", "words", "-F", "-"],
+  ]) {
+    const ran = await run(["cr", "comment", "3", ...args]);
+    expect(ran).toMatchObject({ code: 2, stderr: expect.stringContaining("given twice") });
+  }
+  expect(api.seen).toEqual([]);
+});
+
+test("reply answers in a thread; resolve ends it, and reopens it with --undo", async () => {
+  const replied = await run(["cr", "reply", "3", THREAD, "-"], { stdin: "Done." });
+  expect([replied.code, replied.stderr]).toEqual([0, ""]);
+  expect(api.seen.at(-1)?.body).toEqual({ body: "Done.", reply_to: THREAD });
+  expect(await run(["cr", "resolve", "3", THREAD])).toMatchObject({
+    code: 0,
+    stdout: "Resolved the thread on login.ts:2.\n",
+  });
+  expect(api.seen.at(-1)?.path).toEndWith(`/change-requests/3/comments/${THREAD}/resolve`);
+  expect(await run(["cr", "resolve", "3", THREAD, "--undo"])).toMatchObject({
+    code: 0,
+    stdout: "Reopened the thread on login.ts:2.\n",
+  });
+  expect(api.seen.at(-1)?.path).toEndWith("/unresolve");
+  await run(["cr", "resolve", "3", "../../../3/merge"]);
+  expect(api.seen.at(-1)?.path).toContain("comments/..%2F..%2F..%2F3%2Fmerge/resolve");
+});
+
+test("files prints paths with their lines, and none for a binary file", async () => {
+  const files = [
+    { path: "a\tb.ts", status: "added", additions: 2, deletions: 0, binary: false },
+    { path: "logo.png", status: "modified", additions: 0, deletions: 0, binary: true },
+  ] as const;
+  api.on("GET /projects/:p/change-requests/:n/diff", () => ({ ...diff(), files }));
+  expect((await run(["cr", "files", "3"])).stdout).toBe("a\\tb.ts\tadded\t2\t0\nlogo.png\tmodified\t\t\n");
+  expect((await run(["cr", "files", "3", "--jq", ".[].path"])).stdout).toBe("a\tb.ts\nlogo.png\n");
 });
 
 test("comments prints rows, or JSON with --json", async () => {

@@ -21,6 +21,9 @@ beforeEach(() => api.reset());
 const DATA_LINES: Record<string, string[]> = {
   "cr show": ["3"],
   "cr diff": ["3"],
+  "cr files": ["3"],
+  "cr reply": ["3", "55555555-5555-4555-8555-000000000001", "Done."],
+  "cr resolve": ["3", "55555555-5555-4555-8555-000000000001"],
   "cr open": ["--title", "T", "--head", "x"],
   "cr merge": ["3"],
   "cr close": ["3"],
@@ -94,8 +97,8 @@ const INPUT: Record<string, string> = {
   "channels connect": `xoxb-0123456789\n${"0".repeat(32)}\n`,
 };
 
-/** Prints an event a line instead, or needs an installation, a server or an agent that waits: their own tests check them. */
-const APART = /^(sessions chat|sessions answer|update|uninstall|demo|self-host .*)$/;
+/** Prints an event a line instead, or needs an installation, a server, a clone or an agent that waits: their own tests check them. */
+const APART = /^(sessions chat|sessions answer|cr checkout|update|uninstall|demo|self-host .*)$/;
 
 /** A repository with a commit and an origin, itself. */
 function beginRepository(folder: string): void {

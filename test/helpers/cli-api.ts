@@ -232,7 +232,8 @@ function generalize(path: string): string {
     .replace(
       /^(\/projects\/:p\/(?:change-requests|secrets|sessions|triggers|webhooks|channels|connectors|connector-asks|model-upstreams|commits|statuses))\/[^/]+/,
       "$1/:n",
-    );
+    )
+    .replace(/\/comments\/[^/]+/, "/comments/:c");
 }
 
 function safeParse(text: string): unknown {
@@ -326,6 +327,8 @@ const DEFAULTS: Record<string, Route> = {
   [`GET ${CR}/manifest`]: () => ({ path: "svc.toml", changed: false, errors: [] }),
   [`GET ${CR}/comments`]: () => ({ comments: [comment()] }),
   [`POST ${CR}/comments`]: ({ body }) => Response.json(comment(body as Partial<Comment>), { status: 201 }),
+  [`POST ${CR}/comments/:c/resolve`]: () => comment({ resolved_at: TIME, resolved_by: USER_ID }),
+  [`POST ${CR}/comments/:c/unresolve`]: () => comment(),
   [`POST ${CR}/approve`]: () => changeRequest({ approvals: [approval()], required_approvals: 2 }),
   [`DELETE ${CR}/approve`]: () => changeRequest(),
   "GET /projects/:p/commits/:n/status": ({ path }) => {
@@ -361,7 +364,16 @@ export function diff(): ChangeRequestDiff {
     base_sha: "b".repeat(40),
     head_sha: "a".repeat(40),
     merge_base: "b".repeat(40),
-    files: [{ path: "login.ts", status: "modified", additions: 1, deletions: 1, binary: false }],
+    files: [
+      {
+        path: "login.ts",
+        path_base64: "bG9naW4udHM=",
+        status: "modified",
+        additions: 1,
+        deletions: 1,
+        binary: false,
+      },
+    ],
     files_changed: 1,
     additions: 1,
     deletions: 1,

@@ -3,7 +3,7 @@ import type { ChecksSummary, CombinedStatus, CommitStatus } from "../../../src/c
 import { path as at } from "../../api.ts";
 import { CliError } from "../../failure.ts";
 import type { Handler } from "../../spec.ts";
-import type * as table from "../../table/cr.ts";
+import type * as table from "../../table/cr-review.ts";
 import { count } from "../../text.ts";
 import { type ShownStatus, statusesText } from "../checks/show-statuses.ts";
 import { type Found, findCr } from "./reference.ts";

@@ -1,20 +1,44 @@
 import type { AddCommentBody, Comment } from "../../../src/contract/comment.ts";
+import type { Context } from "../../context.ts";
+import { usage } from "../../failure.ts";
 import { readText } from "../../input.ts";
 import type { Handler } from "../../spec.ts";
-import type * as table from "../../table/cr.ts";
+import type * as table from "../../table/cr-review.ts";
 import { findCr } from "./reference.ts";
 import { placeOf } from "./show-comments.ts";
 
 export const comment: Handler<typeof table.comment> = async (context, { args, flags }) => {
-  const text = args.text === "-" ? await readText(context, "-", "<text>") : args.text;
-  const { api, path } = await findCr(context, args.cr);
   const body: AddCommentBody = {
-    body: text,
+    body: await bodyOf(context, args.text, flags),
     ...(flags.file !== undefined && { path: flags.file }),
     ...(flags.line !== undefined && { line: flags.line }),
     ...(flags.side !== undefined && { side: flags.side }),
     ...(flags["reply-to"] !== undefined && { reply_to: flags["reply-to"] }),
   };
+  await send(context, args.cr, body);
+};
+
+export const reply: Handler<typeof table.reply> = async (context, { args }) => {
+  await send(context, args.cr, { body: await bodyOf(context, args.text), reply_to: args.comment });
+};
+
+/** The text of a comment, which is given once: as the argument or by a flag. @throws CliError `usage` */
+async function bodyOf(
+  context: Context,
+  text: string | undefined,
+  flags?: { readonly body: string | undefined; readonly "body-file": string | undefined },
+): Promise<string> {
+  const file = flags?.["body-file"];
+  const [given, ...more] = [text, flags?.body, file].filter((each) => each !== undefined);
+  if (given === undefined)
+    throw usage("The comment has no text.", 'Pass it as an argument: svc cr comment 3 "Looks good to me."');
+  if (more.length > 0) throw usage("The text is given twice: pass an argument, --body or --body-file.");
+  if (file !== undefined) return readText(context, file, "--body-file");
+  return text === "-" ? readText(context, "-", "<text>") : given;
+}
+
+async function send(context: Context, cr: string, body: AddCommentBody): Promise<void> {
+  const { api, path } = await findCr(context, cr);
   const created = await api.call<Comment>({ method: "POST", path: `${path}/comments`, body, slow: true });
   await context.out.result(created, () => `Commented ${placeOf(created)}: ${created.comment_id}\n`);
-};
+}

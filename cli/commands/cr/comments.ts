@@ -1,7 +1,7 @@
 import type { Comment } from "../../../src/contract/comment.ts";
 import { COMMENTS_MAX } from "../../../src/contract/limits.ts";
 import type { Handler } from "../../spec.ts";
-import type * as table from "../../table/cr.ts";
+import type * as table from "../../table/cr-review.ts";
 import { findCr } from "./reference.ts";
 import { commentsOf } from "./show-comments.ts";
 

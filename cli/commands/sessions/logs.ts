@@ -21,7 +21,7 @@ interface Log {
 export const logs: Handler<typeof table.logs> = async (context, { args, flags }) => {
   const { out } = context;
   if (flags.follow) rejectFollowWithJson(out.data.json);
-  const found = await findOwnSession(context, args.id);
+  const found = await findOwnSession(context, args.id, " For an app: `svc apps logs <slug>`.");
   if (flags.follow) return followLog(context, found, flags.tail);
   const log = await read(found, flags.tail);
   await out.result(log, (view) => rows(log.lines, view));

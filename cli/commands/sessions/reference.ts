@@ -34,8 +34,16 @@ export async function findSession(context: Context, reference: string | undefine
   return { api, id, path: `${collection}${path`/${id}`}` };
 }
 
-/** Like `findSession`, but defaults to the sandbox's own session. */
-export async function findOwnSession(context: Context, reference: string | undefined): Promise<Found> {
+/**
+ * Like `findSession`, but defaults to the sandbox's own session.
+ * @param hint where to find what else the words may name
+ */
+export async function findOwnSession(
+  context: Context,
+  reference: string | undefined,
+  hint?: string,
+): Promise<Found> {
+  if (reference !== undefined) checkReference(reference, hint);
   const named = reference ?? (context.system.env["SVC_SESSION_ID"] || undefined);
   if (named === undefined && !context.canAsk()) {
     throw usage("A session is required: name it by its id.", "`svc sessions ls` lists them.");
@@ -43,11 +51,11 @@ export async function findOwnSession(context: Context, reference: string | undef
   return findSession(context, named);
 }
 
-function checkReference(text: string): void {
+function checkReference(text: string, hint = ""): void {
   if (UUID.test(text) || PREFIX.test(text)) return;
   throw usage(
     `Not a session: ${oneLine(text).slice(0, 100)}`,
-    "Name it by its id or the first digits of it, four or more. `svc sessions ls` lists them.",
+    `Name it by its id or the first digits of it, four or more. \`svc sessions ls\` lists them.${hint}`,
   );
 }
 

@@ -1,0 +1,27 @@
+import type { ChangeRequestDiff, DiffFile } from "../../../src/contract/change-request.ts";
+import type { Handler } from "../../spec.ts";
+import type * as spec from "../../table/cr.ts";
+import { type Column, table } from "../../table-print.ts";
+import { findCr } from "./reference.ts";
+
+export const files: Handler<typeof spec.files> = async (context, { args }) => {
+  const { api, path } = await findCr(context, args.cr);
+  const { files } = await api.call<ChangeRequestDiff>({ path: `${path}/diff`, slow: true });
+  await context.out.result(files, (view) => (files.length === 0 ? "" : table(files, COLUMNS, view)));
+  if (files.length === 0) await context.out.note("No files are changed.");
+};
+
+const COLUMNS: Column<DiffFile>[] = [
+  { title: "PATH", value: ({ path }) => path, flexible: true, paint: (_, view) => view.paint.cyan },
+  { title: "STATUS", value: ({ status }) => status },
+  {
+    title: "ADDED",
+    value: ({ additions, binary }) => (binary ? "" : String(additions)),
+    paint: (_, view) => view.paint.green,
+  },
+  {
+    title: "REMOVED",
+    value: ({ deletions, binary }) => (binary ? "" : String(deletions)),
+    paint: (_, view) => view.paint.red,
+  },
+];

@@ -1,0 +1,125 @@
+import type { Comment } from "../../src/contract/comment.ts";
+import { spec } from "../spec.ts";
+import { CR } from "./cr-id.ts";
+import { COMMENT_FIELDS, CR_FIELDS } from "./fields.ts";
+
+const SIDES = ["old", "new"] as const satisfies readonly Comment["side"][];
+
+const COMMENT = {
+  name: "comment",
+  summary: "A comment of the thread, by the id that `svc cr comments` prints",
+  required: true,
+} as const;
+
+export const comment = spec({
+  path: ["cr", "comment"],
+  summary: "Comment on a change request, on a file or on a line of its diff",
+  about: ["To reply in a thread, use `svc cr reply`, also as an agent in a session. The text is Markdown."],
+  args: [
+    { ...CR, required: true },
+    { name: "text", summary: "The comment; `-` reads it from standard input" },
+  ],
+  flags: {
+    body: {
+      kind: "string",
+      value: "text",
+      short: "b",
+      guesses: ["message", "m"],
+      summary: "The same as the argument",
+    },
+    "body-file": {
+      kind: "string",
+      value: "path",
+      short: "F",
+      summary: "Read the comment from a file; `-` is standard input",
+      completes: "file",
+    },
+    file: { kind: "string", value: "path", summary: "A file that the change request changes" },
+    line: { kind: "integer", value: "n", min: 1, max: 2_147_483_647, summary: "A line of that file" },
+    side: {
+      kind: "string",
+      value: "side",
+      choices: SIDES,
+      summary: "The file after the change (new, the default) or before it (old)",
+    },
+    "reply-to": { kind: "string", value: "id", summary: "A comment of the thread to reply in" },
+  },
+  fields: COMMENT_FIELDS,
+  examples: [
+    ['svc cr comment 3 "Looks good to me."', "On the change request"],
+    ['svc cr comment 3 --file src/login.ts --line 12 "Why not earlier?"', "On a line"],
+    ["svc cr comment 3 - < review.md", "A long text"],
+  ],
+});
+
+export const reply = spec({
+  path: ["cr", "reply"],
+  summary: "Reply in a thread of a change request",
+  args: [
+    { ...CR, required: true },
+    COMMENT,
+    { name: "text", summary: "The reply; `-` reads it from standard input", required: true },
+  ],
+  flags: {},
+  fields: COMMENT_FIELDS,
+  examples: [
+    ['svc cr reply 3 6f0c1b1e-5a52-4f61-9d50-3f2c8f1d7a11 "Done."', "In a thread"],
+    ["svc cr reply 3 6f0c1b1e-5a52-4f61-9d50-3f2c8f1d7a11 - < reply.md", "A long text"],
+  ],
+});
+
+export const resolve = spec({
+  path: ["cr", "resolve"],
+  summary: "Resolve a thread of a change request",
+  args: [{ ...CR, required: true }, COMMENT],
+  flags: { undo: { kind: "boolean", summary: "Reopen the thread" } },
+  fields: COMMENT_FIELDS,
+  examples: [
+    ["svc cr resolve 3 6f0c1b1e-5a52-4f61-9d50-3f2c8f1d7a11", "Resolve it"],
+    ["svc cr resolve 3 6f0c1b1e-5a52-4f61-9d50-3f2c8f1d7a11 --undo", "Reopen it"],
+  ],
+});
+
+export const comments = spec({
+  path: ["cr", "comments"],
+  summary: "List the comments of a change request, the oldest first",
+  args: [CR],
+  flags: { open: { kind: "boolean", summary: "Only threads that are not resolved" } },
+  fields: COMMENT_FIELDS,
+  examples: [
+    ["svc cr comments 3", "All threads"],
+    ["svc cr comments 3 --open --json", "Unresolved threads as JSON"],
+    ["svc cr comments 3 --open --jq '.[] | [.path, .line, .body]'", "File, line and text"],
+  ],
+});
+
+export const approve = spec({
+  path: ["cr", "approve"],
+  summary: "Approve the current head commit of a change request; later pushes are not approved",
+  about: ["Users cannot approve their own change requests, and an agent's token cannot approve any."],
+  args: [CR],
+  flags: { undo: { kind: "boolean", summary: "Withdraw your approval" } },
+  fields: CR_FIELDS,
+  examples: [
+    ["svc cr approve 3", "Approve its head commit"],
+    ["svc cr approve 3 --undo", "Withdraw the approval"],
+  ],
+});
+
+export const checks = spec({
+  path: ["cr", "checks"],
+  summary: "Show the checks of a change request's head commit, and those that its merge requires",
+  about: [
+    "Exits with status 1 if one has failed, or if one is pending or required and not reported: `svc cr checks 3 --watch && svc cr merge 3` merges after they have passed.",
+  ],
+  args: [CR],
+  flags: {
+    watch: { kind: "boolean", summary: "Wait until none is pending, for at most an hour or --timeout" },
+  },
+  fields: ["context", "state", "description", "target_url", "updated_at"],
+  examples: [
+    ["svc cr checks 3", "All checks"],
+    ["svc cr checks 3 --watch", "Wait for them"],
+    ["svc cr checks 3 --json", "As JSON"],
+  ],
+});
