@@ -47,6 +47,7 @@ export const LOCAL_CODES = [
   "prompt_failed",
   "prompt_aborted",
   "prompt_interrupted",
+  "agent_waiting",
 ] as const;
 
 export type LocalCode = (typeof LOCAL_CODES)[number];

@@ -24,7 +24,7 @@ export function lookUp(table: Table, path: readonly string[]): Found | undefined
 /** The group or the command that one word names: by its own name, an alias, the other number, or a shorthand. */
 export function entryOf(table: Table, word: string): Group | Command | undefined {
   const named = table.find((each) =>
-    isGroup(each) ? each.name === word : namesOf(each.spec).includes(word),
+    isGroup(each) ? each.name === word : !each.spec.anyName && namesOf(each.spec).includes(word),
   );
   if (named !== undefined) return named;
   const group = groupOf(table, word);

@@ -1,6 +1,6 @@
 import type { Outcome } from "../../src/conversation/outcome.ts";
-import type { Ask, RunError, Status } from "../../src/conversation/runtime-event.ts";
-import { askText, outcomeText, retryText } from "../../src/conversation/text.ts";
+import type { RunError, Status } from "../../src/conversation/runtime-event.ts";
+import { outcomeText, retryText } from "../../src/conversation/text.ts";
 import type { FileEdit, ToolUse } from "../../src/conversation/tools.ts";
 import type { Paint } from "../output.ts";
 import { oneLine } from "../text.ts";
@@ -31,5 +31,3 @@ export const retryLine = (status: Extract<Status, { type: "retry" }>, now: numbe
 /** Why a prompt did not complete. */
 export const outcomeLine = (outcome: Exclude<Outcome, "completed">, error: RunError | null): string =>
   oneLine(outcomeText(outcome, error));
-
-export const askLine = (ask: Ask): string => oneLine(askText(ask));

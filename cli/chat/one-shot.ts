@@ -1,10 +1,11 @@
 import { ChatClient, type ChatEvent } from "../../src/conversation/chat-client.ts";
 import type { Outcome } from "../../src/conversation/outcome.ts";
 import type { Runtime } from "../../src/conversation/runtime.ts";
+import { agentWaiting, waitingForOf, waitingNotice } from "../commands/sessions/waiting.ts";
 import type { Context } from "../context.ts";
 import { CliError, type LocalCode } from "../failure.ts";
 import { count } from "../text.ts";
-import { askLine, outcomeLine } from "./lines.ts";
+import { outcomeLine } from "./lines.ts";
 import { makePrinter } from "./printer.ts";
 
 type Ended = Extract<ChatEvent, { type: "ended" }>;
@@ -13,29 +14,31 @@ type Ended = Extract<ChatEvent, { type: "ended" }>;
 const ABORT_MS = 3000;
 
 /**
- * Sends one prompt. Streams the answer to stdout and the agent's actions to stderr. Refuses all requests of the agent,
- * because there is no terminal to answer them on.
- * @throws CliError `run_…` for a run that did not complete; Ctrl-C aborts the run and ends svc by the signal
+ * Sends one prompt. Streams the answer to stdout and the agent's actions to stderr. Ends when the agent asks something: there
+ * is no terminal to answer on, so the request stays open, with the command that answers it.
+ * @throws CliError `agent_waiting`, or `run_…` for a run that did not complete; Ctrl-C aborts the run and ends svc by the signal
  */
 export async function oneShot(context: Context, runtime: Runtime, text: string): Promise<void> {
+  const { session_id } = runtime.session;
   /** Created when the prompt is sent, and not before: the runtime orders messages by id. */
   let messageId: string | null = null;
   const { promise: over, resolve, reject } = Promise.withResolvers<Ended>();
   const { promise: ready, resolve: begin } = Promise.withResolvers<void>();
   const print = makePrinter(context, () => messageId, reject);
-  /** The refused requests by id. */
-  const refused = new Map<string, string>();
+  /** Requests of other prompts that were shown. */
+  const shown = new Set<string>();
   let isAnswered = false;
   const client = new ChatClient(runtime, (event) => {
     print.event(event);
     if (event.type === "caught up") begin();
     if (event.type === "turn" && messageId !== null && event.answers === messageId) isAnswered = true;
-    // requests of other prompts are for their authors to answer
-    for (const ask of isAnswered ? client.asks : []) {
-      if (refused.has(ask.id)) continue;
-      refused.set(ask.id, askLine(ask));
-      print.refused(ask);
-      client.refuse(ask).catch(reject);
+    for (const ask of messageId === null ? [] : client.asks) {
+      if (shown.has(ask.id)) continue;
+      shown.add(ask.id);
+      const request = waitingForOf(ask);
+      print.asked(ask, waitingNotice(session_id, request), isAnswered);
+      // requests of other prompts are for their authors to answer
+      if (isAnswered) reject(agentWaiting(session_id, request));
     }
     if (event.type === "ended" && event.messageId === messageId) resolve(event);
   });
@@ -50,8 +53,7 @@ export async function oneShot(context: Context, runtime: Runtime, text: string):
     const sent = ready.then(() => client.prompt(text, onId)).then(() => new Promise<never>(() => {}));
     const ended = await Promise.race([over, sent, listening, late.promise]);
     await print.end();
-    const [asked = ""] = refused.values();
-    if (ended.outcome !== "completed" || asked !== "") throw failureOf(context, runtime, ended, asked);
+    if (ended.outcome !== "completed") throw failureOf(context, runtime, ended.outcome, ended.error);
   } finally {
     client.end();
     interrupt.off();
@@ -88,8 +90,9 @@ function limit({ globals }: Context, { session }: Runtime): { promise: Promise<n
   return { promise, off: () => clearTimeout(timer) };
 }
 
-const CODES: Readonly<Record<Outcome, LocalCode>> = {
-  completed: "run_rejected",
+type Failed = Exclude<Outcome, "completed">;
+
+const CODES: Readonly<Record<Failed, LocalCode>> = {
   failed: "run_failed",
   aborted: "run_aborted",
   rejected: "run_rejected",
@@ -99,24 +102,15 @@ const CODES: Readonly<Record<Outcome, LocalCode>> = {
 
 function failureOf(
   { system }: Context,
-  { session }: Runtime,
-  { outcome, error }: Ended,
-  refused: string,
+  { session: { session_id } }: Runtime,
+  outcome: Failed,
+  error: Ended["error"],
 ): CliError {
-  const { session_id } = session;
   const id = session_id.slice(0, 8);
-  if (refused !== "" && (outcome === "completed" || outcome === "rejected")) {
-    const sentence = `The agent's request was refused, because there is no terminal to answer it on: ${refused}`;
-    return new CliError("run_rejected", sentence, {
-      session_id,
-      hint: `To answer it yourself on a terminal: svc sessions chat ${id}`,
-    });
-  }
   const again = system.stdin.isTTY ? "" : " --prompt <text>";
   const hint =
     outcome === "failed"
       ? `The session's log: svc sessions logs ${id}`
       : `To continue: svc sessions chat ${id}${again}`;
-  const sentence = outcome === "completed" ? "" : outcomeLine(outcome, error);
-  return new CliError(CODES[outcome], sentence, { session_id, hint });
+  return new CliError(CODES[outcome], outcomeLine(outcome, error), { session_id, hint });
 }

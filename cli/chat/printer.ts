@@ -4,13 +4,14 @@ import type { Context } from "../context.ts";
 import { painter } from "../output.ts";
 import { lines } from "../text.ts";
 import { jsonOf } from "./json.ts";
-import { askLine, retryLine, toolLine } from "./lines.ts";
+import { retryLine, toolLine } from "./lines.ts";
 import { sanitizer } from "./sanitizer.ts";
 
 /** Prints the answer to one prompt, and the agent's actions. */
 export interface Printer {
   event(event: ChatEvent): void;
-  refused(ask: Ask): void;
+  /** A request of the agent: for this prompt, or a notice of what another prompt waits for. */
+  asked(ask: Ask, notice: string, isOwn: boolean): void;
   /** Ends the answer's last line and waits until everything is written. */
   end(): Promise<void>;
 }
@@ -77,9 +78,9 @@ export function makePrinter(
           return note("Part of the conversation was missed.");
       }
     },
-    refused(ask) {
+    asked(ask, notice, isOwn) {
       if (out.data.json) writeJson({ type: "asked", ask });
-      else note(`Refused, because there is no terminal to answer on: ${askLine(ask)}`);
+      else if (!isOwn) note(notice);
     },
     end() {
       if (!out.data.json) breakLine();

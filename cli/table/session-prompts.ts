@@ -14,7 +14,7 @@ export const chat = spec({
   summary: "Chat with a session's agent, or send it one prompt",
   about: [
     "On a terminal, shows the end of the conversation, then streams the agent's text, tools and edits. Enter sends; a backslash before Enter, or Alt-Enter, inserts a line break. Ctrl-C aborts the agent's run, or clears the line; Ctrl-C twice quits. /help lists the commands.",
-    "With --prompt, streams the answer to standard output, and the agent's actions to standard error. Exit status 0 means that the run completed; 1 that it failed, was aborted or cut off, or that the agent's request was refused because there is no terminal to answer it on. --json prints one event per line.",
+    "With --prompt, streams the answer to standard output, and the agent's actions to standard error. Exit status 0 means that the run completed; 1 that it failed, was aborted or cut off, or that the agent waits for an answer: the request is printed with the command that answers it, and stays open. --json prints one event per line.",
     "Without an id, the running session is used; if there are several, svc asks on a terminal. A stopped session is restarted first.",
   ],
   args: [
@@ -47,7 +47,7 @@ export const prompt = spec({
   summary: "Queue a prompt and return",
   about: [
     "The prompt waits in the session's queue while the session starts or the agent is busy. A stopped session is restarted for it.",
-    "--wait waits for the answer for up to --timeout seconds (1800 by default); exit status 0 means that it was answered. Ctrl-C ends only the wait.",
+    "--wait waits for the answer for up to --timeout seconds (1800 by default); exit status 0 means that it was answered. If the agent asks something, the request and the command that answers it are printed; without a terminal, the wait ends then, with exit status 1. Ctrl-C ends only the wait.",
   ],
   args: [
     { ...ID, required: true },

@@ -163,32 +163,57 @@ describe("--prompt", () => {
     expect(await asked).toMatchObject({ code: 0, stdout: "hello\n" });
   });
 
-  test("refuses the agent's requests, and reports it", async () => {
+  test("leaves a request of the agent open, and says how to answer it", async () => {
     runtime.onPrompt(async (run) => {
       run.begin();
+      await run.say("I need it.");
       await run.permission("bash", ["rm -rf \x1b[1m/"]);
       run.end();
     });
-    const permission = await ask("x");
-    expect(permission).toMatchObject({ code: 1, stdout: "" });
-    expect(permission.stderr).toContain(
-      "Refused, because there is no terminal to answer on: bash: rm -rf \\x1b[1m/\n",
-    );
-    expect(permission.stderr).toContain(
-      "hint: To answer it yourself on a terminal: svc sessions chat 1a2b3c4d",
-    );
-    expect(posted("reply")).toMatchObject([{ body: { reply: "reject" } }]);
-    runtime.onPrompt(async (run) => {
-      run.begin();
-      await run.question([{ question: "Which?", options: [{ label: "a" }] }]);
-      run.tool("question", { status: "error", input: {}, error: "dismissed" });
-      run.end("tool-calls");
+    expect(await ask("x")).toEqual({
+      code: 1,
+      signal: null,
+      stdout: "I need it.\n",
+      stderr: [
+        "error: The agent waits for an answer: permission for bash rm -rf \\x1b[1m/\n",
+        "hint: To allow it: svc sessions answer 1a2b3c4d once (or always, or reject)\n",
+        "      The run continues then. To see it: svc sessions conversation 1a2b3c4d\n",
+        "code: agent_waiting\n",
+      ].join(""),
     });
-    expect(await ask("x")).toMatchObject({ code: 1, stderr: expect.stringContaining("Which?") });
-    expect(posted("reject")).toHaveLength(1);
+    expect(runtime.asks).toBe(1);
+    expect([...posted("reply"), ...posted("reject"), ...posted("abort")]).toEqual([]);
   });
 
-  test("leaves the requests of other prompts alone, and prints only the own answer", async () => {
+  test.each([
+    [
+      [{ question: "Which?", options: [{ label: "a" }, { label: "b" }] }],
+      "Which? (a | b)",
+      'svc sessions answer 1a2b3c4d "<text>"',
+    ],
+    [[{ question: "One?" }, { question: "Two?" }], "One? Two?", "svc sessions chat 1a2b3c4d"],
+  ])("a question stays open, too: %j", async (questions, shown, command) => {
+    runtime.onPrompt(async (run) => {
+      run.begin();
+      await run.question(questions);
+      run.end();
+    });
+    const ran = await ask("x", "--json");
+    expect(ran.code).toBe(1);
+    expect(events(ran.stdout).find(({ type }) => type === "question")).toMatchObject({ questions });
+    expect(events(ran.stdout).some(({ type }) => type === "end")).toBe(false);
+    expect(JSON.parse(ran.stderr)).toMatchObject({
+      error: {
+        code: "agent_waiting",
+        message: `The agent waits for an answer: ${shown}`,
+        session_id: SESSION_ID,
+      },
+    });
+    expect(ran.stderr).toContain(JSON.stringify(command).slice(1, -1));
+    expect([runtime.asks, posted("reject")]).toEqual([1, []]);
+  });
+
+  test("shows the requests of other prompts, leaves them alone, and prints only the own answer", async () => {
     const other = runtime.run();
     other.begin();
     const theirs = other.permission("edit", ["theirs"]).then(async () => {
@@ -202,7 +227,14 @@ describe("--prompt", () => {
       await run.say("yours");
       run.end();
     });
-    expect(await ask("x")).toMatchObject({ code: 0, stdout: "yours\n", stderr: "" });
+    expect(await ask("x")).toMatchObject({
+      code: 0,
+      stdout: "yours\n",
+      stderr: [
+        "The agent waits for an answer: permission for edit theirs\n",
+        "To allow it: svc sessions answer 1a2b3c4d once (or always, or reject)\n",
+      ].join(""),
+    });
     expect(posted("reply")).toEqual([]);
   });
 

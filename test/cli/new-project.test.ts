@@ -106,7 +106,6 @@ describe("svc <project-name>", () => {
     ["shop", "Did you mean `svc ship`?"],
     ["sesions", "Did you mean `svc sessions`?"],
     ["deply", "Did you mean `svc deploy`?"],
-    ["status", "For your sign-in: `svc whoami`."],
     ["My-Shop", "svc help"],
     ["my_shop", "svc help"],
     ["-my-shop", "--help"],

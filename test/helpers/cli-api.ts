@@ -233,7 +233,8 @@ function generalize(path: string): string {
       /^(\/projects\/:p\/(?:change-requests|secrets|sessions|triggers|webhooks|channels|connectors|connector-asks|model-upstreams|commits|statuses))\/[^/]+/,
       "$1/:n",
     )
-    .replace(/\/comments\/[^/]+/, "/comments/:c");
+    .replace(/\/comments\/[^/]+/, "/comments/:c")
+    .replace(/\/prompts\/[^/]+/, "/prompts/:q");
 }
 
 function safeParse(text: string): unknown {

@@ -99,7 +99,7 @@ const SAVED: SavedWork = {
   truncated: false,
 };
 
-const prompt = ({ body }: { body: unknown }): Prompt => ({
+export const prompt = ({ body }: { body: unknown }): Prompt => ({
   prompt_id: Object(body).prompt_id ?? SESSION_ID,
   session_id: SESSION_ID,
   number: 1,

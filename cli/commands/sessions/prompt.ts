@@ -1,5 +1,5 @@
 import type { CreatePromptBody, Prompt } from "../../../src/contract/prompt.ts";
-import type { Session } from "../../../src/contract/session.ts";
+import type { Session, WaitingFor } from "../../../src/contract/session.ts";
 import { follow } from "../../../src/conversation/follow.ts";
 import { isTransient } from "../../../src/conversation/transport.ts";
 import { path } from "../../api.ts";
@@ -14,6 +14,7 @@ import { withLimitHint } from "./new.ts";
 import { type Found, findSession } from "./reference.ts";
 import { promptLine } from "./show-prompt.ts";
 import { shortId } from "./show-session.ts";
+import { agentWaiting, waitingNotice } from "./waiting.ts";
 
 /** The default of --timeout for --wait. */
 const WAIT_SECONDS = 1800;
@@ -30,7 +31,7 @@ export const prompt: Handler<typeof table.prompt> = async (context, { args, flag
   const id = shortId(taken);
   if (!flags.wait) {
     await context.out.result(taken, (view) => promptLine(taken, view));
-    return context.out.note(`Next: svc sessions prompts ${id}`);
+    return context.out.note((await blockedBy(context, found, taken)) ?? `Next: svc sessions prompts ${id}`);
   }
   await context.out.note(
     `Prompt ${taken.number} of session ${id} is queued. Ctrl-C ends the wait, not the prompt.`,
@@ -53,17 +54,33 @@ export async function send(found: Found, body: CreatePromptBody): Promise<Prompt
   }
 }
 
-/** Waits until a prompt has ended. @throws CliError `timeout`, `session_failed`, `session_stopped`, `session_deleted` */
+/** What the agent waits for while a prompt is in the queue, and how to answer it; null if there is nothing to report. */
+async function blockedBy({ out }: Context, found: Found, { state }: Prompt): Promise<string | null> {
+  if (state !== "queued" || out.quiet || out.data.json) return null;
+  const { session_id, waiting_for } = await found.api.call<Session>({ path: found.path });
+  return waiting_for && waitingNotice(session_id, waiting_for);
+}
+
+/**
+ * Waits until a prompt has ended. If the agent waits for a person, a terminal shows that, and the wait continues.
+ * @throws CliError `timeout`, `session_failed`, `session_stopped`, `session_deleted`, and without a terminal `agent_waiting`
+ */
 export async function waitForEnd(context: Context, found: Found, taken: Prompt): Promise<Prompt> {
   const seconds = context.globals.timeout ?? WAIT_SECONDS;
   const end = performance.now() + seconds * 1000;
   const stop = new AbortController();
   const changes = changesOf(found, stop.signal);
   try {
-    for (let last = taken; ; ) {
+    for (let last = taken, asked = ""; ; ) {
       const next = changes.next();
-      last = await poll(found, last);
+      const { prompt, waiting } = await poll(found, last);
+      last = prompt;
       if (last.ended_at !== null) return last;
+      if (waiting !== null && waiting.request_id !== asked) {
+        asked = waiting.request_id;
+        if (!isWatched(context)) throw agentWaiting(last.session_id, waiting);
+        await context.out.note(waitingNotice(last.session_id, waiting));
+      }
       const left = end - performance.now();
       if (left <= 0) throw late(last, seconds);
       await Promise.race([next, context.system.sleep(Math.min(POLL_MS, left), stop.signal)]);
@@ -73,17 +90,27 @@ export async function waitForEnd(context: Context, found: Found, taken: Prompt):
   }
 }
 
-/** The current state of a prompt. @throws CliError if it cannot be answered any more */
-async function poll(found: Found, last: Prompt): Promise<Prompt> {
+/** Whether a person sees the notices of this command. */
+const isWatched = ({ system, out }: Context): boolean => system.stderr.isTTY && !out.quiet && !out.data.json;
+
+interface Polled {
+  prompt: Prompt;
+  waiting: WaitingFor | null;
+}
+
+/** The current state of a prompt, and what the agent waits for. @throws CliError if it cannot be answered any more */
+async function poll(found: Found, last: Prompt): Promise<Polled> {
   try {
     const call = { path: `${found.path}${path`/prompts/${last.prompt_id}`}` };
     const { prompt } = await found.api.call<{ prompt: Prompt }>(call);
-    if (prompt.state === "queued") await requireLiveSession(found, prompt);
-    return prompt;
+    if (prompt.ended_at !== null) return { prompt, waiting: null };
+    const session = await found.api.call<Session>({ path: found.path });
+    if (prompt.state === "queued") requireLiveSession(session);
+    return { prompt, waiting: session.waiting_for };
   } catch (error) {
     if (error instanceof CliError && error.code === "not_found") throw deleted(last);
     if (!isTransient(error)) throw error;
-    return last;
+    return { prompt: last, waiting: null };
   }
 }
 
@@ -106,15 +133,14 @@ function changesOf({ api, path }: Found, signal: AbortSignal): { next(): Promise
 }
 
 /** @throws CliError if the session does not run queued prompts without a restart */
-async function requireLiveSession(found: Found, { session_id }: Prompt): Promise<void> {
-  const session = await found.api.call<Session>({ path: found.path });
+function requireLiveSession(session: Session): void {
   const isStopped = session.status === "stopped" && session.stop_reason !== "server";
   if (session.status !== "failed" && !isStopped) return;
   const id = shortId(session);
   throw new CliError(
     isStopped ? "session_stopped" : "session_failed",
     `The session ${id} ${isStopped ? "was stopped" : "failed"}; the prompt stays in its queue.`,
-    { session_id, hint: `To continue: svc sessions restart ${id}` },
+    { session_id: session.session_id, hint: `To continue: svc sessions restart ${id}` },
   );
 }
 
