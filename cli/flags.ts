@@ -67,7 +67,7 @@ export interface Word {
   value: string;
   /** After `--`: not a command name. */
   literal: boolean;
-  /** The option without a value that is directly before the word. */
+  /** The option without a value that is directly before the word, without a `--` between them. */
   after?: Option;
 }
 

@@ -12,7 +12,7 @@ interface Line {
  * @param line without the words of the command's name
  */
 export function takeFields({ args, fields = [] }: Spec, { options, words }: Line): Line {
-  const at = words.findIndex(({ after, literal }) => after?.name === "json" && !literal);
+  const at = words.findIndex(({ after }) => after?.name === "json");
   const word = words[at];
   if (word === undefined) return { options, words };
   const isMany = args.some(({ many }) => many);

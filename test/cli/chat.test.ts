@@ -221,6 +221,7 @@ describe("--prompt", () => {
       other.end();
     });
     runtime.onPrompt(async (run) => {
+      await other.say("it is shown once");
       setTimeout(() => runtime.answer("permission"), 150);
       await theirs;
       run.begin();

@@ -51,6 +51,9 @@ test("fetches the branch and switches to it; again, it is fast-forwarded", async
 test("keeps commits that only this clone has", async () => {
   const { home, origin, commit } = clone();
   await checkout(home);
+  // a merge would have an author
+  git(["-C", home.cwd, "config", "user.name", "Ada"]);
+  git(["-C", home.cwd, "config", "user.email", "ada@example.com"]);
   commit("mine", home.cwd);
   const mine = tip(home.cwd, "HEAD");
   git(["-C", origin, "switch", "--quiet", "fix-login"]);

@@ -2,7 +2,8 @@ import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { parse } from "../../cli/arguments.ts";
 import { CliError } from "../../cli/failure.ts";
-import { isGroup, lastWord } from "../../cli/spec.ts";
+import { commandOf } from "../../cli/lookup.ts";
+import { type Command, isGroup, lastWord } from "../../cli/spec.ts";
 import { TABLE } from "../../cli/table.ts";
 import { DELETING, GROUP_NAMES, READING, SYNONYMS } from "../../cli/words.ts";
 import { fakeApi } from "../helpers/cli-api.ts";
@@ -94,6 +95,17 @@ test("a verb that reads leads to no command that writes, and only one that delet
   expect(wrong).toEqual([]);
 });
 
+test("a verb with two meanings in a group runs neither", () => {
+  const command = (name: string): Command => ({
+    spec: { path: ["g", name], summary: "", args: [], flags: {}, examples: [] },
+    run: async () => {},
+  });
+  const [show, info] = [command("show"), command("info")];
+  const group = (commands: Command[]) => ({ name: "g", summary: "", commands });
+  expect(commandOf(group([show]), ["view"])).toBe(show);
+  expect(commandOf(group([show, info]), ["view"])).toBeUndefined();
+});
+
 test("a short or ambiguous typo does not suggest to delete", () => {
   for (const line of [
     ["sessions", "rn"],
@@ -139,6 +151,8 @@ test("--json takes the next word if it names fields, or if the command takes no 
   expect((await run("cr", "show", "--json", "3")).stdout).toContain('"number":3');
   const many = await run("secrets", "unset", "A", "--json", "name");
   expect(many.stdout).toBe('[{"name":"A"}]\n');
+  await run("secrets", "unset", "A", "--json", "B");
+  expect(api.seen.slice(-2).map(({ path }) => path.split("/").at(-1))).toEqual(["A", "B"]);
   const unknown = await run("cr", "ls", "--json", "number,titel");
   expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("Did you mean `title`?") });
   const extra = await run("cr", "ls", "--json", "--", "number");

@@ -52,6 +52,8 @@ test("a prompt behind a question says so, with the command that answers", async 
     stdout: '{"state":"queued"}\n',
     stderr: "",
   });
+  // nobody would read the answer
+  expect(api.seen.at(-1)?.method).toBe("POST");
 });
 
 test.each(["queued", "running"] as const)(

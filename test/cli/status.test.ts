@@ -1,8 +1,10 @@
 import { afterAll, beforeEach, expect, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Session, WaitingFor } from "../../src/contract/session.ts";
 import { ADA } from "../helpers/authors.ts";
 import { approval, changeRequest, failure, fakeApi, USER_ID } from "../helpers/cli-api.ts";
-import { svc, svcOnTerminal } from "../helpers/cli-run.ts";
+import { makeHome, svc, svcOnTerminal } from "../helpers/cli-run.ts";
 import { booting, SESSION_ID, session } from "../helpers/cli-sessions.ts";
 
 const api = fakeApi();
@@ -107,6 +109,16 @@ test("another failure to read the project is one, and an empty one has a next st
   api.on("GET /projects/:p", () => failure("not_found", "The project was not found.", 404));
   expect(await svc(["status"], { env: api.env })).toMatchObject({ code: 1, stdout: "" });
   api.reset();
+  const { SVC_PROJECT_ID: _, ...env } = api.env;
+  const home = makeHome();
+  mkdirSync(join(home.cwd, ".svc"));
+  writeFileSync(join(home.cwd, ".svc/link.json"), "{");
+  const broken = await svc(["status"], { home, env });
+  expect(broken).toMatchObject({
+    code: 1,
+    stdout: "",
+    stderr: expect.stringContaining("code: link_invalid"),
+  });
   answers([{ ...working, author: ADA, status: "stopped" }]);
   api.on("GET /projects/:p/change-requests", () => ({ change_requests: [] }));
   const ran = await svc(["status"], { env: api.env });
