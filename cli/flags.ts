@@ -42,7 +42,7 @@ export const DATA = {
   json: {
     kind: "optional",
     value: "fields",
-    summary: "Print JSON: all fields, or a comma-separated list of fields after `=`",
+    summary: "Print JSON: all fields, or those of a comma-separated list",
   },
   jq: {
     kind: "string",

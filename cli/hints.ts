@@ -26,7 +26,13 @@ export const HINTS: Readonly<Record<string, string>> = {
   ...words("svc cr comment <cr> <text>", "cr note", "note"),
   "cr ready":
     "There are no drafts: a change request can be merged once it is open. `svc cr show <cr>` shows it.",
-  ...words("svc cr close <cr>", "cr rm", "cr remove", "cr delete", "cr abandon"),
+  ...words(
+    "A change request cannot be deleted. `svc cr close <cr>` closes it without merging it.",
+    "cr rm",
+    "cr remove",
+    "cr delete",
+    "cr abandon",
+  ),
   ...words(
     "On its branch: `git fetch origin`, then `git merge origin/<base>` and `git push`.",
     "cr update-branch",

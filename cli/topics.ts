@@ -44,7 +44,8 @@ The \`code\` of the JSON error has the exact reason: see \`svc help json\`.
   json: `JSON
 
 --json            Prints all fields: an array for lists, else an object.
---json=a,b        Prints only these fields. \`--help\` of a command lists them.
+--json a,b        Prints only these fields; also --json=a,b. \`--help\` of a command
+                  lists them.
 --jq <expression> Filters the JSON; strings are printed raw. Implies --json.
 
 Fields have the names of the API. On a terminal the JSON is indented, elsewhere it is one
@@ -55,7 +56,7 @@ line. When a command fails, stdout stays empty and stderr holds one object:
 Codes of the CLI: usage, cancelled, not_signed_in, no_project, config_invalid,
 config_busy, link_invalid, link_mismatch, host_unknown, network, timeout,
 unexpected_response, login_failed, project_exists, file, git, manifest_invalid,
-not_fast_forward, session_failed, session_stopped, session_deleted,
+not_fast_forward, agent_waiting, session_failed, session_stopped, session_deleted,
 webhook_failed, channel_failed, jq,
 install_record_invalid, update_unsupported, update_failed, internal. All others
 come from the API.

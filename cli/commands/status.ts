@@ -31,8 +31,9 @@ export const status: Handler<typeof spec.statusSpec> = async (context) => {
     if (error instanceof CliError && error.code === "no_project") return null;
     throw error;
   });
-  const api = await context.api();
-  const { target } = api;
+  // not `context.api`, which prints the host: it is in the answer
+  const target = await context.target();
+  const api = context.apiFor(target);
   const { identity, accounts } = await identify(api);
   const work = project && (await read(api, project.id, identity.user_id));
   const id = work?.project.account_id ?? target.accountId;

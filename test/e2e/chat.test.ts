@@ -49,7 +49,6 @@ describe("a single prompt", () => {
     ["a model that fails once", "!fail 500 1\n!say back", 0, "back\n", "Attempt 2"],
     ["a cut connection", "!say It is\n!drop 1\n!say  done", 0, "done", "The model does not answer"],
     ["a refusal of the model's", "!refuse No.", 1, "No.\n", "failed: "],
-    ["a question", "!ask Which? | a | b\n!say ok", 1, "", "no terminal to answer it on: Which?"],
   ];
   test.each(rows)("reports the outcome of %s", async (_, prompt, code, stdout, stderr) => {
     const ran = await ask(prompt);
@@ -58,6 +57,25 @@ describe("a single prompt", () => {
       stdout: expect.stringContaining(stdout),
       stderr: expect.stringContaining(stderr),
     });
+  });
+
+  test("ends at a question, which stays open until it is answered; then the run continues", async () => {
+    const asked = await ask("!ask Which? | a | b\n!say ok");
+    expect(asked).toMatchObject({ code: 1, stdout: "" });
+    expect(asked.stderr).toContain("The agent waits for an answer: Which? (a | b)");
+    const state = async () =>
+      JSON.parse((await svc(["sessions", "info", agent.id, "--json"], { env })).stdout);
+    await until("the session waits", async () => (await state()).activity === "waiting");
+    expect(await svc(["sessions", "prompt", agent.id, "--wait", "!say next"], { env })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("code: agent_waiting"),
+    });
+    expect(await svc(["sessions", "answer", agent.id, "a"], { env })).toMatchObject({ code: 0, stderr: "" });
+    await until("both prompts are answered", async () => {
+      const { stdout } = await svc(["sessions", "conversation", agent.id, "--limit", "2"], { env });
+      return /^ok$/m.test(stdout) && /^next$/m.test(stdout);
+    });
+    await until("the agent is idle", async () => (await state()).activity === "idle");
   });
 
   test("shows a subagent's tools, but not its text", async () => {
