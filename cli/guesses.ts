@@ -35,7 +35,8 @@ export function hintInGroup(table: Table, group: Group, [word = ""]: readonly st
   if (hint !== undefined) return hint;
   const list = commandOf(group, ["ls"]);
   if (READING.has(word) && list) return didYouMean([`svc ${group.name} ${lastWord(list.spec)}`]);
-  if (/^#?\d+$/.test(word) && group.name === "checks") return didYouMean([`svc cr checks ${word}`]);
+  const ofCr = OF_CR[group.name];
+  if (/^#?\d+$/.test(word) && ofCr !== undefined) return didYouMean([`svc cr ${ofCr} ${word}`]);
   const synonyms = Object.keys(SYNONYMS).filter((verb) => commandOf(group, [verb]));
   const names = [...group.commands.flatMap(({ spec }) => namesOf(spec)), ...synonyms];
   // a word of another group, or of another tool, is not a typo
@@ -45,6 +46,8 @@ export function hintInGroup(table: Table, group: Group, [word = ""]: readonly st
   return didYouMean([`svc ${group.name} ${lastWord(meant.spec)}`]);
 }
 
+/** The command for the number of a change request after the name of a group. */
+const OF_CR: Readonly<Record<string, string>> = { cr: "show", checks: "checks" };
 /** Suggestions in one hint. */
 const SHOWN = 4;
 /** A short word is near too many others. */
