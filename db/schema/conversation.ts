@@ -12,8 +12,15 @@ import {
   unique,
   uuid,
 } from "drizzle-orm/pg-core";
-import { PART_KINDS, TURN_STATES, type TurnTool } from "../../src/contract/turn.ts";
+import {
+  PART_KINDS,
+  TURN_STATES,
+  type TurnPlan,
+  type TurnRequest,
+  type TurnTool,
+} from "../../src/contract/turn.ts";
 import type { TokensUsed } from "../../src/contract/usage.ts";
+import { users } from "./account.ts";
 import { projectSessions } from "./session.ts";
 import { time } from "./time.ts";
 
@@ -78,8 +85,12 @@ export const conversationParts = pgTable(
     isComplete: boolean("is_complete").notNull(),
     text: text("text").notNull(),
     tool: jsonb("tool").$type<TurnTool>(),
+    plan: jsonb("plan").$type<TurnPlan>(),
+    request: jsonb("request").$type<Omit<TurnRequest, "answered_by">>(),
+    /** Of a question or a permission request: whether a person rejected it. */
+    isRejected: boolean("is_rejected").notNull().default(false),
     isCut: boolean("is_cut").notNull().default(false),
-    /** The size of text and tool. */
+    /** The size of text, tool, plan and request. */
     bytes: integer("bytes").notNull(),
     at: time("at").notNull(),
     version: bigint("version", { mode: "number" }).notNull(),
@@ -90,4 +101,20 @@ export const conversationParts = pgTable(
     index("conversation_parts_version").on(table.sessionId, table.version),
     index("conversation_parts_turn").on(table.sessionId, table.turn),
   ],
+);
+
+/** Who answered what agents asked. An answer that was sent to the agent runtime directly has no row. */
+export const conversationAnswers = pgTable(
+  "conversation_answers",
+  {
+    sessionId: text("session_id")
+      .notNull()
+      .references(() => projectSessions.sessionId, { onDelete: "cascade" }),
+    requestId: text("request_id").notNull(),
+    answeredBy: uuid("answered_by")
+      .notNull()
+      .references(() => users.userId),
+    at: time("at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.sessionId, table.requestId] })],
 );

@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { author } from "./author.ts";
 import { nullable, oneOf } from "./schema.ts";
+import { PERMISSION_REPLIES } from "./session.ts";
 import { costUsed, tokensUsed } from "./usage.ts";
 
 /**
@@ -10,11 +11,14 @@ import { costUsed, tokensUsed } from "./usage.ts";
 export const TURN_STATES = ["working", "done", "failed", "aborted", "interrupted"] as const;
 export type TurnState = (typeof TURN_STATES)[number];
 
-/** What a person said, and what the agent wrote, thought and did. */
-export const PART_KINDS = ["prompt", "text", "reasoning", "tool"] as const;
+/** What a person said; what the agent wrote, thought, did and plans; and what it asked a person. */
+export const PART_KINDS = ["prompt", "text", "reasoning", "tool", "plan", "question", "permission"] as const;
 export type PartKind = (typeof PART_KINDS)[number];
 
-/** `running` also before the agent has written all of a tool's input. */
+/**
+ * `running` also before the agent has written all of a tool's input, and while it waits for a person. `failed` also if a
+ * person rejected what it asked.
+ */
 export const PART_STATES = ["running", "done", "failed", "interrupted"] as const;
 
 const time = Type.String({ format: "date-time" });
@@ -38,14 +42,46 @@ export const toolUse = Type.Object({
 });
 export type TurnTool = Static<typeof toolUse>;
 
+export const PLAN_STATES = ["pending", "in_progress", "completed", "cancelled"] as const;
+
+/** The whole plan, each time the agent changes it. */
+export const plan = Type.Array(Type.Object({ text: Type.String(), state: oneOf(PLAN_STATES) }));
+export type TurnPlan = Static<typeof plan>;
+
+/** What the agent asked a person, and the answer. */
+export const turnRequest = Type.Object({
+  request_id: Type.String({
+    description: "Of the permission request, or of the tool call that asks the questions",
+  }),
+  permission: nullable(
+    Type.String({ description: "What it asked to be allowed, such as `bash`; null for questions" }),
+  ),
+  patterns: Type.Array(Type.String({ description: "Which commands, files or addresses" })),
+  reply: nullable(
+    oneOf(PERMISSION_REPLIES),
+    "The answer to a permission request; null also if svc did not see it",
+  ),
+  questions: Type.Array(
+    Type.Object({
+      question: Type.String(),
+      options: Type.Array(Type.Object({ label: Type.String(), description: Type.String() })),
+      answers: Type.Array(Type.String({ description: "The chosen labels, or free text" })),
+    }),
+  ),
+  answered_by: nullable(author, "Null also for an answer that was sent to the agent runtime directly"),
+});
+export type TurnRequest = Static<typeof turnRequest>;
+
 /** One piece of a turn. */
 export const turnPart = Type.Object({
   part_id: Type.String(),
   number: Type.Integer({ description: "Its place in the conversation; numbers may be missing" }),
   kind: oneOf(PART_KINDS),
   state: oneOf(PART_STATES),
-  text: Type.String({ description: "Empty for a tool" }),
+  text: Type.String({ description: "Of a prompt, a text or a thought; empty for the other kinds" }),
   tool: nullable(toolUse),
+  plan: nullable(plan),
+  request: nullable(turnRequest, "Of a question or a permission request"),
   cut: Type.Boolean({ description: "Whether svc kept only the beginning of it" }),
   at: time,
 });

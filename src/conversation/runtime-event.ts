@@ -11,7 +11,10 @@ export type RuntimeEvent =
   | { type: "status"; sessionId: string; status: Status }
   | { type: "error"; sessionId: string; error: RunError }
   | { type: "asked"; ask: Ask }
-  | { type: "answered"; askId: string };
+  /** `reply`: to a permission request. */
+  | { type: "answered"; askId: string; reply: PermissionReply | null };
+
+export type PermissionReply = "once" | "always" | "reject";
 
 export interface Message {
   id: string;
@@ -43,7 +46,12 @@ export type Status =
   | { type: "retry"; attempt: number; message: string; at: number | null };
 
 /** A permission request or a question that the agent waits on. */
-export type Ask = { id: string; sessionId: string } & (
+export type Ask = {
+  id: string;
+  sessionId: string;
+  /** The use of a tool that asks, if it is one. */
+  tool?: { messageId: string; callId: string };
+} & (
   | { kind: "permission"; permission: string; patterns: string[] }
   | { kind: "question"; questions: Question[] }
 );
@@ -96,9 +104,17 @@ export function readRuntimeEvent(value: unknown): RuntimeEvent | null {
     case "permission.replied":
     case "question.replied":
     case "question.rejected":
-      return { type: "answered", askId: textField(properties, "requestID") };
+      return {
+        type: "answered",
+        askId: textField(properties, "requestID"),
+        reply: replyOf(textField(properties, "reply")),
+      };
   }
   return null;
+}
+
+function replyOf(reply: string): PermissionReply | null {
+  return reply === "once" || reply === "always" || reply === "reject" ? reply : null;
 }
 
 function sessionOf(info: unknown): RuntimeEvent | null {
@@ -151,17 +167,18 @@ export function statusOf(status: unknown): Status {
 export function askOf(value: unknown): Ask | null {
   const [id, sessionId] = [textField(value, "id"), textField(value, "sessionID")];
   if (!/^[A-Za-z0-9_-]{1,128}$/.test(id)) return null;
+  const tool = field(value, "tool");
+  const [messageId, callId] = [textField(tool, "messageID"), textField(tool, "callID")];
+  const base = { id, sessionId, ...(messageId !== "" && callId !== "" && { tool: { messageId, callId } }) };
   const questions = field(value, "questions");
-  if (Array.isArray(questions)) {
-    return { id, sessionId, kind: "question", questions: questions.map(questionOf) };
-  }
+  if (Array.isArray(questions)) return { ...base, kind: "question", questions: questions.map(questionOf) };
   const permission = textField(value, "permission");
   if (permission === "") return null;
   const patterns = arrayOf(field(value, "patterns")).filter((each) => typeof each === "string");
-  return { id, sessionId, kind: "permission", permission, patterns };
+  return { ...base, kind: "permission", permission, patterns };
 }
 
-function questionOf(value: unknown): Question {
+export function questionOf(value: unknown): Question {
   return {
     question: textField(value, "question"),
     options: arrayOf(field(value, "options")).map((option) => ({

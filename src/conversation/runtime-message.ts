@@ -1,8 +1,10 @@
 import { field, numberField, textField } from "../contract/json.ts";
 import { explainRun } from "../contract/runtime.ts";
-import type { PartKind } from "../contract/turn.ts";
+import type { PartKind, TurnPlan } from "../contract/turn.ts";
 import type { TokensUsed } from "../contract/usage.ts";
-import { errorOf, type RunError } from "./runtime-event.ts";
+import { planOf } from "./plan.ts";
+import { permissionOf, questionsOf, type RuntimeRequest } from "./request.ts";
+import { type Ask, errorOf, type PermissionReply, type RunError } from "./runtime-event.ts";
 import { type ToolUse, toolOf } from "./tools.ts";
 
 /** An id of the runtime; a longer one is not its own. */
@@ -34,8 +36,15 @@ export interface RuntimePart {
   isComplete: boolean;
   text: string;
   tool: ToolUse | null;
+  plan: TurnPlan | null;
+  request: RuntimeRequest | null;
+  /** A tool that failed, or a request that was rejected. */
+  hasFailed: boolean;
   at: number;
 }
+
+/** Whether parts of this kind are only text, and grow. */
+export const isText = (kind: PartKind): boolean => ["prompt", "text", "reasoning"].includes(kind);
 
 /** Parses a message; null if it is invalid, or of another conversation. */
 export function messageOf(info: unknown, conversation: string): Message | null {
@@ -69,6 +78,11 @@ export function partOf(part: unknown, message: Message): RuntimePart | null {
   const base = {
     partId: textField(part, "id"),
     turnId: message.turnId,
+    text: "",
+    tool: null,
+    plan: null,
+    request: null,
+    hasFailed: false,
     at: timeOf(
       numberField(time, "start") ??
         numberField(field(field(part, "state"), "time"), "start") ??
@@ -79,7 +93,12 @@ export function partOf(part: unknown, message: Message): RuntimePart | null {
     const tool = toolOf(part);
     if (!tool || message.isUser) return null;
     const isComplete = tool.state === "completed" || tool.state === "error";
-    return { ...base, kind: "tool", text: "", tool, isComplete };
+    const state = { isComplete, hasFailed: tool.state === "error" };
+    const request = questionsOf(part);
+    if (request) return { ...base, ...state, kind: "question", request };
+    const plan = state.hasFailed ? null : planOf(tool.tool, field(field(part, "state"), "input"));
+    if (plan) return { ...base, ...state, kind: "plan", plan };
+    return { ...base, ...state, kind: "tool", tool };
   }
   const isForModel = field(part, "synthetic") === true || field(part, "ignored") === true;
   if ((type !== "text" && type !== "reasoning") || isForModel) return null;
@@ -88,8 +107,34 @@ export function partOf(part: unknown, message: Message): RuntimePart | null {
     ...base,
     kind: message.isUser ? "prompt" : type,
     text: textField(part, "text"),
-    tool: null,
     isComplete: message.isComplete || numberField(time, "end") !== null,
+  };
+}
+
+/** A permission request. The runtime does not report its time: it gets that of the message that uses the tool. */
+export interface PermissionAsked {
+  ask: Extract<Ask, { kind: "permission" }>;
+  turnId: string;
+  at: number;
+}
+
+/** @param answer null while it is open */
+export function permissionPart(
+  { ask, turnId, at }: PermissionAsked,
+  answer: { reply: PermissionReply | null } | null,
+): RuntimePart {
+  const reply = answer?.reply ?? null;
+  return {
+    partId: ask.id,
+    turnId,
+    kind: "permission",
+    isComplete: answer !== null,
+    text: "",
+    tool: null,
+    plan: null,
+    request: permissionOf(ask, reply),
+    hasFailed: reply === "reject",
+    at,
   };
 }
 

@@ -1,33 +1,23 @@
 import { field, textField } from "../contract/json.ts";
-import type { TurnState } from "../contract/turn.ts";
-import type { TokensUsed } from "../contract/usage.ts";
-import { errorOf, type RunError, statusOf } from "./runtime-event.ts";
+import { type Ask, errorOf, type RuntimeEvent, readRuntimeEvent, statusOf } from "./runtime-event.ts";
 import {
+  isText,
   type Message,
   messageOf,
+  type PermissionAsked,
   partOf,
+  permissionPart,
   RUNTIME_ID,
   type RuntimePart,
-  sentenceOf,
 } from "./runtime-message.ts";
-
-/** A turn as the runtime has it. The times are milliseconds since 1970 by the sandbox's clock. */
-export interface RuntimeTurn {
-  /** The id of the prompt's message. */
-  turnId: string;
-  state: TurnState;
-  error: string | null;
-  model: string | null;
-  tokens: TokensUsed | null;
-  cost: number | null;
-  startedAt: number;
-  endedAt: number | null;
-}
+import { type OpenTurn, type RuntimeTurn, turnOf } from "./runtime-turn.ts";
 
 /** What has changed, in the order of the conversation. */
 export interface TurnChanges {
   turns: RuntimeTurn[];
   parts: RuntimePart[];
+  /** The ids of the permission requests that are open: all others are answered. Null if that is not known. */
+  open: readonly string[] | null;
 }
 
 /** Turns, and texts under way, that are remembered: events do not reach further back. */
@@ -35,26 +25,12 @@ const TURNS_MAX = 50;
 const TEXTS_MAX = 1_000;
 /** Messages whose parts came first. */
 const EARLY_MAX = 100;
-
-interface Outcome {
-  state: TurnState;
-  error: RunError | null;
-}
-
-interface OpenTurn {
-  turnId: string;
-  startedAt: number;
-  /** The answers to its prompt, by id, in order. */
-  answers: Map<string, Message>;
-  /** The run ended since the prompt, or the last answer. */
-  hasEnded: boolean;
-  /** An error that is not that of an answer. */
-  error: RunError | null;
-}
+/** Open permission requests: far more than an agent and its subagents can have. */
+const ASKS_MAX = 100;
 
 /**
  * Translates one conversation of the agent runtime (opencode 1.18) into turns and parts. Accepts snapshots and events in
- * any number of copies; subagents' conversations are left out.
+ * any number of copies; subagents' conversations are left out, but for what they ask a person.
  */
 export class RuntimeTurns {
   readonly #conversation: string;
@@ -63,6 +39,9 @@ export class RuntimeTurns {
   /** Texts that are still being written, by the ids of their parts. */
   readonly #texts = new Map<string, { part: RuntimePart; messageId: string }>();
   readonly #early = new Map<string, unknown[]>();
+  readonly #asks = new Map<string, PermissionAsked>();
+  /** Whether a snapshot with all open requests has not been taken. */
+  #hasAsks = false;
   readonly #changedTurns = new Set<string>();
   readonly #changedParts = new Map<string, RuntimePart>();
   /** Of the changed parts, texts that were continued, and have not changed in another way. */
@@ -76,8 +55,9 @@ export class RuntimeTurns {
   /**
    * @param messages those of the conversation, in order
    * @param isBusy whether a run is under way
+   * @param asks what the agent waits for; null if that is not known
    */
-  applySnapshot(messages: readonly unknown[], isBusy: boolean): void {
+  applySnapshot(messages: readonly unknown[], isBusy: boolean, asks: readonly Ask[] | null): void {
     for (const each of messages) {
       this.#message(field(each, "info"));
       const parts = field(each, "parts");
@@ -86,6 +66,9 @@ export class RuntimeTurns {
     const last = this.#newest();
     // before its first answer, the run may not have begun
     if (!isBusy && last && last.answers.size > 0) last.hasEnded = true;
+    // the runtime keeps the requests of an aborted run in its list
+    if (isBusy) for (const ask of asks ?? []) this.#asked(ask);
+    this.#hasAsks = asks !== null;
   }
 
   /** @param event an event of the runtime; those of other conversations are ignored */
@@ -94,6 +77,8 @@ export class RuntimeTurns {
     const type = textField(event, "type");
     if (type === "message.updated") this.#message(field(properties, "info"));
     if (type === "message.part.updated") this.#part(field(properties, "part"));
+    if (type === "permission.asked" || type === "permission.replied")
+      this.#permission(readRuntimeEvent(event));
     if (textField(properties, "sessionID") !== this.#conversation) return;
     if (type === "message.part.delta") this.#delta(properties);
     if (type === "session.status") this.#setBusy(statusOf(field(properties, "status")).type !== "idle");
@@ -102,12 +87,12 @@ export class RuntimeTurns {
   }
 
   get hasChanges(): boolean {
-    return this.#changedTurns.size > 0 || this.#changedParts.size > 0;
+    return this.#changedTurns.size > 0 || this.#changedParts.size > 0 || this.#hasAsks;
   }
 
   /** Whether nothing has changed but texts that were continued. */
   get hasOnlyGrown(): boolean {
-    return this.#changedTurns.size === 0 && this.#changedParts.size === this.#grown.size;
+    return this.#changedTurns.size === 0 && !this.#hasAsks && this.#changedParts.size === this.#grown.size;
   }
 
   /** The texts that were continued since the last `takeChanges`. */
@@ -122,7 +107,9 @@ export class RuntimeTurns {
     this.#changedTurns.clear();
     this.#changedParts.clear();
     this.#grown.clear();
-    return { turns: turns.map((turn) => this.#stateOf(turn)), parts };
+    const open = this.#hasAsks ? [...this.#asks.keys()] : null;
+    this.#hasAsks = false;
+    return { turns: turns.map((turn) => turnOf(turn, this.#isCurrent(turn))), parts, open };
   }
 
   #newest(): OpenTurn | undefined {
@@ -142,6 +129,26 @@ export class RuntimeTurns {
     if (!last) return;
     last.error ??= errorOf(error);
     this.#changedTurns.add(last.turnId);
+  }
+
+  #permission(event: RuntimeEvent | null): void {
+    if (event?.type === "asked") this.#asked(event.ask);
+    const asked = event?.type === "answered" && this.#asks.get(event.askId);
+    if (!asked) return;
+    this.#asks.delete(event.askId);
+    this.#changedParts.set(event.askId, permissionPart(asked, { reply: event.reply }));
+  }
+
+  #asked(ask: Ask): void {
+    // questions are in the uses of their tool
+    if (ask.kind !== "permission") return;
+    const message = this.#messages.get(ask.tool?.messageId ?? "");
+    // a subagent works for the newest turn
+    const turn = this.#turns.get(message?.turnId ?? "") ?? this.#newest();
+    if (!turn) return;
+    const asked = { ask, turnId: turn.turnId, at: message?.createdAt ?? turn.startedAt };
+    remember(this.#asks, ask.id, asked, ASKS_MAX);
+    this.#changedParts.set(ask.id, permissionPart(asked, null));
   }
 
   #message(info: unknown): void {
@@ -186,7 +193,7 @@ export class RuntimeTurns {
 
   #delta(properties: unknown): void {
     const part = this.#texts.get(textField(properties, "partID"))?.part;
-    if (!part || part.tool || textField(properties, "field") !== "text") return;
+    if (!part || !isText(part.kind) || textField(properties, "field") !== "text") return;
     part.text += textField(properties, "delta");
     if (!this.#changedParts.has(part.partId)) this.#grown.add(part.partId);
     this.#changedParts.set(part.partId, part);
@@ -195,36 +202,11 @@ export class RuntimeTurns {
   /** The runtime does not report the end of each text of an answer that was aborted. */
   #completeTexts(message: string): void {
     for (const [partId, { part, messageId }] of this.#texts) {
-      if (part.tool || messageId !== message) continue;
+      if (!isText(part.kind) || messageId !== message) continue;
       this.#texts.delete(partId);
       this.#changedParts.set(partId, { ...part, isComplete: true });
       this.#grown.delete(partId);
     }
-  }
-
-  #stateOf(turn: OpenTurn): RuntimeTurn {
-    const answers = [...turn.answers.values()];
-    const last = answers.at(-1);
-    const { state, error } = this.#outcomeOf(turn, last);
-    return {
-      turnId: turn.turnId,
-      state,
-      error: error && sentenceOf(error),
-      model: answers.findLast(({ model }) => model !== null)?.model ?? null,
-      tokens: sumOf(answers),
-      cost: answers.reduce<number | null>((sum, { cost }) => (cost === null ? sum : (sum ?? 0) + cost), null),
-      startedAt: turn.startedAt,
-      endedAt: state === "working" ? null : (last?.completedAt ?? last?.createdAt ?? turn.startedAt),
-    };
-  }
-
-  #outcomeOf(turn: OpenTurn, last: Message | undefined): Outcome {
-    if (last?.error) return endedBy(last.error);
-    if (last && isFinal(last)) return { state: "done", error: null };
-    if (this.#isCurrent(turn) && !turn.hasEnded) return { state: "working", error: null };
-    if (turn.error) return endedBy(turn.error);
-    // a run that was aborted between two attempts has no error
-    return { state: last?.isComplete && last.finish === "" ? "aborted" : "interrupted", error: null };
   }
 
   /** Whether the runtime may be answering it: no later turn has an answer. */
@@ -233,25 +215,6 @@ export class RuntimeTurns {
     const at = turns.findIndex((turn) => turn.turnId === turnId);
     return turns.slice(at + 1).every(({ answers }) => answers.size === 0);
   }
-}
-
-/** The runtime reports an abort as an error. */
-function endedBy(error: RunError): Outcome {
-  return error.name === "MessageAbortedError"
-    ? { state: "aborted", error: null }
-    : { state: "failed", error };
-}
-
-/** Whether the model ended its answer: it did not stop for a tool. */
-function isFinal({ isComplete, finish }: Message): boolean {
-  return isComplete && finish !== "" && finish !== "tool-calls" && finish !== "unknown";
-}
-
-function sumOf(answers: readonly Message[]): TokensUsed | null {
-  const counted = answers.flatMap(({ tokens }) => tokens ?? []);
-  if (counted.length === 0) return null;
-  const sum = (name: keyof TokensUsed) => counted.reduce((total, tokens) => total + tokens[name], 0);
-  return { input: sum("input"), output: sum("output"), cached: sum("cached") };
 }
 
 /** Sets a key, and drops the oldest ones past the limit. */

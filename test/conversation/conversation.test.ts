@@ -274,7 +274,7 @@ describe("a request", () => {
       conversation.apply(asked),
       conversation.apply(asked),
       conversation.applySnapshot(holding("busy")),
-      conversation.apply({ type: "answered", askId: "per_1" }),
+      conversation.apply({ type: "answered", askId: "per_1", reply: "once" }),
       conversation.apply(asked),
       conversation.applySnapshot(holding("busy")),
     ].flatMap((each) => each.map(({ type }) => type));

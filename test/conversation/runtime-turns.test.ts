@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { askOf } from "../../src/conversation/runtime-event.ts";
 import type { RuntimePart } from "../../src/conversation/runtime-message.ts";
 import { RuntimeTurns } from "../../src/conversation/runtime-turns.ts";
 import { fc } from "../helpers/property.ts";
@@ -11,20 +12,40 @@ const RUNS = { numRuns: share(150, 5_000) };
 class Stored {
   readonly parts = new Map<string, RuntimePart>();
   readonly states = new Map<string, string>();
+  /** Permission requests of which the end, but not the answer, is known. */
+  readonly missed = new Set<string>();
 
   take(turns: RuntimeTurns): void {
     const changes = turns.takeChanges();
     for (const { turnId, state } of changes.turns) this.states.set(turnId, state);
     for (const part of changes.parts)
       if (!this.parts.get(part.partId)?.isComplete || part.isComplete) this.parts.set(part.partId, part);
+    for (const [id, part] of this.parts) {
+      if (part.kind !== "permission" || part.isComplete || (changes.open?.includes(id) ?? true)) continue;
+      this.parts.set(id, { ...part, isComplete: true });
+      this.missed.add(id);
+    }
   }
 
   get texts(): string[] {
-    return [...this.parts.values()].map(({ partId, kind, text }) => `${partId} ${kind} ${text}`);
+    const texts = [...this.parts.values()].filter(({ kind }) => kind === "prompt" || kind === "text");
+    return texts.map(({ partId, kind, text }) => `${partId} ${kind} ${text}`);
   }
 }
 
-type Step = "prompt" | "answer" | "word" | "end" | "fail" | "store" | "cut" | "again";
+type Step =
+  | "prompt"
+  | "answer"
+  | "word"
+  | "plan"
+  | "question"
+  | "permission"
+  | "reply"
+  | "end"
+  | "fail"
+  | "store"
+  | "cut"
+  | "again";
 
 /** The runtime's side of a conversation, one step at a time; as the real one, it answers one prompt after the other. */
 class Talk {
@@ -33,6 +54,12 @@ class Talk {
   #prompts = 0;
   #answered = 0;
   #isOpen = false;
+  #tools = 0;
+  #question: { id: string; answer: () => void } | null = null;
+  /** The last plan of each part, the answers to questions, and the replies to permission requests; null: none yet. */
+  readonly plans = new Map<string, string>();
+  readonly answers = new Map<string, string | null>();
+  readonly replies = new Map<string, string | null>();
 
   constructor() {
     this.host.emit = (type, properties) =>
@@ -61,7 +88,51 @@ class Talk {
     }
     if (!this.#isOpen) return;
     if (step === "word") host.delta(`msg_${n}a`, `prt_${n}a`, `word${n} `);
+    const message = `msg_${n}a`;
+    const tool = (id: string, name: string, status: string, state: object) =>
+      host.part(message, { id, callID: `call_${id}`, type: "tool", tool: name, state: { status, ...state } });
+    if (step === "plan") {
+      const id = `prt_t${this.#tools++}`;
+      const todos = [{ content: `step ${id}`, status: "in_progress" }];
+      tool(id, "todowrite", "pending", { input: {} });
+      tool(id, "todowrite", "completed", { input: { todos } });
+      this.plans.set(id, `step ${id}`);
+    }
+    if (step === "question" && !this.#question) {
+      const id = `prt_t${this.#tools++}`;
+      const input = { questions: [{ question: `which ${id}?`, options: [] }] };
+      tool(id, "question", "running", { input });
+      this.answers.set(id, null);
+      const answer = () => {
+        tool(id, "question", "completed", { input, metadata: { answers: [[`this ${id}`]] } });
+        this.answers.set(id, `this ${id}`);
+      };
+      this.#question = { id, answer };
+    }
+    if (step === "permission") {
+      const id = `per_${this.#tools++}`;
+      host.ask("permission", {
+        id,
+        permission: "bash",
+        patterns: [id],
+        tool: { messageID: message, callID: "call_1" },
+      });
+      this.replies.set(id, null);
+    }
+    const [asked] = host.asks;
+    if (step === "reply" && asked) {
+      const reply = this.#tools % 2 ? "once" : "reject";
+      host.reply(String(asked["id"]), "reply", { reply });
+      this.replies.set(String(asked["id"]), reply);
+    }
+    if (step === "reply" || step === "end") {
+      this.#question?.answer();
+      this.#question = null;
+    }
+    // a run ends only when it waits for nothing
+    if (step === "end" && host.asks.length > 0) return;
     if (step === "end" || step === "fail") {
+      this.#question = null;
       const how =
         step === "end" ? { finish: "stop" } : { error: { name: "APIError", data: { message: "no" } } };
       host.message({ id: `msg_${n}a`, role: "assistant", time: { created: 1, completed: 2 }, ...how });
@@ -79,6 +150,10 @@ const steps = fc.array(
     "answer",
     "word",
     "word",
+    "plan",
+    "question",
+    "permission",
+    "reply",
     "end",
     "end",
     "fail",
@@ -96,7 +171,8 @@ test("whatever is cut, repeated and stored in between, the stored conversation i
       const stored = new Stored();
       const follow = () => {
         const turns = new RuntimeTurns(CONVERSATION);
-        turns.applySnapshot(structuredClone(talk.host.messages), talk.host.isBusy);
+        const asks = talk.host.asks.flatMap((value) => askOf(value) ?? []);
+        turns.applySnapshot(structuredClone(talk.host.messages), talk.host.isBusy, asks);
         return turns;
       };
       let turns = follow();
@@ -117,12 +193,28 @@ test("whatever is cut, repeated and stored in between, the stored conversation i
       stored.take(turns);
       const { messages } = talk.host;
       const expected = messages.flatMap(({ info, parts }) =>
-        parts.map(({ id, text }) => `${id} ${info["role"] === "user" ? "prompt" : "text"} ${text}`),
+        parts
+          .filter(({ type }) => type === "text")
+          .map(({ id, text }) => `${id} ${info["role"] === "user" ? "prompt" : "text"} ${text}`),
       );
       expect(stored.texts.toSorted()).toEqual(expected.toSorted());
       const isOf = (role: string) => (text: string) => text.includes(` ${role} `);
       for (const kind of ["prompt", "text"])
         expect(stored.texts.filter(isOf(kind))).toEqual(expected.filter(isOf(kind)));
+      for (const [id, plan] of talk.plans)
+        expect(stored.parts.get(id)).toMatchObject({ plan: [{ text: plan }], isComplete: true });
+      for (const [id, answer] of talk.answers)
+        expect(stored.parts.get(id)).toMatchObject({
+          isComplete: answer !== null,
+          request: { request_id: `call_${id}`, questions: [{ answers: answer === null ? [] : [answer] }] },
+        });
+      for (const [id, reply] of talk.replies) {
+        const part = stored.parts.get(id);
+        // asked and answered while nobody followed
+        if (!part) continue;
+        expect(part.isComplete || reply === null).toBe(true);
+        if (!stored.missed.has(id)) expect(part.request?.reply ?? null).toBe(reply);
+      }
       const answers = messages.filter(({ info }) => info["role"] === "assistant");
       for (const { info } of answers) {
         const state = info["error"] ? "failed" : info["finish"] ? "done" : "working";
@@ -169,7 +261,7 @@ test("nothing that a sandbox sends makes it throw", () => {
       fc.array(object),
       (events, messages) => {
         const turns = new RuntimeTurns(CONVERSATION);
-        turns.applySnapshot(messages, false);
+        turns.applySnapshot(messages, false, []);
         for (const event of events) turns.applyEvent(event);
         for (const { startedAt, endedAt } of turns.takeChanges().turns)
           for (const at of [startedAt, endedAt ?? 0]) expect(new Date(at).getTime()).toBe(at);
@@ -221,6 +313,7 @@ test.each([
       { info: { ...base, id: "msg_2", role: "assistant", parentID: "msg_1", time, finish }, parts: [] },
     ],
     isBusy,
+    null,
   );
   expect(turns.takeChanges().turns).toMatchObject([{ state }]);
 });
@@ -293,7 +386,7 @@ describe("events of the runtime", () => {
     ],
   ])("%s", (_, events, expected) => {
     const turns = new RuntimeTurns(CONVERSATION);
-    turns.applySnapshot([prompt], false);
+    turns.applySnapshot([prompt], false, null);
     for (const [type, properties] of events)
       turns.applyEvent({ type, properties: { sessionID: CONVERSATION, ...properties } });
     expect(turns.hasChanges).toBe(true);
@@ -304,7 +397,7 @@ describe("events of the runtime", () => {
   test("only texts that were continued count as grown", () => {
     const turns = new RuntimeTurns(CONVERSATION);
     const part = { sessionID: CONVERSATION, messageID: "msg_2", id: "prt_1", type: "text", text: "a" };
-    turns.applySnapshot([prompt, { info: answer, parts: [part] }], true);
+    turns.applySnapshot([prompt, { info: answer, parts: [part] }], true, null);
     const grow = (text: string) =>
       turns.applyEvent({
         type: "message.part.delta",
@@ -347,7 +440,7 @@ describe("a turn of several messages", () => {
   });
   const applied = (messages: object[], isBusy = true) => {
     const turns = new RuntimeTurns(CONVERSATION);
-    turns.applySnapshot(messages, isBusy);
+    turns.applySnapshot(messages, isBusy, null);
     return turns;
   };
 

@@ -75,14 +75,19 @@ export class RuntimeHost {
     this.#streams.clear();
   }
 
-  answer(request: Request): Response {
+  /** What it waits for, as its lists have it. */
+  get asks(): readonly Json[] {
+    return this.#asks;
+  }
+
+  answer(request: Request): Response | Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);
     if (pathname === "/event")
       return new Response(this.#stream(), { headers: { "Content-Type": "text/event-stream" } });
     if (pathname === "/session/status")
       return Response.json(this.isBusy ? { [CONVERSATION]: { type: "busy" } } : {});
     if (pathname === "/session") return Response.json([{ id: CONVERSATION, time: { created: 1_000 } }]);
-    if (request.method === "POST") return this.#reply(pathname);
+    if (request.method === "POST") return request.json().then((body) => this.#reply(pathname, body));
     if (pathname === "/permission" || pathname === "/question")
       return Response.json(this.#asks.filter(({ kind }) => pathname === `/${kind}`));
     if (pathname !== `/session/${CONVERSATION}/message`) return new Response(null, { status: 404 });
@@ -98,13 +103,19 @@ export class RuntimeHost {
     this.emit(`${kind}.asked`, whole);
   }
 
-  #reply(pathname: string): Response {
-    const [, kind = "", id = ""] = pathname.split("/");
+  /** A person answers. @returns whether it waited for that */
+  reply(id: string, verb: string, body: Json): boolean {
     const at = this.#asks.findIndex((ask) => ask.id === id);
-    if (at < 0) return new Response(null, { status: 404 });
-    this.#asks.splice(at, 1);
+    const [ask] = at < 0 ? [] : this.#asks.splice(at, 1);
+    if (!ask) return false;
+    this.emit(`${ask.kind}.${verb === "reject" ? "rejected" : "replied"}`, { requestID: id, ...body });
+    return true;
+  }
+
+  #reply(pathname: string, body: Json): Response {
+    const [, , id = "", verb = ""] = pathname.split("/");
+    if (!this.reply(id, verb, body)) return new Response(null, { status: 404 });
     this.replies.push(pathname);
-    this.emit(`${kind}.replied`, { requestID: id });
     return Response.json(true);
   }
 

@@ -3,7 +3,7 @@ import { asc } from "drizzle-orm";
 import { conversationParts, conversations, conversationTurns } from "../../db/schema/index.ts";
 import { CONVERSATION_MAX_BYTES, PART_TEXT_MAX } from "../../src/contract/limits.ts";
 import type { RuntimePart } from "../../src/conversation/runtime-message.ts";
-import type { RuntimeTurn } from "../../src/conversation/runtime-turns.ts";
+import type { RuntimeTurn } from "../../src/conversation/runtime-turn.ts";
 import type { ToolUse } from "../../src/conversation/tools.ts";
 import { recapOf } from "../../src/features/sessions/conversation/recap.ts";
 import { STORED_AT_ONCE, storeTurns } from "../../src/features/sessions/conversation/store.ts";
@@ -17,11 +17,11 @@ beforeAll(async () => {
 });
 afterAll(() => row.database.close());
 
-const store = (turns: RuntimeTurn[], parts: RuntimePart[]) =>
+const store = (turns: RuntimeTurn[], parts: RuntimePart[], open: string[] | null = null) =>
   storeTurns(
     { db: row.database.db, changes: new Changes() },
     { sessionId: row.sessionId, generation: 1 },
-    { turns, parts },
+    { turns, parts, open },
     (text) => text,
   );
 const turn = (turnId: string, more: Partial<RuntimeTurn> = {}): RuntimeTurn => ({
@@ -34,7 +34,8 @@ const part = (
   text: string,
   more: Partial<RuntimePart> = {},
 ): RuntimePart => ({
-  ...{ partId, turnId, kind: "text", isComplete: true, text, tool: null, at: 1 },
+  ...{ partId, turnId, kind: "text", isComplete: true, text, tool: null, plan: null, request: null },
+  ...{ hasFailed: false, at: 1 },
   ...more,
 });
 const db = () => row.database.db;

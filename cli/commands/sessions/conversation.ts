@@ -1,5 +1,6 @@
-import type { ConversationPage, Turn, TurnPart } from "../../../src/contract/turn.ts";
+import type { ConversationPage, Turn, TurnPart, TurnRequest } from "../../../src/contract/turn.ts";
 import { joinTurns } from "../../../src/conversation/join-turns.ts";
+import { askedOf, planLines } from "../../../src/conversation/shown-part.ts";
 import { DAEMON_MARK } from "../../../src/conversation/text.ts";
 import { CliError } from "../../failure.ts";
 import type { Handler } from "../../spec.ts";
@@ -50,7 +51,9 @@ function markdownOf(turn: Turn, hasDetails: boolean): string {
   return [head, ...parts, ...endOf(turn)].join("\n");
 }
 
-function partOf({ kind, text, tool, cut }: TurnPart, hasDetails: boolean): string {
+function partOf({ kind, state, text, tool, plan, request, cut }: TurnPart, hasDetails: boolean): string {
+  if (plan) return plan.length === 0 ? "" : `${lines(planLines(plan).join("\n"))}\n`;
+  if (request) return requestOf(request, state);
   const rest = cut ? "\n\n(Only the beginning is kept.)" : "";
   const clean = `${lines(text).trim()}${rest}\n`;
   // a notice to the agent, for example that its runtime restarted
@@ -66,6 +69,14 @@ function partOf({ kind, text, tool, cut }: TurnPart, hasDetails: boolean): strin
   return [title, block(inputs), block(tool.patch, "diff"), block(tool.output)]
     .filter((each) => each !== "")
     .join("\n");
+}
+
+function requestOf(request: TurnRequest, state: TurnPart["state"]): string {
+  const by = request.answered_by ? ` (${request.answered_by.name})` : "";
+  const pairs = askedOf(request, state).map(
+    ({ asked, answer }) => `- *Asked:* ${oneLine(asked)}\n  *Answer:* ${oneLine(answer + by)}\n`,
+  );
+  return pairs.join("");
 }
 
 const quoted = (text: string): string =>

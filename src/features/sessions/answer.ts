@@ -1,10 +1,12 @@
 import { SvcError } from "../../contract/errors.ts";
 import { type AnswerBody, PERMISSION_REPLIES } from "../../contract/session.ts";
+import { requestIdOf } from "../../conversation/request.ts";
 import type { Ask } from "../../conversation/runtime-event.ts";
 import type { Deps } from "../../deps.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { isWithinReach } from "../../jobs/places.ts";
 import { answerAsk, readAsks } from "./agent.ts";
+import { recordAnswer } from "./conversation/answerers.ts";
 import { findSession } from "./read.ts";
 import { reachSession } from "./row.ts";
 
@@ -14,6 +16,7 @@ import { reachSession } from "./row.ts";
  */
 export async function answerSession(
   deps: Deps,
+  userId: string,
   project: ProjectRow,
   name: string,
   { request_id, answer }: AnswerBody,
@@ -31,7 +34,10 @@ export async function answerSession(
   const ask = (await readAsks(reached.daemon)).find(({ id }) => id === request_id);
   if (!ask) throw notWaiting(`The agent of session ${sessionId} no longer waits for this answer.`);
   const reply = replyTo(ask, answer);
+  // before it is sent: the conversation names who answered as soon as the agent has the answer
+  const record = await recordAnswer(deps, sessionId, requestIdOf(ask), userId);
   if (await answerAsk(reached.daemon, ask, reply)) return { ok: true };
+  await record.undo();
   throw notWaiting(`The agent of session ${sessionId} did not take the answer: its run may have ended.`);
 }
 
@@ -42,6 +48,7 @@ function notWaiting(message: string): SvcError {
 /** @throws validation_failed if it is no answer to this request */
 function replyTo(ask: Ask, answer: AnswerBody["answer"]): Parameters<typeof answerAsk>[2] {
   if (ask.kind === "permission") {
+    if (answer === null) return { reply: "reject" };
     const reply = PERMISSION_REPLIES.find((each) => each === answer);
     if (reply) return { reply };
     throw new SvcError(
@@ -49,6 +56,7 @@ function replyTo(ask: Ask, answer: AnswerBody["answer"]): Parameters<typeof answ
       `answer must be ${PERMISSION_REPLIES.join(", ")}: the agent asks for a permission.`,
     );
   }
+  if (answer === null) return "refusal";
   const answers = typeof answer === "string" ? [[answer]] : answer;
   if (answers.length === ask.questions.length) return { answers };
   throw new SvcError(

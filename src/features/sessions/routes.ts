@@ -114,7 +114,8 @@ export const sessionContentRoutes = (deps: Deps) =>
     )
     .post(
       "/:sessionId/answer",
-      ({ project, params, body }) => answerSession(deps, project, params.sessionId, body),
+      ({ caller, project, params, body }) =>
+        answerSession(deps, caller.userId, project, params.sessionId, body),
       // an agent must not allow itself anything
       { project: "user", body: answerBody, ...answer(200, ok) },
     )

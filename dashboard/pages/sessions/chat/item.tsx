@@ -3,6 +3,7 @@ import { Ago } from "../../../parts/ago.tsx";
 import { AuthorName } from "../../../parts/author-name.tsx";
 import { Visible } from "../../../parts/visible.tsx";
 import { Answer } from "./answer.tsx";
+import { AnsweredRequest, Plan } from "./asked.tsx";
 import { Tool } from "./tool.tsx";
 import type { Item, Sent } from "./transcript.ts";
 
@@ -23,6 +24,10 @@ export const OneItem = memo(function OneItem({
       return <Thought text={item.text} />;
     case "tool":
       return <Tool use={item.use} isSubagent={item.isSubagent} />;
+    case "plan":
+      return <Plan plan={item.plan} />;
+    case "asked":
+      return <AnsweredRequest request={item.request} state={item.state} />;
     case "note":
       return (
         <p className={`border-current border-l-2 pl-3 text-sm ${NOTES[item.look]}`}>

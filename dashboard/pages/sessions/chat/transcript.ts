@@ -1,4 +1,5 @@
 import type { Author } from "../../../../src/contract/author.ts";
+import type { TurnPart, TurnPlan, TurnRequest } from "../../../../src/contract/turn.ts";
 import type { ChatEvent } from "../../../../src/conversation/chat-client.ts";
 import type { Outcome } from "../../../../src/conversation/outcome.ts";
 import type { RunError } from "../../../../src/conversation/runtime-event.ts";
@@ -11,6 +12,9 @@ export type Item = { key: string } & (
   | { kind: "answer"; text: string }
   | { kind: "thought"; text: string }
   | { kind: "tool"; use: ShownTool; isSubagent: boolean }
+  /** Only of a stored conversation: a live one shows the uses of their tools. */
+  | { kind: "plan"; plan: TurnPlan }
+  | { kind: "asked"; request: TurnRequest; state: TurnPart["state"] }
   | { kind: "note"; look: "info" | "warning" | "error"; text: string }
 );
 

@@ -25,7 +25,9 @@ function isNoteOfDaemon({ parts: [first] }: Turn): boolean {
   return first?.kind === "prompt" && first.text.startsWith(DAEMON_MARK);
 }
 
-function itemOf(turn: Turn, { part_id: key, kind, state, text, tool, at }: TurnPart): Item[] {
+function itemOf(turn: Turn, { part_id: key, kind, state, text, tool, plan, request, at }: TurnPart): Item[] {
+  if (plan) return plan.length === 0 ? [] : [{ kind: "plan", key, plan }];
+  if (request) return [{ kind: "asked", key, request, state }];
   if (tool) return [{ kind: "tool", key, use: shownTool(tool, state), isSubagent: false }];
   if (text.trim() === "") return [];
   if (kind === "reasoning") return [{ kind: "thought", key, text }];

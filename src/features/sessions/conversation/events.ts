@@ -6,6 +6,7 @@ import type { LiveSubscription } from "../../../events/live-texts.ts";
 import { streamOf } from "../../../http/stream.ts";
 import type { ProjectRow } from "../../../identity/auth/caller.ts";
 import { findSession, sessionsWithSandbox } from "../read.ts";
+import { answerersOf } from "./answerers.ts";
 import { authorsOf, turnRows, versionOf } from "./read.ts";
 import { conversationOf, STORED_AT_ONCE } from "./store.ts";
 import { type PartRow, partToWire, type TurnRow, type TurnSession, turnToWire } from "./wire.ts";
@@ -91,6 +92,7 @@ async function eventsOf(
   const { sessionId } = session;
   const own = await turnRows(deps.db, sessionId, [...new Set(parts.map(({ turn }) => turn))]);
   const authors = await authorsOf(deps.db, turns);
+  const answerers = await answerersOf(deps.db, sessionId, parts);
   return [
     ...turns.map((turn): ConversationStreamEvent => {
       return { type: "turn", turn: turnToWire(session, turn, authors.get(turn.turnId) ?? null) };
@@ -99,7 +101,7 @@ async function eventsOf(
       const turn = own.find(({ number }) => number === row.turn);
       if (!turn) return [];
       const { turnId: turn_id } = turn;
-      const part = partToWire(session, turn, row);
+      const part = partToWire(session, turn, row, answerers);
       const more = sent.continue(part);
       if (more?.text === "") return [];
       return more

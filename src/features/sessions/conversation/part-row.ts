@@ -1,6 +1,7 @@
 import type { conversationParts, conversations } from "../../../../db/schema/index.ts";
 import { CONVERSATION_MAX_BYTES, PART_TEXT_MAX } from "../../../contract/limits.ts";
-import type { TurnTool } from "../../../contract/turn.ts";
+import type { TurnPlan, TurnTool } from "../../../contract/turn.ts";
+import type { RuntimeRequest } from "../../../conversation/request.ts";
 import type { RuntimePart } from "../../../conversation/runtime-message.ts";
 import type { Redact } from "./redact.ts";
 
@@ -31,12 +32,17 @@ export function partRow(
   turn: number,
   before: Stored | undefined,
 ): PartRow {
-  const { partId, kind, isComplete, text, tool, at } = part;
+  const { partId, kind, isComplete, hasFailed, text, tool, plan, request, at } = part;
   const clean = (value: string) => storable(redact(value));
-  const whole = { text: keptOf(text, redact), tool: tool && toolOf(tool, clean) };
+  const whole: Content = {
+    text: keptOf(text, redact),
+    tool: tool && toolOf(tool, clean),
+    plan: plan?.map((step) => ({ ...step, text: clean(step.text) })) ?? null,
+    request: request && requestOf(request, clean),
+  };
   const growth = sizeOf(whole) - (before?.bytes ?? 0);
   const isFull = growth > 0 && head.bytes + growth > CONVERSATION_MAX_BYTES;
-  const kept = isFull ? { text: "", tool: whole.tool && withoutDetails(whole.tool) } : whole;
+  const kept = isFull ? emptyOf(whole) : whole;
   return {
     sessionId,
     number: before?.number ?? ++head.lastPart,
@@ -45,6 +51,7 @@ export function partRow(
     kind,
     isComplete,
     ...kept,
+    isRejected: hasFailed && request !== null,
     isCut: isFull || text.length > PART_TEXT_MAX,
     bytes: sizeOf(kept),
     at: new Date(at),
@@ -52,8 +59,20 @@ export function partRow(
   };
 }
 
-function sizeOf({ text, tool }: { text: string; tool: TurnTool | null }): number {
-  return Buffer.byteLength(text) + (tool ? Buffer.byteLength(JSON.stringify(tool)) : 0);
+/** What a part says. */
+interface Content {
+  text: string;
+  tool: TurnTool | null;
+  plan: TurnPlan | null;
+  request: RuntimeRequest | null;
+}
+
+function sizeOf({ text, ...details }: Content): number {
+  const found = Object.values(details).filter((value) => value !== null);
+  return found.reduce(
+    (sum, value) => sum + Buffer.byteLength(JSON.stringify(value)),
+    Buffer.byteLength(text),
+  );
 }
 
 function toolOf(
@@ -71,8 +90,31 @@ function toolOf(
   };
 }
 
-function withoutDetails(tool: TurnTool): TurnTool {
-  return { ...tool, input: [], output: "", patch: "" };
+function requestOf(request: RuntimeRequest, clean: (text: string) => string): RuntimeRequest {
+  return {
+    ...request,
+    request_id: clean(request.request_id),
+    permission: request.permission === null ? null : clean(request.permission),
+    patterns: request.patterns.map(clean),
+    questions: request.questions.map(({ question, options, answers }) => ({
+      question: clean(question),
+      options: options.map(({ label, description }) => ({
+        label: clean(label),
+        description: clean(description),
+      })),
+      answers: answers.map(clean),
+    })),
+  };
+}
+
+/** What is kept of a part in a conversation that is full. */
+function emptyOf({ tool, plan, request }: Content): Content {
+  return {
+    text: "",
+    tool: tool && { ...tool, input: [], output: "", patch: "" },
+    plan: plan && [],
+    request: request && { ...request, patterns: [], questions: [] },
+  };
 }
 
 /** What is stored of a text. */

@@ -13,6 +13,7 @@ import { NUMBER_CURSOR, type Page, page, readCursor } from "../../../http/page.t
 import { authorOf, namesOf } from "../../../identity/auth/actor.ts";
 import type { ProjectRow } from "../../../identity/auth/caller.ts";
 import { findSession } from "../read.ts";
+import { answerersOf } from "./answerers.ts";
 import { type PartRow, partToWire, type TurnRow, type TurnSession, turnToWire } from "./wire.ts";
 
 /** The size of a page: fewer parts than its limit if they are large, but at least one. */
@@ -93,9 +94,12 @@ async function turnsOf(db: Db, session: TurnSession, parts: readonly PartRow[]):
   const numbers = [...new Set(parts.map(({ turn }) => turn))];
   const rows = await turnRows(db, session.sessionId, numbers);
   const authors = await authorsOf(db, rows);
+  const answerers = await answerersOf(db, session.sessionId, parts);
   return rows.map((row) => ({
     ...turnToWire(session, row, authors.get(row.turnId) ?? null),
-    parts: parts.filter(({ turn }) => turn === row.number).map((part) => partToWire(session, row, part)),
+    parts: parts
+      .filter(({ turn }) => turn === row.number)
+      .map((part) => partToWire(session, row, part, answerers)),
   }));
 }
 
@@ -140,7 +144,7 @@ export async function answersTo(
   promptIds: readonly string[],
 ): Promise<Map<string, string>> {
   if (promptIds.length === 0) return new Map();
-  const lastTool = sql`(select coalesce(max(t.number), 0) from conversation_parts t where t.session_id = ${conversationParts.sessionId} and t.turn = ${conversationParts.turn} and t.kind = 'tool')`;
+  const lastTool = sql`(select coalesce(max(t.number), 0) from conversation_parts t where t.session_id = ${conversationParts.sessionId} and t.turn = ${conversationParts.turn} and t.kind in ('tool', 'plan', 'question'))`;
   const rows = await db
     .select({
       promptId: conversationTurns.promptId,

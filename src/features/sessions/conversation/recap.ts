@@ -1,6 +1,9 @@
 import { and, desc, eq, gte, sql } from "drizzle-orm";
 import type { Db } from "../../../../db/client.ts";
 import { conversationParts, conversationTurns } from "../../../../db/schema/index.ts";
+import type { PartKind, TurnPlan } from "../../../contract/turn.ts";
+import type { RuntimeRequest } from "../../../conversation/request.ts";
+import { askedOf, planLines } from "../../../conversation/shown-part.ts";
 
 /** Turns that are summarized, and parts that are read for it. */
 const TURNS = 50;
@@ -18,10 +21,12 @@ The files are those of the branch, and of the work that was restored: look at th
 
 interface Piece {
   turn: number;
-  kind: "prompt" | "text" | "reasoning" | "tool";
+  kind: PartKind;
   text: string;
   length: number;
   tool: string | null;
+  plan: TurnPlan | null;
+  request: RuntimeRequest | null;
 }
 
 /**
@@ -56,7 +61,7 @@ export async function recapOf(db: Db, sessionId: string): Promise<string | null>
   return [HEAD, ...sections.toReversed()].join("\n");
 }
 
-const { turn, kind, text, tool } = conversationParts;
+const { turn, kind, text, tool, plan, request } = conversationParts;
 const PIECE = {
   turn,
   kind,
@@ -65,7 +70,12 @@ const PIECE = {
   tool: sql<
     string | null
   >`left(${tool}->>'name' || ' ' || (${tool}->>'title') || case when ${tool}->>'error' is null then '' else ' (failed)' end, 200)`,
+  plan,
+  request,
 };
+
+/** Characters of a question with its answer. */
+const ASKED_MAX = 500;
 
 function sectionOf(pieces: readonly Piece[], isCutOff: boolean): string {
   const lines: string[] = [];
@@ -74,6 +84,11 @@ function sectionOf(pieces: readonly Piece[], isCutOff: boolean): string {
   lines.push("## You", "");
   for (const use of tools.slice(-TOOLS_MAX)) lines.push(`- ${use}`);
   if (tools.length > 0) lines.push("");
+  for (const { request } of pieces)
+    for (const { asked, answer } of request ? askedOf(request, "done") : [])
+      lines.push(`You asked: ${asked} Answer: ${answer}`.slice(0, ASKED_MAX), "");
+  const plan = pieces.findLast((piece) => piece.plan !== null)?.plan;
+  if (plan) lines.push("Your plan:", "", ...planLines(plan), "");
   for (const piece of pieces) if (piece.kind === "text") lines.push(shown(piece), "");
   if (isCutOff) lines.push("(This answer was cut off.)", "");
   return lines.join("\n");

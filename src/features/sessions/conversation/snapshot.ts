@@ -3,6 +3,7 @@ import { field } from "../../../contract/json.ts";
 import { statusOf } from "../../../conversation/runtime-event.ts";
 import { RuntimeTurns } from "../../../conversation/runtime-turns.ts";
 import { callRuntime, type Daemon, fetchHealth } from "../../../sandboxes/daemon.ts";
+import { findAsks } from "../agent.ts";
 
 /** Messages that are read: fewer if the outputs of tools are so large that they do not fit into one answer. */
 const MESSAGES = [200, 40, 8, 1];
@@ -16,11 +17,12 @@ export async function readRuntimeTurns(daemon: Daemon): Promise<RuntimeTurns | n
     return statuses === undefined ? null : statusOf(field(statuses, conversation)).type !== "idle";
   };
   const wasBusy = await isBusy();
+  const asks = await findAsks(daemon);
   const messages = wasBusy === null ? null : await readMessages(daemon, conversation);
   if (!messages) return null;
   const turns = new RuntimeTurns(conversation);
   // a run may have begun between the two answers
-  turns.applySnapshot(messages, wasBusy || ((await isBusy()) ?? true));
+  turns.applySnapshot(messages, wasBusy || ((await isBusy()) ?? true), asks);
   return turns;
 }
 

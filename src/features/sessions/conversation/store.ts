@@ -8,10 +8,12 @@ import {
 } from "../../../../db/schema/index.ts";
 import { CONVERSATION_MAX_BYTES, PART_TEXT_MAX } from "../../../contract/limits.ts";
 import { messageEndOf } from "../../../contract/prompt-message.ts";
-import type { RuntimePart } from "../../../conversation/runtime-message.ts";
-import type { RuntimeTurn, TurnChanges } from "../../../conversation/runtime-turns.ts";
+import { isText, type RuntimePart } from "../../../conversation/runtime-message.ts";
+import type { RuntimeTurn } from "../../../conversation/runtime-turn.ts";
+import type { TurnChanges } from "../../../conversation/runtime-turns.ts";
 import type { Deps } from "../../../deps.ts";
 import type { SessionRow } from "../row.ts";
+import { endRequests } from "./end.ts";
 import { keptOf, partRow, type Stored, storable } from "./part-row.ts";
 import type { Redact } from "./redact.ts";
 
@@ -35,7 +37,7 @@ export async function storeTurns(
   changes: TurnChanges,
   redact: Redact,
 ): Promise<void> {
-  const { turns } = changes;
+  const { turns, open } = changes;
   const parts: RuntimePart[] = [];
   for (const part of changes.parts)
     if (turns.length > 0 || !(await storeGrowth(deps.db, session, part, redact))) parts.push(part);
@@ -43,6 +45,7 @@ export async function storeTurns(
     const to = at + STORED_AT_ONCE;
     await storeBatch(deps, session, { turns: turns.slice(at, to), parts: parts.slice(at, to) }, redact);
   }
+  if (open) await endRequests(deps.db, session.sessionId, open);
   deps.changes.notify(conversationOf(session.sessionId));
 }
 
@@ -53,10 +56,10 @@ export async function storeTurns(
 async function storeGrowth(
   db: Db,
   { sessionId }: StoredSession,
-  { partId, isComplete, tool, text }: RuntimePart,
+  { partId, kind, isComplete, text }: RuntimePart,
   redact: Redact,
 ): Promise<boolean> {
-  if (isComplete || tool || text.length > PART_TEXT_MAX) return false;
+  if (isComplete || !isText(kind) || text.length > PART_TEXT_MAX) return false;
   const kept = keptOf(text, redact);
   const bytes = Buffer.byteLength(kept);
   const {
@@ -100,7 +103,7 @@ async function storeGrowth(
 async function storeBatch(
   deps: Pick<Deps, "db">,
   { sessionId, generation }: StoredSession,
-  { turns, parts }: TurnChanges,
+  { turns, parts }: Pick<TurnChanges, "turns" | "parts">,
   redact: Redact,
 ): Promise<void> {
   await deps.db.transaction(async (tx) => {
@@ -208,7 +211,7 @@ async function writeParts(
     known.set(part.partId, row);
     return [row];
   });
-  const { isComplete, text, tool } = conversationParts;
+  const { isComplete, text, tool, plan, request } = conversationParts;
   const next = (name: string) => sql.raw(`excluded."${name}"`);
   if (rows.length === 0) return;
   await tx
@@ -220,11 +223,14 @@ async function writeParts(
         isComplete: next("is_complete"),
         text: next("text"),
         tool: next("tool"),
+        plan: next("plan"),
+        request: next("request"),
+        isRejected: next("is_rejected"),
         isCut: next("is_cut"),
         bytes: next("bytes"),
         version: head.version,
       },
-      setWhere: sql`(${isComplete}, ${text}, ${tool}) is distinct from (${next("is_complete")}, ${next("text")}, ${next("tool")})`,
+      setWhere: sql`(${isComplete}, ${text}, ${tool}, ${plan}, ${request}) is distinct from (${next("is_complete")}, ${next("text")}, ${next("tool")}, ${next("plan")}, ${next("request")})`,
     });
 }
 
@@ -258,32 +264,4 @@ async function promptFinder(tx: Db, sessionId: string): Promise<(turnId: string)
     .limit(PROMPTS);
   const ends = rows.map(({ promptId }) => [messageEndOf(promptId), promptId] as const);
   return (turnId) => ends.find(([end]) => turnId.endsWith(end))?.[1] ?? null;
-}
-
-/** Records that a session's sandbox has ended: what it was answering was cut off. */
-export async function interruptTurns(tx: Db, sessionId: string, at: Date): Promise<void> {
-  const [head] = await tx
-    .update(conversations)
-    .set({ version: sql`${conversations.version} + 1` })
-    .where(eq(conversations.sessionId, sessionId))
-    .returning({ version: conversations.version });
-  if (!head) return;
-  const cut = await tx
-    .update(conversationTurns)
-    .set({ state: "interrupted", endedAt: at, version: head.version })
-    .where(and(eq(conversationTurns.sessionId, sessionId), eq(conversationTurns.state, "working")))
-    .returning({ number: conversationTurns.number });
-  await tx
-    .update(conversationParts)
-    .set({ version: head.version })
-    .where(
-      and(
-        eq(conversationParts.sessionId, sessionId),
-        eq(conversationParts.isComplete, false),
-        inArray(
-          conversationParts.turn,
-          cut.map(({ number }) => number),
-        ),
-      ),
-    );
 }

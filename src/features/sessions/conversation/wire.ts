@@ -29,11 +29,15 @@ export function turnToWire(session: TurnSession, row: TurnRow, author: Author | 
   };
 }
 
-/** @param turn the turn that it belongs to */
+/**
+ * @param turn the turn that it belongs to
+ * @param answerers who answered what the agent asked (`answerersOf`)
+ */
 export function partToWire(
   session: TurnSession,
   turn: Pick<TurnRow, "state" | "generation">,
   row: PartRow,
+  answerers: ReadonlyMap<string, Author>,
 ): TurnPart {
   return {
     part_id: row.partId,
@@ -42,13 +46,18 @@ export function partToWire(
     state: stateOf(row, turn.state === "working" && isUnderWay(session, turn)),
     text: row.text,
     tool: row.tool,
+    plan: row.plan,
+    request: row.request && {
+      ...row.request,
+      answered_by: (row.isComplete && answerers.get(row.request.request_id)) || null,
+    },
     cut: row.isCut,
     at: row.at.toISOString(),
   };
 }
 
-function stateOf({ isComplete, tool }: PartRow, isUnderWay: boolean): TurnPart["state"] {
-  if (isComplete) return tool?.error == null ? "done" : "failed";
+function stateOf({ isComplete, isRejected, tool }: PartRow, isUnderWay: boolean): TurnPart["state"] {
+  if (isComplete) return isRejected || tool?.error != null ? "failed" : "done";
   return isUnderWay ? "running" : "interrupted";
 }
 
