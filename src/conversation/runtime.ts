@@ -1,6 +1,6 @@
 import { CONVERSATION_ID, CONVERSATION_TITLE, modelOf, ownConversation } from "../contract/conversation.ts";
 import { arrayOf, field, textField } from "../contract/json.ts";
-import type { Session } from "../contract/session.ts";
+import type { AnswerBody, Session } from "../contract/session.ts";
 import type { Snapshot } from "./conversation-event.ts";
 import { type Ask, askOf, messageOf, partOf, statusOf } from "./runtime-event.ts";
 import { codeOf, isTransient as isTransientRequest, type Transport } from "./transport.ts";
@@ -53,6 +53,9 @@ export function runtimeOf(
     const lists = await Promise.all([get("/permission"), get("/question")]);
     return lists.flatMap((found) => arrayOf(found).flatMap((value) => askOf(value) ?? []));
   };
+
+  const respond = (askId: string, answer: AnswerBody["answer"]) =>
+    respondTo(transport, session, askId, answer);
 
   return {
     session,
@@ -108,17 +111,23 @@ export function runtimeOf(
       return statusOf(field(await get("/session/status"), conversation)).type === "idle";
     },
     asks,
-    async allow(askId, reply) {
-      await post(`/permission/${askId}/reply`, { reply });
-    },
-    async answer(askId, answers) {
-      await post(`/question/${askId}/reply`, { answers });
-    },
+    allow: (askId, reply) => respond(askId, reply),
+    answer: (askId, answers) => respond(askId, answers),
     async refuse({ id, kind }) {
       if (kind === "permission") await post(`/permission/${id}/reply`, { reply: "reject" });
       else await post(`/question/${id}/reject`);
     },
   };
+}
+
+/** Answers not the runtime itself but svc, which records which person does. */
+async function respondTo(
+  transport: Transport,
+  { project_id, session_id }: Session,
+  request_id: string,
+  answer: AnswerBody["answer"],
+): Promise<void> {
+  await transport.post(`/projects/${project_id}/sessions/${session_id}/answer`, { request_id, answer });
 }
 
 /** Whether a retry may succeed: network failures, a runtime or a server that starts. */

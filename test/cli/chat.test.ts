@@ -13,6 +13,7 @@ let runtime: ScriptedRuntime;
 beforeEach(() => {
   api.reset();
   runtime = new ScriptedRuntime(api);
+  api.on("POST /projects/:p/sessions/:n/answer", ({ body }) => runtime.respond(body));
 });
 
 const OTHER = "ffff0000-5e6f-4a7b-8c9d-0e1f2a3b4c5d";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { askOf } from "../../src/conversation/runtime-event.ts";
+import { askOf, type PermissionReply } from "../../src/conversation/runtime-event.ts";
 import type { RuntimePart } from "../../src/conversation/runtime-message.ts";
 import { RuntimeTurns } from "../../src/conversation/runtime-turns.ts";
 import { fc } from "../helpers/property.ts";
@@ -59,7 +59,7 @@ class Talk {
   /** The last plan of each part, the answers to questions, and the replies to permission requests; null: none yet. */
   readonly plans = new Map<string, string>();
   readonly answers = new Map<string, string | null>();
-  readonly replies = new Map<string, string | null>();
+  readonly replies = new Map<string, PermissionReply | null>();
 
   constructor() {
     this.host.emit = (type, properties) =>

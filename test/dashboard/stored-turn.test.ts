@@ -38,6 +38,32 @@ function turn(parts: TurnPart[]): Turn {
   };
 }
 
+test("a plan and a request are items of their own; an empty plan is left out", () => {
+  const plan = [{ text: "look", state: "completed" as const }];
+  const request = {
+    ...{
+      request_id: "per_1",
+      permission: "bash",
+      patterns: [],
+      reply: null,
+      questions: [],
+      answered_by: null,
+    },
+  };
+  const items = itemsOf(
+    turn([
+      part(1, { kind: "plan", plan }),
+      part(2, { kind: "plan", plan: [] }),
+      part(3, { kind: "permission", state: "running", request }),
+    ]),
+    undefined,
+  );
+  expect(items).toEqual([
+    { kind: "plan", key: "prt_1", plan },
+    { kind: "asked", key: "prt_3", request, state: "running" },
+  ]);
+});
+
 test("parts of which nothing is kept share one note; empty texts are left out", () => {
   const shown = itemsOf(
     turn([

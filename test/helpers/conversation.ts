@@ -138,6 +138,13 @@ export class ScriptedRuntime {
     return Response.json({ name: "NotFoundError", data: { message: "none" } }, { status: 404 });
   }
 
+  /** A person answers by svc's API. */
+  respond(body: unknown): object | undefined {
+    const { request_id, answer } = Object(body);
+    const reply = typeof answer === "string" ? { reply: answer } : { answers: answer };
+    return this.#reply(String(request_id), "reply", reply) ? { ok: true } : undefined;
+  }
+
   /** Another user replies to a request. */
   answer(kind: "permission" | "question"): void {
     const asked = [...this.#waiting].find(([, waiting]) => waiting.kind === kind);

@@ -38,6 +38,18 @@ function talk(runtime: RuntimeHost): void {
     "msg_1a",
     tool("completed", { output: "```\nok\u001b]0;x\u0007", metadata: { diff: "-a\n+b" } }),
   );
+  const use = (id: string, name: string, input: object, metadata: object) =>
+    runtime.part("msg_1a", {
+      ...{ id, callID: id, type: "tool", tool: name },
+      state: { status: "completed", input, metadata },
+    });
+  const todos = [
+    { content: "look\n\u001b[31m", status: "completed" },
+    { content: "fix", status: "in_progress" },
+  ];
+  use("prt_p", "todowrite", { todos }, {});
+  const questions = [{ question: "Which\u0007?", options: [] }, { question: "Sure?" }];
+  use("prt_q", "question", { questions }, { answers: [["a", "b"]] });
   runtime.part("msg_1a", { id: "prt_a", type: "text", text: "They **pass**.\u202e" });
   const time = { created: 1, completed: 2 };
   runtime.message({ id: "msg_1a", role: "assistant", time, finish: "stop" });
@@ -68,6 +80,14 @@ test("prints the conversation of a session that has ended as Markdown", async ()
 > the tests
 
 - \`bash\` npm test\\x1b[31m
+
+- [x] look \\x1b[31m
+- [ ] fix (in progress)
+
+- *Asked:* Which\\x07?
+  *Answer:* a, b
+- *Asked:* Sure?
+  *Answer:* Answered
 
 They **pass**.\\u202e
 

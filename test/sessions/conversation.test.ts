@@ -423,3 +423,117 @@ describe("the stream of a conversation", () => {
     expect((await ended).events.at(-1)).toEqual({ type: "deleted", session_id: id });
   });
 });
+
+describe("what the agent plans and asks", () => {
+  const toolPart = (runtime: RuntimeHost, id: string, tool: string, status: string, state: object) =>
+    runtime.part("msg_1a", { id, callID: `call_${id}`, type: "tool", tool, state: { status, ...state } });
+  const questions = [{ question: "Which\u0000?", options: [{ label: "Left", description: "the first" }] }];
+  const asksPermission = (runtime: RuntimeHost, id: string) =>
+    runtime.ask("permission", {
+      id,
+      permission: "bash",
+      patterns: ["rm *"],
+      tool: { messageID: "msg_1a", callID: "call_x" },
+    });
+  const partOf = (turns: readonly Turn[], id: string) =>
+    allParts(turns).find(({ part_id }) => part_id === id);
+  const isDone = (id: string) => (turns: readonly Turn[]) => partOf(turns, id)?.state !== "running";
+  const reply = (id: string, request_id: string, answer: string) =>
+    bench.call("POST", `/${id}/answer`, { body: { request_id, answer } });
+
+  test("is stored with the answers, and with the person who answered", async () => {
+    const { id, runtime } = await followed();
+    runtime.setBusy(true);
+    ask(runtime, "1", "Tidy up", "");
+    const todos = [
+      { content: "look", status: "completed", priority: "high" },
+      { content: "tidy", status: "in_progress" },
+      { content: "rest", status: "no such" },
+    ];
+    toolPart(runtime, "prt_p", "todowrite", "completed", { input: { todos } });
+    toolPart(runtime, "prt_q", "question", "running", { input: { questions } });
+    runtime.ask("question", { id: "que_1", questions, tool: { messageID: "msg_1a", callID: "call_prt_q" } });
+    asksPermission(runtime, "per_1");
+    const waiting = await becomes(id, (turns) => partOf(turns, "per_1") !== undefined);
+    expect(partOf(waiting, "prt_p")).toMatchObject({
+      kind: "plan",
+      state: "done",
+      tool: null,
+      plan: [
+        { text: "look", state: "completed" },
+        { text: "tidy", state: "in_progress" },
+        { text: "rest", state: "pending" },
+      ],
+    });
+    const asked = { permission: null, patterns: [], reply: null, answered_by: null };
+    const { question: _, ...rest } = { ...questions[0] };
+    expect(partOf(waiting, "prt_q")).toMatchObject({
+      kind: "question",
+      state: "running",
+      request: {
+        ...asked,
+        request_id: "call_prt_q",
+        questions: [{ ...rest, question: "Which\uFFFD?", answers: [] }],
+      },
+    });
+    expect(partOf(waiting, "per_1")).toMatchObject({
+      kind: "permission",
+      state: "running",
+      request: { ...asked, request_id: "per_1", permission: "bash", patterns: ["rm *"], questions: [] },
+    });
+    expect((await reply(id, "que_1", "Left")).status).toBe(200);
+    const metadata = { answers: [["Left"]] };
+    toolPart(runtime, "prt_q", "question", "completed", { input: { questions }, metadata });
+    expect((await reply(id, "per_1", "reject")).status).toBe(200);
+    const turns = await becomes(id, (all) => isDone("prt_q")(all) && isDone("per_1")(all));
+    const answered_by = { name: "first", kind: "user" };
+    expect(partOf(turns, "prt_q")).toMatchObject({
+      state: "done",
+      request: { questions: [{ answers: ["Left"] }], answered_by },
+    });
+    expect(partOf(turns, "per_1")).toMatchObject({
+      state: "failed",
+      request: { reply: "reject", answered_by },
+    });
+  });
+
+  test("an answer that the agent no longer takes is nobody's", async () => {
+    const { id, runtime } = await followed();
+    runtime.setBusy(true);
+    ask(runtime, "1", "Tidy up", "");
+    asksPermission(runtime, "per_1");
+    await becomes(id, (turns) => partOf(turns, "per_1") !== undefined);
+    const before = runtime.reply.bind(runtime);
+    runtime.reply = () => false;
+    expect(await reply(id, "per_1", "once")).toMatchObject({ status: 409, body: { code: "not_waiting" } });
+    runtime.reply = before;
+    runtime.reply("per_1", "reply", { reply: "always" });
+    const turns = await becomes(id, isDone("per_1"));
+    expect(partOf(turns, "per_1")).toMatchObject({
+      state: "done",
+      request: { reply: "always", answered_by: null },
+    });
+  });
+
+  test("a permission that was given while nobody followed is answered; one of an aborted turn is not", async () => {
+    const { id, runtime } = await followed();
+    runtime.setBusy(true);
+    ask(runtime, "1", "Tidy up", "");
+    asksPermission(runtime, "per_1");
+    asksPermission(runtime, "per_2");
+    await becomes(id, (turns) => partOf(turns, "per_2") !== undefined);
+    runtime.cut();
+    runtime.reply("per_1", "reply", { reply: "once" });
+    const turns = await becomes(id, isDone("per_1"));
+    expect(partOf(turns, "per_1")).toMatchObject({ state: "done", request: { reply: null } });
+    expect(partOf(turns, "per_2")).toMatchObject({ state: "running" });
+    await until("it is followed again", () => runtime.followers > 0);
+    finish(runtime, "1", { error: { name: "MessageAbortedError", data: {} } });
+    runtime.setBusy(false);
+    const aborted = await becomes(id, isDone("per_2"));
+    expect(partOf(aborted, "per_2")).toMatchObject({ state: "interrupted", request: { reply: null } });
+    runtime.cut();
+    await until("it is followed once more", () => runtime.followers > 0);
+    expect(partOf((await read(id)).turns, "per_2")).toMatchObject({ state: "interrupted" });
+  });
+});

@@ -17,18 +17,22 @@ const MESSAGES = { step: [4], answer: [40, 6] };
 /** Open requests of an agent and its subagents. */
 const ASKS_MAX = 20;
 
-/** The permission requests and questions that the agent of a sandbox waits on, the oldest first; none if it does not answer. */
+/** The permission requests and questions that the agent of a sandbox waits on, the oldest first. */
 export async function readAsks(daemon: Daemon): Promise<Ask[]> {
-  return (await findAsks(daemon)) ?? [];
+  return asksOf(await askLists(daemon));
 }
 
 /** The same; null if the agent does not answer. */
 export async function findAsks(daemon: Daemon): Promise<Ask[] | null> {
-  const lists = await Promise.all([
-    callRuntime(daemon, "GET", "/permission"),
-    callRuntime(daemon, "GET", "/question"),
-  ]);
-  if (lists.includes(undefined)) return null;
+  const lists = await askLists(daemon);
+  return lists.includes(undefined) ? null : asksOf(lists);
+}
+
+function askLists(daemon: Daemon): Promise<unknown[]> {
+  return Promise.all([callRuntime(daemon, "GET", "/permission"), callRuntime(daemon, "GET", "/question")]);
+}
+
+function asksOf(lists: readonly unknown[]): Ask[] {
   return lists.flatMap((list) => arrayOf(list).flatMap((value) => askOf(value) ?? [])).slice(0, ASKS_MAX);
 }
 
@@ -67,11 +71,9 @@ export async function readProgress(
 export async function answerAsk(
   daemon: Daemon,
   ask: Ask,
-  reply: { answers: string[][] } | { reply: (typeof PERMISSION_REPLIES)[number] } | "refusal",
+  reply: { answers: string[][] } | { reply: (typeof PERMISSION_REPLIES)[number] },
 ): Promise<boolean> {
-  const route = reply === "refusal" ? "reject" : "reply";
-  const body = reply === "refusal" ? {} : reply;
-  return (await callRuntime(daemon, "POST", `/${ask.kind}/${ask.id}/${route}`, body)) !== undefined;
+  return (await callRuntime(daemon, "POST", `/${ask.kind}/${ask.id}/reply`, reply)) !== undefined;
 }
 
 type Answer = { message: Message; parts: Part[] };

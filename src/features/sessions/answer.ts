@@ -48,7 +48,6 @@ function notWaiting(message: string): SvcError {
 /** @throws validation_failed if it is no answer to this request */
 function replyTo(ask: Ask, answer: AnswerBody["answer"]): Parameters<typeof answerAsk>[2] {
   if (ask.kind === "permission") {
-    if (answer === null) return { reply: "reject" };
     const reply = PERMISSION_REPLIES.find((each) => each === answer);
     if (reply) return { reply };
     throw new SvcError(
@@ -56,7 +55,6 @@ function replyTo(ask: Ask, answer: AnswerBody["answer"]): Parameters<typeof answ
       `answer must be ${PERMISSION_REPLIES.join(", ")}: the agent asks for a permission.`,
     );
   }
-  if (answer === null) return "refusal";
   const answers = typeof answer === "string" ? [[answer]] : answer;
   if (answers.length === ask.questions.length) return { answers };
   throw new SvcError(
