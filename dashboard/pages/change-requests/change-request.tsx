@@ -19,9 +19,10 @@ import { EditTitle } from "./edit-title.tsx";
 import { useChangeRequest, useComments, type Where } from "./queries.ts";
 import { StateBadge } from "./state-badge.tsx";
 import { threadsOf } from "./threads.ts";
+import { Turns } from "./turns.tsx";
 
 /** The tabs of a change request: the query parameter `view`. */
-const VIEWS = ["conversation", "commits", "changes"] as const;
+const VIEWS = ["conversation", "commits", "changes", "turns"] as const;
 
 /** A change request: its conversation, commits and changes. */
 export function ChangeRequestPage() {
@@ -74,9 +75,15 @@ function Shown({ where, cr, slug }: { where: Where; cr: ChangeRequest; slug: str
           <Tab to={`${here}?view=changes`} isHere={view === "changes"}>
             Changes
           </Tab>
+          {cr.origin_session_id !== null && (
+            <Tab to={`${here}?view=turns`} isHere={view === "turns"}>
+              Session
+            </Tab>
+          )}
         </ul>
       </nav>
       {view === "commits" && <Commits where={where} />}
+      {view === "turns" && <Turns where={where} cr={cr} />}
       {view === "changes" && <Changes where={where} cr={cr} threads={threads} />}
       {view === "conversation" && (
         <Conversation where={where} cr={cr} threads={threads} error={comments.error} />

@@ -1,5 +1,7 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMemo } from "react";
 import type { ChangeRequest, CrStatusFilter, MergePreview } from "../../../src/contract/change-request.ts";
+import type { ChangeRequestTurns } from "../../../src/contract/change-request-turns.ts";
 import type { Comment } from "../../../src/contract/comment.ts";
 import type { ChangeRequestManifest } from "../../../src/contract/manifest/wire.ts";
 import type { Commit } from "../../../src/contract/repository.ts";
@@ -55,6 +57,29 @@ export function useManifestCheck(where: Where) {
 /** The commits of the head branch that the base branch does not have. */
 export function useCommits(where: Where) {
   return useList<Commit>([...keyOf(where), "commits"], `${under(where)}/commits`, "commits");
+}
+
+/** Turns per request. */
+const TURNS_PAGE = 200;
+
+/** The turns of the session that a change request came from, the newest first. */
+export function useTurns(where: Where, enabled = true) {
+  const list = useInfiniteQuery({
+    queryKey: [...keyOf(where), "turns"],
+    enabled,
+    queryFn: ({ pageParam, signal }) => {
+      const query = new URLSearchParams({
+        limit: String(TURNS_PAGE),
+        ...(pageParam && { cursor: pageParam }),
+      });
+      return call<ChangeRequestTurns>("GET", `${under(where)}/turns?${query}`, { signal });
+    },
+    initialPageParam: "",
+    getNextPageParam: ({ next_cursor }) => next_cursor,
+  });
+  const pages = list.data?.pages;
+  const rows = useMemo(() => (pages ?? []).flatMap(({ turns }) => turns), [pages]);
+  return { ...list, rows, plan: pages?.[0]?.plan ?? null };
 }
 
 export function useComments(where: Where) {

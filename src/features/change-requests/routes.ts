@@ -11,6 +11,7 @@ import {
   mergePreview,
   openChangeRequestBody,
 } from "../../contract/change-request.ts";
+import { changeRequestTurns } from "../../contract/change-request-turns.ts";
 import { sendToSessionBody, sentToSession } from "../../contract/comment.ts";
 import { TITLE_MAX } from "../../contract/limits.ts";
 import { changeRequestManifest } from "../../contract/manifest/wire.ts";
@@ -31,6 +32,7 @@ import { previewMerge } from "./preview.ts";
 import { getChangeRequest, listChangeRequests } from "./read.ts";
 import { resolveConflicts } from "./resolve-conflicts.ts";
 import { sendToSession } from "./send-to-session.ts";
+import { readCrTurns } from "./turns.ts";
 
 /** Opening, editing and reading (spec 4.1). Every route requires write access to the project. */
 export const changeRequestRoutes = (deps: Deps) =>
@@ -94,6 +96,12 @@ export const changeRequestRoutes = (deps: Deps) =>
       "/:crId/commits",
       ({ project, params, query }) => listCrCommits(deps, project, params.crId, readPage(query)),
       { project: "write", query: Type.Object(pageQuery), ...answer(200, listOf("commits", commit)) },
+    )
+    .get(
+      "/:crId/turns",
+      ({ caller, project, params, query }) =>
+        readCrTurns(deps, caller, project, params.crId, readPage(query)),
+      { project: "write", query: Type.Object(pageQuery), ...answer(200, changeRequestTurns) },
     );
 
 /** Merging (spec 4.1), and prompts for the session of a change request. */

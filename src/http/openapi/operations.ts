@@ -142,6 +142,10 @@ export const OPERATIONS: Readonly<Record<string, readonly [id: string, summary: 
     "listChangeRequestCommits",
     "List the commits of a change request",
   ],
+  "GET /v1/projects/:projectId/change-requests/:crId/turns": [
+    "listChangeRequestTurns",
+    "List the turns of the session that a change request came from, with the lines that they wrote",
+  ],
   "GET /v1/projects/:projectId/change-requests/:crId/merge-preview": [
     "previewMerge",
     "Preview the merge of a change request",

@@ -9,10 +9,12 @@ import {
 } from "react";
 import { useSearchParams } from "wouter";
 import type { ChangeRequest } from "../../../../src/contract/change-request.ts";
+import { path } from "../../../api/path.ts";
+import { useProject } from "../../../api/project.ts";
 import { Loading } from "../../../parts/loading.tsx";
 import { Failure, Notice } from "../../../parts/notice.tsx";
 import { useWide } from "../../../parts/wide.ts";
-import type { Where } from "../queries.ts";
+import { useTurns, type Where } from "../queries.ts";
 import type { Thread } from "../threads.ts";
 import { useLineComments } from "./comments.tsx";
 import { DiffList, type DiffListHandle } from "./diff-list.tsx";
@@ -23,6 +25,7 @@ import { useOpenFiles } from "./open-files.ts";
 import { rowsOf } from "./rows.ts";
 import { Toolbar, useIgnoreSpace, useLayoutChoice } from "./toolbar.tsx";
 import { TreeView } from "./tree-view.tsx";
+import { Writers } from "./writer.tsx";
 
 /** Height of the sticky toolbar, in pixels. */
 const TOOLBAR_PX = 52;
@@ -56,6 +59,7 @@ export function Changes({ where, cr, threads }: Props) {
     if (rows.length > 0 && folded.current) list.current?.bringBack(folded.current);
     folded.current = null;
   }, [rows, folded]);
+  const writers = useWriters(where, cr);
   useFileInAddress(files, list);
   const { step, onKeyDown } = useFileKeys(files, current, list);
 
@@ -86,20 +90,30 @@ export function Changes({ where, cr, threads }: Props) {
       <div className="flex gap-4">
         {isWide && files.length > 0 && <Beside>{tree}</Beside>}
         <div className="min-w-0 grow">
-          <DiffList
-            ref={list}
-            rows={rows}
-            top={isWide ? TOOLBAR_PX : 0}
-            head={(file) => <FileHead file={file} open={open} />}
-            threads={comments.show}
-            onComment={comments.compose}
-            onWanted={open.want}
-            onCurrent={setCurrent}
-          />
+          <Writers value={writers}>
+            <DiffList
+              ref={list}
+              rows={rows}
+              top={isWide ? TOOLBAR_PX : 0}
+              head={(file) => <FileHead file={file} open={open} />}
+              threads={comments.show}
+              onComment={comments.compose}
+              onWanted={open.want}
+              onCurrent={setCurrent}
+            />
+          </Writers>
         </div>
       </div>
     </section>
   );
+}
+
+/** The turns that may have written the changes: the newest ones, once they are loaded. */
+function useWriters(where: Where, cr: ChangeRequest) {
+  const { slug } = useProject();
+  const { rows, isSuccess } = useTurns(where, cr.origin_session_id !== null);
+  const list = `${path`/projects/${slug}/change-requests/${cr.number}`}?view=turns`;
+  return useMemo(() => (isSuccess ? { turns: rows, list } : null), [isSuccess, rows, list]);
 }
 
 type List = RefObject<DiffListHandle | null>;

@@ -167,7 +167,7 @@ function Inside({ row, isStop, head, threads, onComment, onWanted }: InsideProps
     case "remark":
       return <Remark>{row.text}</Remark>;
     case "hunk":
-      return <HunkHead hunk={row.hunk} />;
+      return <HunkHead hunk={row.hunk} path={file.path} />;
     case "line":
       return (
         <Line

@@ -2,9 +2,11 @@ import { Button } from "../../../parts/button.tsx";
 import { Visible, visibleText } from "../../../parts/visible.tsx";
 import type { DiffFile } from "./files.ts";
 import type { Hunk } from "./patch.ts";
+import { Writer } from "./writer.tsx";
 
 /** The position of a hunk in its file. */
-export function HunkHead({ hunk: { header, section } }: { hunk: Hunk }) {
+export function HunkHead({ hunk, path }: { hunk: Hunk; path: string }) {
+  const { header, section } = hunk;
   const place = header.slice(0, header.length - section.length).trim();
   return (
     <div className="flex h-[28px] items-center gap-3 overflow-hidden bg-info-ground px-3 text-info text-xs">
@@ -12,6 +14,7 @@ export function HunkHead({ hunk: { header, section } }: { hunk: Hunk }) {
       <span className="truncate">
         <Visible>{section}</Visible>
       </span>
+      <Writer hunk={hunk} path={path} />
     </div>
   );
 }
