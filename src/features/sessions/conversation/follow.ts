@@ -13,9 +13,13 @@ import { createRedact, type Redact } from "./redact.ts";
 import { readRuntimeTurns } from "./snapshot.ts";
 import { storeTurns } from "./store.ts";
 
-/** Changes are stored at once, and then together for this long; texts that only grow, for longer. */
+/** Changes are stored at once, and then together for this long. */
 const STORE_MS = 100;
-const GROWTH_MS = 500;
+/**
+ * A text that only grows is stored when it has doubled, since each time Postgres writes all of it again; and within this
+ * time, for readers at another server. Until then the runtime has it, too.
+ */
+const GROWTH_MS = { least: 500, most: 5_000 };
 /** The runtime sends something every 10 seconds. */
 const SILENT_MS = 60_000;
 /** Secrets that were set later are redacted after this time. */
@@ -80,11 +84,21 @@ export async function catchUp(deps: Deps, { session, daemon }: Followed): Promis
 function createStore(deps: Deps, session: SessionRow, onError: (error: unknown) => void) {
   const { sessionId } = session;
   let storing: Promise<void> | null = null;
-  let growthDue = 0;
+  let storedAt = 0;
+  let isEnding = false;
+  /** The lengths of the texts under way that were stored last. */
+  let lengths = new Map<string, number>();
   let redact: { run: Redact; until: number } | null = null;
   let noted = "";
   let noting: Promise<void> = Promise.resolve();
-  return { note, schedule, idle: async () => await Promise.all([storing, noting]) };
+  return {
+    note,
+    schedule,
+    async idle() {
+      isEnding = true;
+      await Promise.all([storing, noting]);
+    },
+  };
 
   function note(activity: RuntimeActivity): void {
     const now = JSON.stringify(activity.state);
@@ -119,14 +133,23 @@ function createStore(deps: Deps, session: SessionRow, onError: (error: unknown) 
 
   async function storeAll(turns: RuntimeTurns): Promise<void> {
     while (turns.hasChanges) {
-      const isDue = !turns.hasOnlyGrown || performance.now() >= growthDue;
-      if (isDue) {
+      if (isDue(turns)) {
         const current = await currentRedact();
-        await storeTurns(deps, session, turns.takeChanges(), current);
-        growthDue = performance.now() + GROWTH_MS;
+        const changes = turns.takeChanges();
+        lengths = new Map(changes.parts.map(({ partId, text }) => [partId, text.length]));
+        await storeTurns(deps, session, changes, current);
+        storedAt = performance.now();
       }
       await Bun.sleep(STORE_MS);
     }
+  }
+
+  function isDue(turns: RuntimeTurns): boolean {
+    // a sandbox that has ended can no longer be read
+    if (!turns.hasOnlyGrown || isEnding) return true;
+    const passed = performance.now() - storedAt;
+    const hasDoubled = turns.grown.some(({ partId, text }) => text.length >= 2 * (lengths.get(partId) ?? 0));
+    return passed >= (hasDoubled ? GROWTH_MS.least : GROWTH_MS.most);
   }
 }
 
