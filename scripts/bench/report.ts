@@ -1,4 +1,4 @@
-type Unit = "ms" | "s" | "kB/s" | "MB/s" | "requests/s" | "commands/s" | "requests";
+type Unit = "ms" | "s" | "kB/s" | "MB/s" | "requests/s" | "commands/s" | "requests" | "MB";
 
 /** The limit of a ratio. */
 export type Bar = { atMost: number } | { atLeast: number };

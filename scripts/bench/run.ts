@@ -14,6 +14,7 @@ import { proxy } from "./proxy.ts";
 import { readers } from "./readers.ts";
 import { Report } from "./report.ts";
 import { sessions } from "./sessions.ts";
+import { stored } from "./stored.ts";
 import { webhooks } from "./webhooks.ts";
 import { openWorkbench, type Workbench } from "./workbench.ts";
 
@@ -30,6 +31,7 @@ export const BENCHES: Record<string, (bench: Workbench) => Promise<void>> = {
   docker,
   chat,
   cli,
+  stored,
   webhooks,
   models,
   idle,

@@ -8,6 +8,7 @@ import { type Daemon, streamRuntimeEvents } from "../../../sandboxes/daemon.ts";
 import { openSecrets } from "../../secrets/open.ts";
 import { reachSession, type SessionRow } from "../row.ts";
 import { readActivity, stateOf, storeActivity } from "./activity.ts";
+import { isGrowthDue } from "./growth.ts";
 import { keptOf } from "./part-row.ts";
 import { createRedact, type Redact } from "./redact.ts";
 import { readRuntimeTurns } from "./snapshot.ts";
@@ -15,11 +16,6 @@ import { storeTurns } from "./store.ts";
 
 /** Changes are stored at once, and then together for this long. */
 const STORE_MS = 100;
-/**
- * A text that only grows is stored when it has doubled, since each time Postgres writes all of it again; and within this
- * time, for readers at another server. Until then the runtime has it, too.
- */
-const GROWTH_MS = { least: 500, most: 5_000 };
 /** The runtime sends something every 10 seconds. */
 const SILENT_MS = 60_000;
 /** Secrets that were set later are redacted after this time. */
@@ -148,8 +144,7 @@ function createStore(deps: Deps, session: SessionRow, onError: (error: unknown) 
     // a sandbox that has ended can no longer be read
     if (!turns.hasOnlyGrown || isEnding) return true;
     const passed = performance.now() - storedAt;
-    const hasDoubled = turns.grown.some(({ partId, text }) => text.length >= 2 * (lengths.get(partId) ?? 0));
-    return passed >= (hasDoubled ? GROWTH_MS.least : GROWTH_MS.most);
+    return turns.grown.some(({ partId, text }) => isGrowthDue(passed, text.length, lengths.get(partId) ?? 0));
   }
 }
 
