@@ -48,6 +48,7 @@ export const SESSION_FIELDS = fieldsOf<Session>()([
   "branch_name",
   "base_ref",
   "name",
+  "title",
   "agent_name",
   "model",
   "status",

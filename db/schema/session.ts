@@ -24,6 +24,9 @@ export const projectSessions = pgTable(
     branchName: text("branch_name").notNull(),
     baseRef: text("base_ref").notNull(),
     name: text("name"),
+    /** The first words of its first prompt, and what the agent's model calls its conversation. */
+    promptTitle: text("prompt_title"),
+    agentTitle: text("agent_title"),
     agentName: text("agent_name"),
     model: text("model"),
     /** The audiences whose secrets it gets, and the names of those secrets; null: all of the audiences. */

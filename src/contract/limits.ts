@@ -8,6 +8,8 @@ export const DESCRIPTION_MAX_BYTES = 64 * 1024;
 export const COMMENT_MAX_BYTES = 64 * 1024;
 /** Comments on one change request, including deleted ones. */
 export const COMMENTS_MAX = 10_000;
+/** The title that svc gives a session, in characters: it fits in a list. */
+export const SESSION_TITLE_MAX = 72;
 /** A change request's metadata, in bytes of its JSON. */
 export const METADATA_MAX_BYTES = 16 * 1024;
 /** A JSON request body, in bytes. Does not apply to git routes. */

@@ -96,6 +96,10 @@ export const session = Type.Object({
   branch_name: Type.String(),
   base_ref: Type.String(),
   name: nullable(Type.String()),
+  title: nullable(
+    Type.String(),
+    "Its name; without one, what the agent calls the conversation, or the first words of the first prompt. Null before that",
+  ),
   agent_name: nullable(Type.String()),
   model: nullable(Type.String()),
   status: oneOf(SESSION_STATUSES),

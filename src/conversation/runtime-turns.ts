@@ -33,6 +33,8 @@ export interface TurnChanges {
 /** Turns, and texts under way, that are remembered: events do not reach further back. */
 const TURNS_MAX = 50;
 const TEXTS_MAX = 1_000;
+/** The titles that the runtime gives to conversations before the model has written one. */
+const NO_TITLE = /^(?:New|Child) session - \d{4}-/;
 /** Messages whose parts came first. */
 const EARLY_MAX = 100;
 
@@ -67,6 +69,8 @@ export class RuntimeTurns {
   readonly #changedParts = new Map<string, RuntimePart>();
   /** Of the changed parts, texts that were continued, and have not changed in another way. */
   readonly #grown = new Set<string>();
+  /** What the agent's model calls the conversation; empty before it does. */
+  title = "";
 
   /** @param conversation its id in the runtime */
   constructor(conversation: string) {
@@ -76,8 +80,10 @@ export class RuntimeTurns {
   /**
    * @param messages those of the conversation, in order
    * @param isBusy whether a run is under way
+   * @param info the conversation itself
    */
-  applySnapshot(messages: readonly unknown[], isBusy: boolean): void {
+  applySnapshot(messages: readonly unknown[], isBusy: boolean, info?: unknown): void {
+    this.#info(info);
     for (const each of messages) {
       this.#message(field(each, "info"));
       const parts = field(each, "parts");
@@ -92,6 +98,7 @@ export class RuntimeTurns {
   applyEvent(event: unknown): void {
     const properties = field(event, "properties");
     const type = textField(event, "type");
+    if (type === "session.updated") this.#info(field(properties, "info"));
     if (type === "message.updated") this.#message(field(properties, "info"));
     if (type === "message.part.updated") this.#part(field(properties, "part"));
     if (textField(properties, "sessionID") !== this.#conversation) return;
@@ -123,6 +130,11 @@ export class RuntimeTurns {
     this.#changedParts.clear();
     this.#grown.clear();
     return { turns: turns.map((turn) => this.#stateOf(turn)), parts };
+  }
+
+  #info(info: unknown): void {
+    const title = textField(info, "title");
+    if (textField(info, "id") === this.#conversation && !NO_TITLE.test(title)) this.title = title;
   }
 
   #newest(): OpenTurn | undefined {

@@ -1,4 +1,4 @@
-import { CONVERSATION_ID, CONVERSATION_TITLE, modelOf, ownConversation } from "../contract/conversation.ts";
+import { CONVERSATION_ID, modelOf, ownConversation } from "../contract/conversation.ts";
 import { arrayOf, field, textField } from "../contract/json.ts";
 import type { Session } from "../contract/session.ts";
 import type { Snapshot } from "./conversation-event.ts";
@@ -66,7 +66,7 @@ export function runtimeOf(
       if (CONVERSATION_ID.test(named)) return named;
       const found = ownConversation(await get("/session", ROOTS));
       if (found) return found;
-      await post("/session", { title: CONVERSATION_TITLE });
+      await post("/session");
       // another client may have created one first
       const opened = ownConversation(await get("/session", ROOTS));
       if (opened) return opened;

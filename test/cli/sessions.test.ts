@@ -48,7 +48,7 @@ describe("ls", () => {
     const terminal = onTerminal(["ls"]);
     await terminal.exited;
     const lines = plain(terminal.screen()).split("\n");
-    expect(lines[1]).toMatch(/^ID {8}NAME {8}STATUS {16}BASE {2}AGENT {2}ACTIVE$/);
+    expect(lines[1]).toMatch(/^ID {8}TITLE {7}STATUS {16}BASE {2}AGENT {2}ACTIVE$/);
     expect(lines[2]).toMatch(/^1a2b3c4d {2}Login page {2}running {15}main {2}build {2}.* ago$/);
     expect(lines[3]).toMatch(/^1a2b9999 {14}provisioning \(image\) {2}main {9}.* ago$/);
     expect(lines[4]).toContain("stopped (idle)");
@@ -156,7 +156,7 @@ describe("info", () => {
   test("shows the session and the next steps", async () => {
     const ran = await run(["info", SESSION_ID]);
     expect(ran.stdout).toContain(
-      `id\t${SESSION_ID}\nname\tLogin page\nstatus\trunning\nbranch\t${SESSION_ID}\n`,
+      `id\t${SESSION_ID}\nname\tLogin page\ntitle\tLogin page\nstatus\trunning\nbranch\t${SESSION_ID}\n`,
     );
     expect(ran.stdout).toContain(`sandbox url\thttp://localhost:8008/v1/p/${SESSION_ID}/8000\n`);
     expect(ran.stderr).toBe("Next: svc sessions chat 1a2b3c4d\n      svc sessions preview 1a2b3c4d\n");

@@ -42,6 +42,7 @@ test("a prompt has the agent's answer, and the conversation each step of it", as
   const prompt = "!say I look.\n!run echo $API_KEY\n!write b.txt one\\ntwo\n!say All\n!say  done.";
   const { state, answer } = await answered(prompt);
   expect({ state, answer }).toEqual({ state: "answered", answer: "All done." });
+  expect((await agent.api.call("GET", session)).body).toMatchObject({ name: null, title: "A title" });
   const [turn] = await turns();
   expect(shown(turn)).toEqual([
     `prompt: ${prompt}`,

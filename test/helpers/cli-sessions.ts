@@ -9,14 +9,15 @@ const PROJECT_ID = "11111111-1111-4111-8111-111111111111";
 const TIME = "2026-11-20T10:00:00.000Z";
 
 export function session(change: Partial<Session> = {}): Session {
-  const session_id = change.session_id ?? SESSION_ID;
+  const { session_id = SESSION_ID, name = "Login page" } = change;
   return {
     session_id,
     project_id: PROJECT_ID,
     account_id: "22222222-2222-4222-8222-222222222222",
     branch_name: session_id,
     base_ref: "main",
-    name: "Login page",
+    name,
+    title: name,
     agent_name: "build",
     model: null,
     status: "running",

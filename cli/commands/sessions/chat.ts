@@ -90,7 +90,7 @@ async function running(context: Context, own: string | undefined): Promise<Found
 }
 
 async function choose(context: Context, sessions: readonly Session[]): Promise<string> {
-  const words = (session: Session) => oneLine(`${session.session_id}  ${session.name ?? ""}`).trimEnd();
+  const words = (session: Session) => oneLine(`${session.session_id}  ${session.title ?? ""}`).trimEnd();
   if (!context.canAsk()) {
     throw usage(
       `${sessions.length} sessions are running. Name one by its id.`,
@@ -102,7 +102,7 @@ async function choose(context: Context, sessions: readonly Session[]): Promise<s
     "Chat with which session?",
     sessions.map((session) => ({
       value: session.session_id,
-      label: `${shortId(session)} ${session.name ?? ""}`.trimEnd(),
+      label: `${shortId(session)} ${session.title ?? ""}`.trimEnd(),
       hint: session.base_ref,
     })),
   );

@@ -9,8 +9,8 @@ export const STEPS: Readonly<Record<BootStep, readonly [name: string, does: stri
   runtime: ["Agent", "starting the agent"],
 };
 
-/** The title of a session: its name, or its abbreviated id. */
-export const titleOf = ({ name, session_id }: Session): string => name ?? `Session ${shortId(session_id)}`;
+/** What lists and pages call a session: its title, or its abbreviated id. */
+export const titleOf = ({ title, session_id }: Session): string => title ?? `Session ${shortId(session_id)}`;
 
 export const shortId = (sessionId: string): string => sessionId.slice(0, 8);
 

@@ -16,14 +16,13 @@ import { derivedId } from "./derived-id.ts";
 import { findMember, type Member } from "./member.ts";
 import { newRelay } from "./relay-state.ts";
 import type { TaskRow, ThreadRow } from "./rows.ts";
-import { escapeText, plainText } from "./slack/mrkdwn.ts";
+import { escapeText } from "./slack/mrkdwn.ts";
 import type { SlackMessage } from "./slack/payload.ts";
 import { addMark, addTask, hasKey, messageKey, relayKey, type TaskResult } from "./tasks.ts";
 
 /** A reply waits this long for the first message of its thread. */
 const FIRST_MS = 1_000;
-/** Characters of a session's name, and of an error. */
-const NAME_MAX = 80;
+/** Characters of an error. */
 const ERROR_MAX = 1_000;
 
 /** Makes a message of a person a session or a prompt. */
@@ -109,8 +108,7 @@ async function startSession(
   { caller }: Member,
   { room, thread, text, sessionId }: SlackMessage & { sessionId: string },
 ): Promise<ThreadRow | null> {
-  const name = plainText(text, NAME_MAX);
-  await createSession(deps, caller, project, { session_id: sessionId, initial_prompt: text, name }).catch(
+  await createSession(deps, caller, project, { session_id: sessionId, initial_prompt: text }).catch(
     (error: unknown) => {
       // made before a crash: its id follows from the message
       if (!(error instanceof SvcError) || error.code !== "session_exists") throw error;

@@ -19,6 +19,7 @@ import { sessionRuns } from "./kind.ts";
 import { addPrompt } from "./prompts/add.ts";
 import { requireAgent } from "./require-agent.ts";
 import type { SessionRow } from "./row.ts";
+import { firstWords } from "./title.ts";
 import { toWire } from "./wire.ts";
 
 /** The row of a session to add, and the provider of its sandbox. */
@@ -97,6 +98,7 @@ export function newSession(
     name: text("name", body.name),
     agentName: text("agent_name", body.agent_name),
     model: text("model", body.model),
+    promptTitle: body.initial_prompt === undefined ? null : firstWords(body.initial_prompt),
     initialPrompt: text("initial_prompt", body.initial_prompt, PROMPT_MAX_BYTES),
     provider,
     status: "provisioning",

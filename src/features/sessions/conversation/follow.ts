@@ -7,6 +7,7 @@ import { isWithinReach } from "../../../jobs/places.ts";
 import { type Daemon, streamRuntimeEvents } from "../../../sandboxes/daemon.ts";
 import { openSecrets } from "../../secrets/open.ts";
 import { reachSession, type SessionRow } from "../row.ts";
+import { cleanTitle, firstWords, storeTitle } from "../title.ts";
 import { readActivity, stateOf, storeActivity } from "./activity.ts";
 import { keptOf } from "./part-row.ts";
 import { createRedact, type Redact } from "./redact.ts";
@@ -62,7 +63,10 @@ export async function followConversation(
       // the first event, and those before the conversation exists, have no part of it
       if (turns) turns.applyEvent(event);
       else turns = await readRuntimeTurns(daemon);
-      if (turns) store.schedule(turns);
+      if (turns) {
+        store.noteTitle(turns.title);
+        store.schedule(turns);
+      }
     }
   } finally {
     clearTimeout(silence);
@@ -84,7 +88,8 @@ function createStore(deps: Deps, session: SessionRow, onError: (error: unknown) 
   let redact: { run: Redact; until: number } | null = null;
   let noted = "";
   let noting: Promise<void> = Promise.resolve();
-  return { note, schedule, idle: async () => await Promise.all([storing, noting]) };
+  let title = "";
+  return { note, noteTitle, schedule, idle: async () => await Promise.all([storing, noting]) };
 
   function note(activity: RuntimeActivity): void {
     const now = JSON.stringify(activity.state);
@@ -92,6 +97,17 @@ function createStore(deps: Deps, session: SessionRow, onError: (error: unknown) 
     noted = now;
     noting = noting
       .then(async () => storeActivity(deps, session, stateOf(activity, await currentRedact())))
+      .catch(onError);
+  }
+
+  function noteTitle(now: string): void {
+    if (now === title) return;
+    title = now;
+    noting = noting
+      .then(async () => {
+        const text = cleanTitle((await currentRedact())(now));
+        await storeTitle(deps, session, { of: "agentTitle", text });
+      })
       .catch(onError);
   }
 
@@ -122,7 +138,11 @@ function createStore(deps: Deps, session: SessionRow, onError: (error: unknown) 
       const isDue = !turns.hasOnlyGrown || performance.now() >= growthDue;
       if (isDue) {
         const current = await currentRedact();
-        await storeTurns(deps, session, turns.takeChanges(), current);
+        const changes = turns.takeChanges();
+        await storeTurns(deps, session, changes, current);
+        const prompt = changes.parts.find(({ kind }) => kind === "prompt");
+        if (prompt)
+          await storeTitle(deps, session, { of: "promptTitle", text: firstWords(current(prompt.text)) });
         growthDue = performance.now() + GROWTH_MS;
       }
       await Bun.sleep(STORE_MS);

@@ -14,6 +14,7 @@ import { nextPlaceOf } from "../../runs/goal.ts";
 import { readSessionId, unknownSession } from "../read.ts";
 import { startAgain } from "../restart.ts";
 import { lockSession, type SessionRow } from "../row.ts";
+import { firstWords, recordTitle } from "../title.ts";
 import { addPrompt } from "./add.ts";
 import { countOpen } from "./open.ts";
 import { promptToWire } from "./wire.ts";
@@ -53,6 +54,7 @@ export async function acceptPrompt(
     const place = isStopping(session) ? await nextPlaceOf(deps, tx, session) : session.place;
     await deps.jobs.enqueue(tx, queueOf("prompts", place), sessionId);
     await wake(deps, tx, session);
+    await recordTitle(tx, session, { of: "promptTitle", text: firstWords(text) });
     return added;
   });
   deps.changes.notify(sessionId);
