@@ -6,6 +6,8 @@ export function jsonOf(event: ChatEvent): Partial<Record<(typeof CHAT_FIELDS)[nu
   switch (event.type) {
     case "prompt":
       return { type: "prompt", message_id: event.messageId, text: event.text };
+    case "attached":
+      return { type: "attached", message_id: event.messageId, files: [event.file] };
     case "text":
       return { type: "text", message_id: event.messageId, text: event.text };
     case "tool": {

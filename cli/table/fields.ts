@@ -111,6 +111,7 @@ export const PROMPT_FIELDS = fieldsOf<Prompt>()([
   "number",
   "state",
   "error",
+  "attachments",
   "created_by",
   "author",
   "created_at",

@@ -133,12 +133,19 @@ function platformConfig(settings: Settings, hasGateway: boolean): Record<string,
           npm: "@ai-sdk/openai-compatible",
           name: "svc",
           options: { baseURL: "{env:SVC_LLM_BASE_URL}", apiKey: "{env:SVC_LLM_API_KEY}" },
-          models: offered === "" ? {} : { [offered]: { name: offered, tool_call: true } },
+          models: offered === "" ? {} : { [offered]: { name: offered, ...CAPABILITIES } },
         },
       },
     }),
   };
 }
+
+/** The runtime does not know the models of the gateway. One that accepts no images refuses them itself. */
+const CAPABILITIES = {
+  tool_call: true,
+  attachment: true,
+  modalities: { input: ["text", "image", "pdf"], output: ["text"] },
+};
 
 /** svc's own MCP endpoint, with the token of the session. */
 function executor(): Record<string, unknown> {

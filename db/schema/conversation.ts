@@ -12,6 +12,7 @@ import {
   unique,
   uuid,
 } from "drizzle-orm/pg-core";
+import type { AttachedFile } from "../../src/contract/attachment.ts";
 import { PART_KINDS, TURN_STATES, type TurnTool } from "../../src/contract/turn.ts";
 import type { TokensUsed } from "../../src/contract/usage.ts";
 import { projectSessions } from "./session.ts";
@@ -78,8 +79,9 @@ export const conversationParts = pgTable(
     isComplete: boolean("is_complete").notNull(),
     text: text("text").notNull(),
     tool: jsonb("tool").$type<TurnTool>(),
+    file: jsonb("file").$type<AttachedFile>(),
     isCut: boolean("is_cut").notNull().default(false),
-    /** The size of text and tool. */
+    /** The size of text, tool and file. */
     bytes: integer("bytes").notNull(),
     at: time("at").notNull(),
     version: bigint("version", { mode: "number" }).notNull(),

@@ -46,6 +46,13 @@ export const PATH_MAX_BYTES = 4096;
 
 /** A prompt, in bytes of UTF-8: a session's first prompt must fit into an environment variable. */
 export const PROMPT_MAX_BYTES = 64 * 1024;
+/** Files attached to one prompt, and their bytes together: in base64 they fit into one event of the agent runtime. */
+export const ATTACHMENTS_MAX = 5;
+export const ATTACHMENTS_MAX_BYTES = 3 * 1024 * 1024;
+/** The name of an attached file, in characters. */
+export const FILE_NAME_MAX = 200;
+/** The JSON of a prompt with its attachments in base64, in bytes. */
+export const PROMPT_BODY_MAX_BYTES = 5 * 1024 * 1024;
 /** A text of a stored conversation, in characters (UTF-16); a longer one is cut. */
 export const PART_TEXT_MAX = 256 * 1024;
 /** A session's stored conversation, in bytes; of what comes later, only its kind and time are stored. */

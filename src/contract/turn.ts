@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { author } from "./author.ts";
+import { attachedFile } from "./prompt.ts";
 import { nullable, oneOf } from "./schema.ts";
 import { costUsed, tokensUsed } from "./usage.ts";
 
@@ -10,8 +11,8 @@ import { costUsed, tokensUsed } from "./usage.ts";
 export const TURN_STATES = ["working", "done", "failed", "aborted", "interrupted"] as const;
 export type TurnState = (typeof TURN_STATES)[number];
 
-/** What a person said, and what the agent wrote, thought and did. */
-export const PART_KINDS = ["prompt", "text", "reasoning", "tool"] as const;
+/** What a person said and attached, and what the agent wrote, thought and did. */
+export const PART_KINDS = ["prompt", "text", "reasoning", "tool", "file"] as const;
 export type PartKind = (typeof PART_KINDS)[number];
 
 /** `running` also before the agent has written all of a tool's input. */
@@ -44,8 +45,12 @@ export const turnPart = Type.Object({
   number: Type.Integer({ description: "Its place in the conversation; numbers may be missing" }),
   kind: oneOf(PART_KINDS),
   state: oneOf(PART_STATES),
-  text: Type.String({ description: "Empty for a tool" }),
+  text: Type.String({ description: "Empty for a tool and a file" }),
   tool: nullable(toolUse),
+  file: nullable(
+    attachedFile,
+    "Of kind `file`: what was attached to the prompt. svc does not keep its content",
+  ),
   cut: Type.Boolean({ description: "Whether svc kept only the beginning of it" }),
   at: time,
 });

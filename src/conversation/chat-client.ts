@@ -1,3 +1,4 @@
+import type { Attachment } from "../contract/attachment.ts";
 import { newMessageId } from "../contract/message-id.ts";
 import { Conversation } from "./conversation.ts";
 import type { ConversationEvent } from "./conversation-event.ts";
@@ -106,7 +107,11 @@ export class ChatClient {
    * @param onId receives the message's id before it is sent
    * @throws if it was not accepted
    */
-  async prompt(text: string, onId: (messageId: string) => void = () => {}): Promise<string> {
+  async prompt(
+    text: string,
+    onId: (messageId: string) => void = () => {},
+    files: readonly Attachment[] = [],
+  ): Promise<string> {
     const conversation = await this.#ready.promise;
     const messageId = newMessageId(this.#runtime.now());
     onId(messageId);
@@ -114,7 +119,7 @@ export class ChatClient {
     this.#wasAborted = false;
     this.#open.set(messageId, performance.now());
     try {
-      await this.#retry(() => this.#runtime.prompt(conversation.id, messageId, text), PROMPT_TRIES);
+      await this.#retry(() => this.#runtime.prompt(conversation.id, messageId, text, files), PROMPT_TRIES);
     } catch (error) {
       this.#open.delete(messageId);
       throw error;

@@ -1,8 +1,9 @@
+import type { AttachedFile } from "../contract/attachment.ts";
 import { field, numberField, textField } from "../contract/json.ts";
 import { explainRun } from "../contract/runtime.ts";
 import type { PartKind } from "../contract/turn.ts";
 import type { TokensUsed } from "../contract/usage.ts";
-import { errorOf, type RunError } from "./runtime-event.ts";
+import { errorOf, fileOf, type RunError } from "./runtime-event.ts";
 import { type ToolUse, toolOf } from "./tools.ts";
 
 /** An id of the runtime; a longer one is not its own. */
@@ -34,6 +35,7 @@ export interface RuntimePart {
   isComplete: boolean;
   text: string;
   tool: ToolUse | null;
+  file: AttachedFile | null;
   at: number;
 }
 
@@ -69,6 +71,8 @@ export function partOf(part: unknown, message: Message): RuntimePart | null {
   const base = {
     partId: textField(part, "id"),
     turnId: message.turnId,
+    tool: null,
+    file: null,
     at: timeOf(
       numberField(time, "start") ??
         numberField(field(field(part, "state"), "time"), "start") ??
@@ -81,6 +85,10 @@ export function partOf(part: unknown, message: Message): RuntimePart | null {
     const isComplete = tool.state === "completed" || tool.state === "error";
     return { ...base, kind: "tool", text: "", tool, isComplete };
   }
+  if (type === "file") {
+    const file = fileOf(part);
+    return file && message.isUser ? { ...base, kind: "file", text: "", file, isComplete: true } : null;
+  }
   const isForModel = field(part, "synthetic") === true || field(part, "ignored") === true;
   if ((type !== "text" && type !== "reasoning") || isForModel) return null;
   if (message.isUser && type === "reasoning") return null;
@@ -88,7 +96,6 @@ export function partOf(part: unknown, message: Message): RuntimePart | null {
     ...base,
     kind: message.isUser ? "prompt" : type,
     text: textField(part, "text"),
-    tool: null,
     isComplete: message.isComplete || numberField(time, "end") !== null,
   };
 }

@@ -1,3 +1,4 @@
+import { type Attachment, filePart } from "../contract/attachment.ts";
 import { CONVERSATION_ID, modelOf, ownConversation } from "../contract/conversation.ts";
 import { arrayOf, field, textField } from "../contract/json.ts";
 import type { Session } from "../contract/session.ts";
@@ -20,7 +21,7 @@ export interface Runtime {
   unexpected(what: string): Error;
   snapshot(conversation: string): Promise<Snapshot>;
   /** @param messageId chosen by the client, so that a retry is not a second prompt */
-  prompt(conversation: string, messageId: string, text: string): Promise<void>;
+  prompt(conversation: string, messageId: string, text: string, files?: readonly Attachment[]): Promise<void>;
   abort(conversation: string): Promise<void>;
   /** Whether the runtime reports the conversation as idle. */
   isIdle(conversation: string): Promise<boolean>;
@@ -93,10 +94,10 @@ export function runtimeOf(
         })),
       };
     },
-    async prompt(conversation, messageID, text) {
+    async prompt(conversation, messageID, text, files = []) {
       await post(`/session/${conversation}/prompt_async`, {
         messageID,
-        parts: [{ type: "text", text }],
+        parts: [{ type: "text", text }, ...files.map(filePart)],
         ...(session.agent_name !== null && { agent: session.agent_name }),
         ...modelOf(session.model),
       });

@@ -12,6 +12,7 @@ function part(number: number, fields: Partial<TurnPart>): TurnPart {
     state: "done",
     text: "",
     tool: null,
+    file: null,
     cut: false,
     at: "2026-01-01T00:00:00.000Z",
     ...fields,

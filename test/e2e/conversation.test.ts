@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect } from "bun:test";
 import type { Prompt } from "../../src/contract/prompt.ts";
 import type { Turn } from "../../src/contract/turn.ts";
 import { type AgentSession, startAgentSession } from "../helpers/agent-session.ts";
+import { attached, PNG } from "../helpers/attachments.ts";
 import { needs } from "../helpers/needs.ts";
 import { AGENT } from "../helpers/runtime.ts";
 import { until } from "../helpers/until.ts";
@@ -20,8 +21,8 @@ beforeAll(async () => {
 });
 afterAll(() => agent?.[Symbol.asyncDispose]());
 
-async function answered(text: string): Promise<Prompt> {
-  const { body } = await agent.api.call("POST", `${session}/prompt`, { body: { text } });
+async function answered(text: string, more: object = {}): Promise<Prompt> {
+  const { body } = await agent.api.call("POST", `${session}/prompt`, { body: { text, ...more } });
   let prompt: Prompt = body.prompt;
   await until(
     () => `the prompt has ended, and not ${prompt.state}`,
@@ -61,6 +62,21 @@ test("a prompt has the agent's answer, and the conversation each step of it", as
   expect(turn?.parts[3]?.tool?.files).toMatchObject([{ additions: 2, deletions: 0 }]);
 });
 
+test("the model is sent what was attached to a prompt, and the conversation names it", async () => {
+  const attachments = [attached("shot.png", PNG), attached("notes.txt", "What the notes say.\n")];
+  expect(await answered("!say I see.", { attachments })).toMatchObject({ state: "answered" });
+  const { body } = agent.model.requests.findLast((request) => Array.isArray(request.body.tools)) ?? {};
+  const sent = JSON.stringify(body?.messages);
+  expect(sent).toContain(`data:image/png;base64,${PNG.toString("base64")}`);
+  expect(sent).toContain("What the notes say.");
+  const last = (await turns()).at(-1);
+  expect(last?.parts.flatMap(({ file }) => file ?? [])).toEqual([
+    { name: "shot.png", type: "image/png", size: PNG.length },
+    { name: "notes.txt", type: "text/plain", size: 20 },
+  ]);
+  expect(shown(last)?.[0]).toBe("prompt: !say I see.");
+});
+
 test("an answer is stored word by word, also one to a person's chat", async () => {
   const { conversation } = await agent.runtime("GET", "/svc/health");
   const parts = [{ type: "text", text: "!say Half an\n!wait\n!say  answer." }];
@@ -90,5 +106,5 @@ test("a restart gives the agent its conversation back, and keeps it", async () =
   expect(sent).not.toContain("a-secret-of-the-project");
   const after = await turns();
   expect(after.slice(0, -1)).toEqual(before);
-  expect(after.map(({ state }) => state)).toEqual(["done", "done", "failed", "done"]);
+  expect(after.map(({ state }) => state)).toEqual(["done", "done", "done", "failed", "done"]);
 });

@@ -108,6 +108,7 @@ export const prompt = ({ body }: { body: unknown }): Prompt => ({
   error: null,
   text: Object(body).text ?? "Go on",
   answer: null,
+  attachments: [],
   created_by: ADA.user_id,
   author: ADA,
   created_at: TIME,

@@ -34,7 +34,7 @@ const part = (
   text: string,
   more: Partial<RuntimePart> = {},
 ): RuntimePart => ({
-  ...{ partId, turnId, kind: "text", isComplete: true, text, tool: null, at: 1 },
+  ...{ partId, turnId, kind: "text", isComplete: true, text, tool: null, file: null, at: 1 },
   ...more,
 });
 const db = () => row.database.db;

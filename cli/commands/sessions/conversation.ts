@@ -1,3 +1,4 @@
+import { attachedText } from "../../../src/contract/attachment.ts";
 import type { ConversationPage, Turn, TurnPart } from "../../../src/contract/turn.ts";
 import { joinTurns } from "../../../src/conversation/join-turns.ts";
 import { DAEMON_MARK } from "../../../src/conversation/text.ts";
@@ -50,13 +51,14 @@ function markdownOf(turn: Turn, hasDetails: boolean): string {
   return [head, ...parts, ...endOf(turn)].join("\n");
 }
 
-function partOf({ kind, text, tool, cut }: TurnPart, hasDetails: boolean): string {
+function partOf({ kind, text, tool, file, cut }: TurnPart, hasDetails: boolean): string {
   const rest = cut ? "\n\n(Only the beginning is kept.)" : "";
   const clean = `${lines(text).trim()}${rest}\n`;
   // a notice to the agent, for example that its runtime restarted
   if (kind === "prompt" && text.startsWith(DAEMON_MARK))
     return `*${clean.slice(DAEMON_MARK.length).trim()}*\n`;
   if (kind === "prompt") return quoted(clean);
+  if (file) return `> Attached: ${oneLine(attachedText(file))}\n`;
   if (kind === "reasoning") return hasDetails ? `*Thought:* ${clean}` : "";
   if (!tool) return text.trim() === "" ? "" : clean;
   const error = tool.error === null ? "" : `: ${oneLine(tool.error)}`;

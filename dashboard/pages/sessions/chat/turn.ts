@@ -25,8 +25,9 @@ function isNoteOfDaemon({ parts: [first] }: Turn): boolean {
   return first?.kind === "prompt" && first.text.startsWith(DAEMON_MARK);
 }
 
-function itemOf(turn: Turn, { part_id: key, kind, state, text, tool, at }: TurnPart): Item[] {
+function itemOf(turn: Turn, { part_id: key, kind, state, text, tool, file, at }: TurnPart): Item[] {
   if (tool) return [{ kind: "tool", key, use: shownTool(tool, state), isSubagent: false }];
+  if (file) return [{ kind: "file", key, file }];
   if (text.trim() === "") return [];
   if (kind === "reasoning") return [{ kind: "thought", key, text }];
   if (kind !== "prompt") return [{ kind: "answer", key, text }];
@@ -70,7 +71,7 @@ function endOf({ turn_id, state, error, parts }: Turn): Item[] {
     case "interrupted":
       return note(
         "warning",
-        parts.every(({ kind }) => kind === "prompt")
+        parts.every(({ kind }) => kind === "prompt" || kind === "file")
           ? "The sandbox ended before the agent answered."
           : "The answer was cut off when the sandbox ended.",
       );

@@ -1,6 +1,6 @@
 import type { conversationParts, conversations } from "../../../../db/schema/index.ts";
 import { CONVERSATION_MAX_BYTES, PART_TEXT_MAX } from "../../../contract/limits.ts";
-import type { TurnTool } from "../../../contract/turn.ts";
+import type { TurnPart, TurnTool } from "../../../contract/turn.ts";
 import type { RuntimePart } from "../../../conversation/runtime-message.ts";
 import type { Redact } from "./redact.ts";
 
@@ -31,12 +31,16 @@ export function partRow(
   turn: number,
   before: Stored | undefined,
 ): PartRow {
-  const { partId, kind, isComplete, text, tool, at } = part;
+  const { partId, kind, isComplete, text, tool, file, at } = part;
   const clean = (value: string) => storable(redact(value));
-  const whole = { text: keptOf(text, redact), tool: tool && toolOf(tool, clean) };
+  const whole = {
+    text: keptOf(text, redact),
+    tool: tool && toolOf(tool, clean),
+    file: file && { ...file, name: clean(file.name), type: clean(file.type) },
+  };
   const growth = sizeOf(whole) - (before?.bytes ?? 0);
   const isFull = growth > 0 && head.bytes + growth > CONVERSATION_MAX_BYTES;
-  const kept = isFull ? { text: "", tool: whole.tool && withoutDetails(whole.tool) } : whole;
+  const kept = isFull ? { ...whole, text: "", tool: whole.tool && withoutDetails(whole.tool) } : whole;
   return {
     sessionId,
     number: before?.number ?? ++head.lastPart,
@@ -52,8 +56,12 @@ export function partRow(
   };
 }
 
-function sizeOf({ text, tool }: { text: string; tool: TurnTool | null }): number {
-  return Buffer.byteLength(text) + (tool ? Buffer.byteLength(JSON.stringify(tool)) : 0);
+function sizeOf({ text, ...more }: Pick<TurnPart, "text" | "tool" | "file">): number {
+  const details = Object.values(more).filter((value) => value !== null);
+  return (
+    Buffer.byteLength(text) +
+    details.reduce((sum, value) => sum + Buffer.byteLength(JSON.stringify(value)), 0)
+  );
 }
 
 function toolOf(

@@ -1,6 +1,7 @@
 import { and, desc, eq, gte, sql } from "drizzle-orm";
 import type { Db } from "../../../../db/client.ts";
 import { conversationParts, conversationTurns } from "../../../../db/schema/index.ts";
+import type { PartKind } from "../../../contract/turn.ts";
 
 /** Turns that are summarized, and parts that are read for it. */
 const TURNS = 50;
@@ -18,10 +19,11 @@ The files are those of the branch, and of the work that was restored: look at th
 
 interface Piece {
   turn: number;
-  kind: "prompt" | "text" | "reasoning" | "tool";
+  kind: PartKind;
   text: string;
   length: number;
   tool: string | null;
+  file: string | null;
 }
 
 /**
@@ -56,7 +58,7 @@ export async function recapOf(db: Db, sessionId: string): Promise<string | null>
   return [HEAD, ...sections.toReversed()].join("\n");
 }
 
-const { turn, kind, text, tool } = conversationParts;
+const { turn, kind, text, tool, file } = conversationParts;
 const PIECE = {
   turn,
   kind,
@@ -65,12 +67,14 @@ const PIECE = {
   tool: sql<
     string | null
   >`left(${tool}->>'name' || ' ' || (${tool}->>'title') || case when ${tool}->>'error' is null then '' else ' (failed)' end, 200)`,
+  file: sql<string | null>`left(${file}->>'name', 200)`,
 };
 
 function sectionOf(pieces: readonly Piece[], isCutOff: boolean): string {
   const lines: string[] = [];
   const tools = pieces.flatMap((piece) => piece.tool ?? []);
   for (const piece of pieces) if (piece.kind === "prompt") lines.push("## User", "", shown(piece), "");
+  for (const { file } of pieces) if (file !== null) lines.push(`(Attached, and not kept: ${file})`, "");
   lines.push("## You", "");
   for (const use of tools.slice(-TOOLS_MAX)) lines.push(`- ${use}`);
   if (tools.length > 0) lines.push("");

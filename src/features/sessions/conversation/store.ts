@@ -220,6 +220,7 @@ async function writeParts(
         isComplete: next("is_complete"),
         text: next("text"),
         tool: next("tool"),
+        file: next("file"),
         isCut: next("is_cut"),
         bytes: next("bytes"),
         version: head.version,

@@ -42,6 +42,7 @@ export function partToWire(
     state: stateOf(row, turn.state === "working" && isUnderWay(session, turn)),
     text: row.text,
     tool: row.tool,
+    file: row.file,
     cut: row.isCut,
     at: row.at.toISOString(),
   };

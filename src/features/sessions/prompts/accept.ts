@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { and, eq } from "drizzle-orm";
 import type { Db } from "../../../../db/client.ts";
 import { projectSessions, sessionPrompts } from "../../../../db/schema/index.ts";
@@ -16,12 +17,13 @@ import { startAgain } from "../restart.ts";
 import { lockSession, type SessionRow } from "../row.ts";
 import { firstWords, recordTitle } from "../title.ts";
 import { addPrompt } from "./add.ts";
+import { metadataOf, readAttachments } from "./attachments.ts";
 import { countOpen } from "./open.ts";
 import { promptToWire } from "./wire.ts";
 
 /**
  * Queues a prompt for a session. A session that is stopped, or stopping, is started again for it; if the account's cap
- * does not allow that, the prompt is refused. A request with the same id and text returns the same prompt.
+ * does not allow that, the prompt is refused. A request with the same id, text and attachments returns the same prompt.
  * @throws concurrent_session_limit, prompt_exists, prompt_queue_full, session_failed, not_found, validation_failed
  */
 export async function acceptPrompt(
@@ -34,6 +36,7 @@ export async function acceptPrompt(
   const sessionId = readSessionId(name);
   const text = storable("text", body.text, PROMPT_MAX_BYTES);
   const promptId = (body.prompt_id ?? randomUUID()).toLowerCase();
+  const attachments = readAttachments(body.attachments ?? []);
   const by = { userId: caller.userId, actor: actorOf(caller) };
   const row = await deps.db.transaction(async (tx) => {
     const session = await lockSession(tx, sessionId);
@@ -43,14 +46,15 @@ export async function acceptPrompt(
       .select()
       .from(sessionPrompts)
       .where(and(eq(sessionPrompts.sessionId, sessionId), eq(sessionPrompts.promptId, promptId)));
-    if (known?.text === text) return known;
+    if (known?.text === text && isDeepStrictEqual(known.attachments, attachments.map(metadataOf)))
+      return known;
     if (known)
       throw new SvcError(
         "prompt_exists",
         `Another prompt with the id ${promptId} already exists in the session. Send this one with another id.`,
       );
     await requireCapacity(tx, session);
-    const added = await addPrompt(tx, sessionId, { promptId, text, by, at: deps.clock() });
+    const added = await addPrompt(tx, sessionId, { promptId, text, attachments, by, at: deps.clock() });
     const place = isStopping(session) ? await nextPlaceOf(deps, tx, session) : session.place;
     await deps.jobs.enqueue(tx, queueOf("prompts", place), sessionId);
     await wake(deps, tx, session);
