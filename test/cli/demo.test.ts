@@ -44,7 +44,7 @@ async function works(text: string, session: AsSession): Promise<Outcome> {
     return ANSWERED;
   }
   await session.push("<h1>Hello<", "<h1>Another<");
-  const { comment_id } = JSON.parse(text.split("\n").find((line) => line.startsWith("{")) ?? "");
+  const [, comment_id] = /^> Comment (\S+)/m.exec(text) ?? [];
   await session.call("POST", "/change-requests/1/comments", { body: "Done.", reply_to: comment_id });
   return ANSWERED;
 }

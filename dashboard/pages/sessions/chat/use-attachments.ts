@@ -28,7 +28,7 @@ export function useAttachments() {
       if (size > ATTACHMENTS_MAX_BYTES)
         return setProblem(`The files are larger than ${ATTACHMENTS_MAX_BYTES / 1024 / 1024} MiB together.`);
       const read = await Promise.all(added.map(readFile));
-      const refused = read.findIndex((file) => file === null);
+      const refused = read.indexOf(null);
       if (refused >= 0)
         return setProblem(
           `${fileName(added[refused]?.name ?? "")} cannot be attached. svc accepts ${ATTACHMENTS_ACCEPTED}.`,
