@@ -60,6 +60,16 @@ export function fileName(path: string): string {
   return name || "file";
 }
 
+/** Arguments of one call of `fromCharCode`. */
+const CHUNK = 8_192;
+
+export function base64Of(bytes: Uint8Array): string {
+  let text = "";
+  for (let at = 0; at < bytes.length; at += CHUNK)
+    text += String.fromCharCode(...bytes.subarray(at, at + CHUNK));
+  return btoa(text);
+}
+
 /** As a part of a prompt to the agent runtime. */
 export function filePart({ name, type, data }: Attachment) {
   return { type: "file", mime: type, filename: name, url: `data:${type};base64,${data}` } as const;

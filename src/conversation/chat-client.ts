@@ -113,13 +113,17 @@ export class ChatClient {
     files: readonly Attachment[] = [],
   ): Promise<string> {
     const conversation = await this.#ready.promise;
+    const references = await this.#retry(() => this.#runtime.references(text), PROMPT_TRIES);
     const messageId = newMessageId(this.#runtime.now());
     onId(messageId);
     conversation.clearErrors();
     this.#wasAborted = false;
     this.#open.set(messageId, performance.now());
     try {
-      await this.#retry(() => this.#runtime.prompt(conversation.id, messageId, text, files), PROMPT_TRIES);
+      await this.#retry(
+        () => this.#runtime.prompt(conversation.id, messageId, text, [...files, ...references]),
+        PROMPT_TRIES,
+      );
     } catch (error) {
       this.#open.delete(messageId);
       throw error;

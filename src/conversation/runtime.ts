@@ -1,6 +1,7 @@
-import { type Attachment, filePart } from "../contract/attachment.ts";
+import { type Attachment, base64Of, filePart } from "../contract/attachment.ts";
 import { CONVERSATION_ID, modelOf, ownConversation } from "../contract/conversation.ts";
 import { arrayOf, field, textField } from "../contract/json.ts";
+import { referencedNumbers } from "../contract/reference.ts";
 import type { Session } from "../contract/session.ts";
 import type { Snapshot } from "./conversation-event.ts";
 import { type Ask, askOf, messageOf, partOf, statusOf } from "./runtime-event.ts";
@@ -22,6 +23,8 @@ export interface Runtime {
   snapshot(conversation: string): Promise<Snapshot>;
   /** @param messageId chosen by the client, so that a retry is not a second prompt */
   prompt(conversation: string, messageId: string, text: string, files?: readonly Attachment[]): Promise<void>;
+  /** The change requests that a prompt mentions, as files for the agent. */
+  references(text: string): Promise<Attachment[]>;
   abort(conversation: string): Promise<void>;
   /** Whether the runtime reports the conversation as idle. */
   isIdle(conversation: string): Promise<boolean>;
@@ -102,12 +105,12 @@ export function runtimeOf(
         ...modelOf(session.model),
       });
     },
+    references: (text) => readReferences(transport, session.project_id, text),
     async abort(conversation) {
       await post(`/session/${conversation}/abort`);
     },
-    async isIdle(conversation) {
-      return statusOf(field(await get("/session/status"), conversation)).type === "idle";
-    },
+    isIdle: async (conversation) =>
+      statusOf(field(await get("/session/status"), conversation)).type === "idle",
     asks,
     async allow(askId, reply) {
       await post(`/permission/${askId}/reply`, { reply });
@@ -130,6 +133,23 @@ export function isTransient(failure: unknown): boolean {
     ["not_running", "unexpected_response"].includes(code) ||
     code.endsWith("_unreachable")
   );
+}
+
+async function readReferences(transport: Transport, projectId: string, text: string): Promise<Attachment[]> {
+  const found = referencedNumbers(text).map((number) => readBrief(transport, projectId, number));
+  return (await Promise.all(found)).flat();
+}
+
+/** Empty for a number that is not that of a change request. */
+async function readBrief(transport: Transport, projectId: string, number: number): Promise<Attachment[]> {
+  const path = `/projects/${projectId}/change-requests/${number}/brief`;
+  const brief = await transport.get(path).catch((error: unknown) => {
+    if (codeOf(error) === "not_found") return null;
+    throw error;
+  });
+  const [name, text] = [textField(brief, "name"), textField(brief, "text")];
+  if (text === "") return [];
+  return [{ name, type: "text/plain", data: base64Of(new TextEncoder().encode(text)) }];
 }
 
 function readMessage(value: unknown): Snapshot["messages"] {

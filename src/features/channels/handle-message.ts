@@ -5,6 +5,7 @@ import { SvcError } from "../../contract/errors.ts";
 import { field, textField } from "../../contract/json.ts";
 import type { Deps } from "../../deps.ts";
 import { isWithinReach } from "../../jobs/places.ts";
+import { referencesIn } from "../change-requests/brief.ts";
 import { answerAsk, readAsks } from "../sessions/agent.ts";
 import { createSession } from "../sessions/create.ts";
 import { deleteSession } from "../sessions/delete.ts";
@@ -89,7 +90,9 @@ async function prompt(
   if (sessionId !== ownId) {
     if (await answerQuestion(deps, sessionId, message.text)) return;
     promptId = derivedId("slack prompt", channel.channelId, room, ts);
-    await acceptPrompt(deps, member.caller, project, sessionId, { text: message.text, prompt_id: promptId });
+    const body = { text: message.text, prompt_id: promptId };
+    const references = await referencesIn(deps, project, message.text);
+    await acceptPrompt(deps, member.caller, project, sessionId, body, references);
   }
   await deps.checkpoint("channel-prompted");
   await addTask(deps, {
@@ -108,7 +111,8 @@ async function startSession(
   { caller }: Member,
   { room, thread, text, sessionId }: SlackMessage & { sessionId: string },
 ): Promise<ThreadRow | null> {
-  await createSession(deps, caller, project, { session_id: sessionId, initial_prompt: text }).catch(
+  const body = { session_id: sessionId, initial_prompt: text };
+  await createSession(deps, caller, project, body, await referencesIn(deps, project, text)).catch(
     (error: unknown) => {
       // made before a crash: its id follows from the message
       if (!(error instanceof SvcError) || error.code !== "session_exists") throw error;

@@ -17,6 +17,7 @@ import { addRun } from "../runs/goal.ts";
 import { enforceSessionCap } from "./cap.ts";
 import { sessionRuns } from "./kind.ts";
 import { addPrompt } from "./prompts/add.ts";
+import type { NewAttachment } from "./prompts/attachments.ts";
 import { requireAgent } from "./require-agent.ts";
 import type { SessionRow } from "./row.ts";
 import { firstWords } from "./title.ts";
@@ -27,6 +28,7 @@ export type NewSession = typeof projectSessions.$inferInsert & Pick<SessionRow, 
 
 /**
  * Creates a session and enqueues its start, in one transaction that also enforces the account's cap.
+ * @param references what its first prompt mentions, which is sent with it
  * @throws concurrent_session_limit, session_exists, validation_failed, invalid_ref.
  */
 export async function createSession(
@@ -34,6 +36,7 @@ export async function createSession(
   caller: Caller,
   project: ProjectRow,
   body: CreateSessionBody,
+  references: readonly NewAttachment[] = [],
 ): Promise<Session> {
   const by = { userId: caller.userId, actor: actorOf(caller) };
   const session = {
@@ -43,7 +46,7 @@ export async function createSession(
   if (body.agent_name !== undefined) await requireAgent(deps, project, body.agent_name);
   try {
     const row = await deps.db.transaction(async (tx) => {
-      const added = await addSession(deps, tx, session);
+      const added = await addSession(deps, tx, session, references);
       await publish(tx, project.projectId, sessionCreated(added));
       return added;
     });
@@ -119,6 +122,7 @@ export async function addSession(
   deps: Deps,
   tx: Db,
   { provider, ...values }: NewSession,
+  attachments: readonly NewAttachment[] = [],
 ): Promise<SessionRow> {
   await enforceSessionCap(deps, tx, values.accountId);
   const run = await addRun(deps, tx, sessionRuns, { ...values, runId: values.sessionId, provider });
@@ -130,7 +134,8 @@ export async function addSession(
   const [session] = await tx.insert(projectSessions).values(values).returning();
   if (!session) throw new Error("the insert of a session returned no row");
   const { sessionId, initialPrompt: text, createdBy: userId, createdActor: actor, createdAt: at } = session;
-  if (text !== null) await addPrompt(tx, sessionId, { promptId: sessionId, text, by: { userId, actor }, at });
+  if (text !== null)
+    await addPrompt(tx, sessionId, { promptId: sessionId, text, attachments, by: { userId, actor }, at });
   return { ...run, ...session };
 }
 

@@ -146,6 +146,10 @@ export const OPERATIONS: Readonly<Record<string, readonly [id: string, summary: 
     "previewMerge",
     "Preview the merge of a change request",
   ],
+  "GET /v1/projects/:projectId/change-requests/:crId/brief": [
+    "getBrief",
+    "Get what an agent is told of a change request",
+  ],
   "GET /v1/projects/:projectId/change-requests/:crId/manifest": [
     "checkManifest",
     "Compare the manifest with that of the base branch",

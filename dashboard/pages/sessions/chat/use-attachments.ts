@@ -3,6 +3,7 @@ import {
   ATTACHMENTS_ACCEPTED,
   type Attachment,
   attachmentType,
+  base64Of,
   fileName,
 } from "../../../../src/contract/attachment.ts";
 import { ATTACHMENTS_MAX, ATTACHMENTS_MAX_BYTES } from "../../../../src/contract/limits.ts";
@@ -52,14 +53,4 @@ async function readFile(file: File): Promise<Attaching | null> {
   const type = attachmentType(bytes);
   if (type === null) return null;
   return { key: newId(), name: fileName(file.name), type, size: bytes.length, data: base64Of(bytes) };
-}
-
-/** Arguments of one call of `fromCharCode`. */
-const CHUNK = 8_192;
-
-function base64Of(bytes: Uint8Array): string {
-  let text = "";
-  for (let at = 0; at < bytes.length; at += CHUNK)
-    text += String.fromCharCode(...bytes.subarray(at, at + CHUNK));
-  return btoa(text);
 }

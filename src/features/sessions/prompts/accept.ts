@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { and, eq } from "drizzle-orm";
 import type { Db } from "../../../../db/client.ts";
 import { projectSessions, sessionPrompts } from "../../../../db/schema/index.ts";
+import type { AttachedFile } from "../../../contract/attachment.ts";
 import { SvcError } from "../../../contract/errors.ts";
 import { PROMPT_MAX_BYTES } from "../../../contract/limits.ts";
 import { type CreatePromptBody, PROMPTS_QUEUED_MAX, type Prompt } from "../../../contract/prompt.ts";
@@ -17,13 +18,14 @@ import { startAgain } from "../restart.ts";
 import { lockSession, type SessionRow } from "../row.ts";
 import { firstWords, recordTitle } from "../title.ts";
 import { addPrompt } from "./add.ts";
-import { metadataOf, readAttachments } from "./attachments.ts";
+import { metadataOf, type NewAttachment, readAttachments } from "./attachments.ts";
 import { countOpen } from "./open.ts";
 import { promptToWire } from "./wire.ts";
 
 /**
  * Queues a prompt for a session. A session that is stopped, or stopping, is started again for it; if the account's cap
  * does not allow that, the prompt is refused. A request with the same id, text and attachments returns the same prompt.
+ * @param references what the text mentions, which is sent with it
  * @throws concurrent_session_limit, prompt_exists, prompt_queue_full, session_failed, not_found, validation_failed
  */
 export async function acceptPrompt(
@@ -32,11 +34,13 @@ export async function acceptPrompt(
   project: ProjectRow,
   name: string,
   body: CreatePromptBody,
+  references: readonly NewAttachment[] = [],
 ): Promise<{ prompt: Prompt }> {
   const sessionId = readSessionId(name);
   const text = storable("text", body.text, PROMPT_MAX_BYTES);
   const promptId = (body.prompt_id ?? randomUUID()).toLowerCase();
-  const attachments = readAttachments(body.attachments ?? []);
+  const given = readAttachments(body.attachments ?? []);
+  const attachments = [...given, ...references];
   const by = { userId: caller.userId, actor: actorOf(caller) };
   const row = await deps.db.transaction(async (tx) => {
     const session = await lockSession(tx, sessionId);
@@ -46,8 +50,7 @@ export async function acceptPrompt(
       .select()
       .from(sessionPrompts)
       .where(and(eq(sessionPrompts.sessionId, sessionId), eq(sessionPrompts.promptId, promptId)));
-    if (known?.text === text && isDeepStrictEqual(known.attachments, attachments.map(metadataOf)))
-      return known;
+    if (known?.text === text && haveSameFiles(known.attachments, given, references)) return known;
     if (known)
       throw new SvcError(
         "prompt_exists",
@@ -63,6 +66,16 @@ export async function acceptPrompt(
   });
   deps.changes.notify(sessionId);
   return { prompt: await promptToWire(deps.db, row) };
+}
+
+/** Whether a known prompt was sent with these attachments. The text of what it mentions may have changed since. */
+function haveSameFiles(
+  known: readonly AttachedFile[],
+  given: readonly NewAttachment[],
+  references: readonly NewAttachment[],
+): boolean {
+  const isSame = isDeepStrictEqual(known.slice(0, given.length), given.map(metadataOf));
+  return isSame && known.length === given.length + references.length;
 }
 
 /** @throws session_failed, prompt_queue_full */

@@ -11,6 +11,7 @@ import {
 import { SvcError } from "../../../contract/errors.ts";
 import { ATTACHMENTS_MAX_BYTES } from "../../../contract/limits.ts";
 import type { CreatePromptBody } from "../../../contract/prompt.ts";
+import type { ProjectRow } from "../../../identity/auth/caller.ts";
 import type { PromptRow } from "./wire.ts";
 
 /** What the queued prompts of a session have attached together, in base64. */
@@ -20,6 +21,9 @@ const QUEUED_MAX_BYTES = 16 * 1024 * 1024;
 export interface NewAttachment extends Attachment {
   size: number;
 }
+
+/** Finds what a prompt mentions, to send it with the prompt. */
+export type ReferencesIn = (project: ProjectRow, text: string) => Promise<NewAttachment[]>;
 
 /** @throws validation_failed for what is not base64, too large together, or of another type */
 export function readAttachments(given: NonNullable<CreatePromptBody["attachments"]>): NewAttachment[] {
