@@ -4,9 +4,10 @@ import { Ago } from "../../parts/ago.tsx";
 import { AuthorName } from "../../parts/author-name.tsx";
 import { Badge } from "../../parts/badge.tsx";
 import { spent } from "../../parts/cost.ts";
-import { Visible } from "../../parts/visible.tsx";
+import { Visible, visibleText } from "../../parts/visible.tsx";
 import { ChangeRequests } from "./change-requests.tsx";
 import { Preview } from "./preview.tsx";
+import { branchOf } from "./words.ts";
 
 /** Details of a session. */
 export function Details({ session, slug }: { session: Session; slug: string }) {
@@ -15,8 +16,8 @@ export function Details({ session, slug }: { session: Session; slug: string }) {
     <div className="flex flex-col gap-6">
       <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1.5 text-sm">
         <Row name="Branch">
-          <code className="font-mono text-xs">
-            <Visible>{session.branch_name}</Visible>
+          <code className="font-mono text-xs" title={visibleText(session.branch_name)}>
+            <Visible>{branchOf(session)}</Visible>
           </code>
         </Row>
         <Row name="From">

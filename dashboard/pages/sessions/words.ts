@@ -14,6 +14,10 @@ export const titleOf = ({ title, session_id }: Session): string => title ?? `Ses
 
 export const shortId = (sessionId: string): string => sessionId.slice(0, 8);
 
+/** Branches that svc named are the session's id, which is abbreviated. */
+export const branchOf = ({ branch_name, session_id }: Session): string =>
+  branch_name === session_id ? shortId(session_id) : branch_name;
+
 /** Whether the session is starting or queued. */
 export const isStarting = ({ status }: Session): boolean =>
   ["queued", "branching", "provisioning"].includes(status);

@@ -69,6 +69,7 @@ function shown(deps: Deps, project: ProjectRow, session: Session): Record<string
   return {
     session_id: session.session_id,
     name: session.name,
+    title: session.title,
     status: session.status,
     step: session.step,
     error: session.error,
