@@ -28,6 +28,7 @@ import { secretRoutes } from "./features/secrets/routes.ts";
 import type { ReferencesIn } from "./features/sessions/prompts/attachments.ts";
 import { promptRoutes } from "./features/sessions/prompts/routes.ts";
 import { sessionContentRoutes, sessionRoutes } from "./features/sessions/routes.ts";
+import { triesRoutes } from "./features/tries/routes.ts";
 import { triggerRoutes } from "./features/triggers/routes.ts";
 import { webhookRoutes } from "./features/triggers/webhook-routes.ts";
 import { projectWebhookRoutes } from "./features/webhooks/routes.ts";
@@ -120,6 +121,7 @@ export function createApp(deps: Deps) {
         .use(approvalRoutes(deps))
         .use(checkRoutes(deps))
         .use(commentRoutes(deps))
+        .use(triesRoutes(deps))
         .use(triggerRoutes(deps))
         .use(webhookRoutes(deps))
         .use(channelRoutes(deps))

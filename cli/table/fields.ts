@@ -12,6 +12,7 @@ import type { Branch, Commit, FileContents, TreeEntry } from "../../src/contract
 import type { SavedWork } from "../../src/contract/saved-work.ts";
 import type { Secret } from "../../src/contract/secret.ts";
 import type { Session } from "../../src/contract/session.ts";
+import type { OneTry } from "../../src/contract/tries.ts";
 import type { Fired, Switched, Trigger, TriggerDetail } from "../../src/contract/trigger.ts";
 import type { Turn } from "../../src/contract/turn.ts";
 
@@ -49,6 +50,7 @@ export const SESSION_FIELDS = fieldsOf<Session>()([
   "base_ref",
   "name",
   "title",
+  "tries_id",
   "agent_name",
   "model",
   "status",
@@ -104,6 +106,8 @@ export const SAVED_FIELDS = fieldsOf<SavedWork>()([
   "patch_base64",
   "truncated",
 ]);
+
+export const TRY_FIELDS = fieldsOf<OneTry>()(["session", "change", "checks", "change_request"]);
 
 export const PROMPT_FIELDS = fieldsOf<Prompt>()([
   "prompt_id",

@@ -1,9 +1,11 @@
+import { TRIES_MAX } from "../../src/contract/limits.ts";
 import type { ProviderName, SessionStatus } from "../../src/contract/session.ts";
 import { bind, type Group, spec } from "../spec.ts";
 import { SAVED_FIELDS, SESSION_FIELDS } from "./fields.ts";
 import { conversation } from "./session-conversation.ts";
 import { ID, OWN_ID } from "./session-id.ts";
 import { abort, answer, chat, prompt, prompts } from "./session-prompts.ts";
+import { tries } from "./session-tries.ts";
 
 const STATUSES = ["all", "provisioning", "running", "stopped", "failed"] as const satisfies readonly (
   | SessionStatus
@@ -83,6 +85,13 @@ export const create = spec({
       short: "p",
       summary: "The first prompt for the agent; `-` reads it from standard input",
     },
+    tries: {
+      kind: "integer",
+      value: "n",
+      min: 2,
+      max: TRIES_MAX,
+      summary: "Start several sessions with the same prompt, to compare and choose from",
+    },
     name: { kind: "string", value: "name", summary: "The name of the session" },
     base: {
       kind: "string",
@@ -110,6 +119,10 @@ export const create = spec({
   examples: [
     ['svc sessions new --prompt "Fix the login page"', "Start a session and watch it boot"],
     ["svc sessions new --name login --base develop --prompt - < task.md", "A long prompt, another base"],
+    [
+      'svc sessions new --tries 3 --prompt "Make the start faster"',
+      "Three tries; compare them with sessions tries",
+    ],
     ["svc sessions new --no-wait --jq .session_id", "Do not wait, and print its id"],
   ],
 });
@@ -268,6 +281,7 @@ export const sessions: Group = {
       import("../commands/sessions/conversation.ts").then((module) => module.conversation),
     ),
     bind(answer, () => import("../commands/sessions/answer.ts").then((module) => module.answer)),
+    bind(tries, () => import("../commands/sessions/tries.ts").then((module) => module.tries)),
     bind(logs, () => import("../commands/sessions/logs.ts").then((module) => module.logs)),
   ],
 };

@@ -46,6 +46,8 @@ export const PATH_MAX_BYTES = 4096;
 
 /** A prompt, in bytes of UTF-8: a session's first prompt must fit into an environment variable. */
 export const PROMPT_MAX_BYTES = 64 * 1024;
+/** Sessions that try one task: as many as a person compares. */
+export const TRIES_MAX = 5;
 /** Files attached to one prompt, and their bytes together: in base64 they fit into one event of the agent runtime. */
 export const ATTACHMENTS_MAX = 5;
 export const ATTACHMENTS_MAX_BYTES = 3 * 1024 * 1024;

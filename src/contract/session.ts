@@ -100,6 +100,7 @@ export const session = Type.Object({
     Type.String(),
     "Its name; without one, what the agent calls the conversation, or the first words of the first prompt. Null before that",
   ),
+  tries_id: nullable(uuid, "The same for sessions that try one task"),
   agent_name: nullable(Type.String()),
   model: nullable(Type.String()),
   status: oneOf(SESSION_STATUSES),

@@ -1,5 +1,7 @@
 import type { ReactNode } from "react";
+import { Link } from "wouter";
 import type { Session } from "../../../src/contract/session.ts";
+import { path } from "../../api/path.ts";
 import { Ago } from "../../parts/ago.tsx";
 import { AuthorName } from "../../parts/author-name.tsx";
 import { Badge } from "../../parts/badge.tsx";
@@ -23,6 +25,11 @@ export function Details({ session, slug }: { session: Session; slug: string }) {
         <Row name="From">
           <Visible>{session.base_ref}</Visible>
         </Row>
+        {session.tries_id !== null && (
+          <Row name="Tries">
+            <Link href={path`/projects/${slug}/tries/${session.tries_id}`}>Compare with the others</Link>
+          </Row>
+        )}
         <Row name="Agent">
           <Visible>{session.agent_name ?? "the project's own"}</Visible>
         </Row>

@@ -21,16 +21,12 @@ import type { NewAttachment } from "./prompts/attachments.ts";
 import { requireAgent } from "./require-agent.ts";
 import type { SessionRow } from "./row.ts";
 import { firstWords } from "./title.ts";
-import { toWire } from "./wire.ts";
+import { allToWire } from "./wire.ts";
 
 /** The row of a session to add, and the provider of its sandbox. */
 export type NewSession = typeof projectSessions.$inferInsert & Pick<SessionRow, "provider">;
 
-/**
- * Creates a session and enqueues its start, in one transaction that also enforces the account's cap.
- * @param references what its first prompt mentions, which is sent with it
- * @throws concurrent_session_limit, session_exists, validation_failed, invalid_ref.
- */
+/** Creates a session. @throws as `createSessions` */
 export async function createSession(
   deps: Deps,
   caller: Caller,
@@ -38,19 +34,43 @@ export async function createSession(
   body: CreateSessionBody,
   references: readonly NewAttachment[] = [],
 ): Promise<Session> {
+  const [session] = await createSessions(deps, caller, project, [body], { references, triesId: null });
+  if (!session) throw new Error("no session was created");
+  return session;
+}
+
+/**
+ * Creates sessions and enqueues their starts, in one transaction that also enforces the account's cap: all or none.
+ * @param references what the first prompts mention, which is sent with them
+ * @throws concurrent_session_limit, session_exists, validation_failed, invalid_ref.
+ */
+export async function createSessions(
+  deps: Deps,
+  caller: Caller,
+  project: ProjectRow,
+  bodies: readonly CreateSessionBody[],
+  { references, triesId }: { references: readonly NewAttachment[]; triesId: string | null },
+): Promise<Session[]> {
   const by = { userId: caller.userId, actor: actorOf(caller) };
-  const session = {
+  const secretNames = await secretNamesFor(deps, caller);
+  const sessions = bodies.map((body) => ({
     ...newSession(deps, by, project, body),
-    secretNames: await secretNamesFor(deps, caller),
-  };
-  if (body.agent_name !== undefined) await requireAgent(deps, project, body.agent_name);
+    secretNames,
+    triesId,
+  }));
+  for (const agent of new Set(bodies.flatMap(({ agent_name }) => agent_name ?? [])))
+    await requireAgent(deps, project, agent);
   try {
-    const row = await deps.db.transaction(async (tx) => {
-      const added = await addSession(deps, tx, session, references);
-      await publish(tx, project.projectId, sessionCreated(added));
+    const rows = await deps.db.transaction(async (tx) => {
+      const added: SessionRow[] = [];
+      for (const session of sessions) added.push(await addSession(deps, tx, session, references));
+      await publish(tx, project.projectId, ...added.map(sessionCreated));
       return added;
     });
-    return await toWire(deps, { session: row, sandbox: null, spent: null });
+    return await allToWire(
+      deps,
+      rows.map((session) => ({ session, sandbox: null, spent: null })),
+    );
   } catch (error) {
     if (isForeignKeyViolation(error))
       throw new SvcError(

@@ -47,6 +47,7 @@ export function wireOf(
     base_ref: row.baseRef,
     name: row.name,
     title: titleOf(row),
+    tries_id: row.triesId,
     agent_name: row.agentName,
     model: row.model,
     status: row.status,
