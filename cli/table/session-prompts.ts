@@ -1,5 +1,5 @@
 import { spec } from "../spec.ts";
-import { CHAT_FIELDS, PROMPT_FIELDS } from "./fields.ts";
+import { CHAT_FIELDS, PROMPT_FIELDS } from "./session-fields.ts";
 
 const ID = {
   name: "id",

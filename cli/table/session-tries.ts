@@ -1,5 +1,5 @@
 import { spec } from "../spec.ts";
-import { TRY_FIELDS } from "./fields.ts";
+import { TRY_FIELDS } from "./session-fields.ts";
 import { ID } from "./session-id.ts";
 
 export const tries = spec({

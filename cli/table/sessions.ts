@@ -1,8 +1,9 @@
 import { TRIES_MAX } from "../../src/contract/limits.ts";
 import type { ProviderName, SessionStatus } from "../../src/contract/session.ts";
 import { bind, type Group, spec } from "../spec.ts";
-import { SAVED_FIELDS, SESSION_FIELDS } from "./fields.ts";
+import { SESSION_FIELDS } from "./fields.ts";
 import { conversation } from "./session-conversation.ts";
+import { SAVED_FIELDS } from "./session-fields.ts";
 import { ID, OWN_ID } from "./session-id.ts";
 import { abort, answer, chat, prompt, prompts } from "./session-prompts.ts";
 import { tries } from "./session-tries.ts";
