@@ -30,9 +30,11 @@ const posted = (verb: string) => runtime.requests.filter(({ path }) => path.ends
 describe("--prompt", () => {
   test("sends attached files, and an interactive chat does not take them", async () => {
     const file = new URL("../helpers/attachments.ts", import.meta.url).pathname;
+    runtime.prompt("an older one", { type: "file", mime: "image/png", filename: "old.png", url: "data:," });
     const { code, stdout } = await ask("Look", "--attach", file, "--json=type,files");
     expect(code).toBe(0);
     const { size } = Bun.file(file);
+    expect(stdout).not.toContain("old.png");
     expect(events(stdout)).toContainEqual({
       type: "attached",
       files: [{ name: "attachments.ts", type: "text/plain", size }],

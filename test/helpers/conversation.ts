@@ -84,8 +84,8 @@ export class ScriptedRuntime {
   }
 
   /** Another user sends a prompt. */
-  prompt(text: string): void {
-    this.#prompt({ messageID: `msg_${++this.#count}`, parts: [{ text }] });
+  prompt(text: string, ...files: object[]): void {
+    this.#prompt({ messageID: `msg_${++this.#count}`, parts: [{ text }, ...files] });
   }
 
   /** Number of requests that wait for a reply. */
