@@ -19,6 +19,7 @@ export function session(change: Partial<Session> = {}): Session {
     name: "Login page",
     agent_name: "build",
     model: null,
+    runtime: null,
     status: "running",
     step: null,
     error: null,

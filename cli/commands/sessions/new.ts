@@ -22,6 +22,7 @@ export const create: Handler<typeof table.create> = async (context, { flags }) =
   if (prompt !== undefined) body.initial_prompt = prompt;
   if (flags.name !== undefined) body.name = flags.name;
   if (flags.model !== undefined) body.model = flags.model;
+  if (flags.runtime !== undefined) body.runtime = flags.runtime;
   if (flags.provider !== undefined) body.provider = flags.provider;
   const started = await start(api, collection, body);
   const found = { api, id: started.session_id, path: `${collection}${path`/${started.session_id}`}` };

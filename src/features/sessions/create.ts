@@ -39,7 +39,7 @@ export async function createSession(
     ...newSession(deps, by, project, body),
     secretNames: await secretNamesFor(deps, caller),
   };
-  if (body.agent_name !== undefined) await requireAgent(deps, project, body.agent_name);
+  if (body.agent_name !== undefined) await requireAgent(deps, project, body.agent_name, body.runtime);
   try {
     const row = await deps.db.transaction(async (tx) => {
       const added = await addSession(deps, tx, session);
@@ -97,6 +97,7 @@ export function newSession(
     name: text("name", body.name),
     agentName: text("agent_name", body.agent_name),
     model: text("model", body.model),
+    runtime: body.runtime ?? null,
     initialPrompt: text("initial_prompt", body.initial_prompt, PROMPT_MAX_BYTES),
     provider,
     status: "provisioning",

@@ -47,6 +47,7 @@ export function wireOf(
     name: row.name,
     agent_name: row.agentName,
     model: row.model,
+    runtime: row.runtime,
     status: row.status,
     step: row.step,
     error: row.error,
