@@ -18,7 +18,7 @@ export async function runAcp(args: readonly string[]): Promise<void> {
   const turns = new Turns(conversation, settings, (line) => process.stderr.write(`${line}\n`));
   const stop = serveRuntime(settings, conversation, turns);
   turns.warmUp();
-  process.stdout.write(`${LISTENING}\n`);
+  process.stdout.write(`svc-agent acp${LISTENING}\n`);
   signals.forwardTo(() => {
     turns.stop();
     void stop().finally(() => process.exit(0));
