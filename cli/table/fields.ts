@@ -10,7 +10,6 @@ import type { Project } from "../../src/contract/project.ts";
 import type { Branch, Commit, FileContents, TreeEntry } from "../../src/contract/repository.ts";
 import type { Secret } from "../../src/contract/secret.ts";
 import type { Session } from "../../src/contract/session.ts";
-import type { Fired, Switched, Trigger, TriggerDetail } from "../../src/contract/trigger.ts";
 
 /** All fields of `T`, for `--json`: a list with an unknown field, or without one of them, does not compile. */
 export const fieldsOf =
@@ -49,6 +48,7 @@ export const SESSION_FIELDS = fieldsOf<Session>()([
   "tries_id",
   "agent_name",
   "model",
+  "runtime",
   "status",
   "step",
   "error",
@@ -197,39 +197,6 @@ export const APP_FIELDS = fieldsOf<App>()([
   "live",
   "next",
   "updated_at",
-]);
-
-export const TRIGGER_FIELDS = fieldsOf<Trigger>()([
-  "slug",
-  "name",
-  "type",
-  "agent",
-  "model",
-  "enabled",
-  "cron",
-  "timezone",
-  "next_fire_at",
-  "last_fired_at",
-  "last_error",
-  "webhook_url",
-]);
-
-export const TRIGGER_DETAIL_FIELDS = fieldsOf<TriggerDetail>()([
-  ...TRIGGER_FIELDS,
-  "prompt",
-  "secret_env",
-  "secrets",
-  "firings",
-]);
-
-export const FIRED_FIELDS = fieldsOf<Fired>()(["status", "session_id"]);
-
-export const SWITCHED_FIELDS = fieldsOf<Switched>()([
-  "slug",
-  "enabled",
-  "status",
-  "reason",
-  "change_request",
 ]);
 
 export const SECRET_FIELDS = fieldsOf<Secret>()(["name", "for", "set_by", "created_at", "updated_at"]);

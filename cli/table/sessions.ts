@@ -1,4 +1,5 @@
 import { TRIES_MAX } from "../../src/contract/limits.ts";
+import { RUNTIME_NAMES } from "../../src/contract/runtimes.ts";
 import type { ProviderName, SessionStatus } from "../../src/contract/session.ts";
 import { bind, type Group, spec } from "../spec.ts";
 import { SESSION_FIELDS } from "./fields.ts";
@@ -113,6 +114,12 @@ export const create = spec({
       value: "provider",
       choices: PROVIDERS,
       summary: "Where the sandbox runs: docker, local or kubernetes; by default the server chooses",
+    },
+    runtime: {
+      kind: "string",
+      value: "name",
+      choices: RUNTIME_NAMES,
+      summary: `The agent that works in it: ${RUNTIME_NAMES.join(", ")}; defaults to the project's`,
     },
     ...WAIT,
   },

@@ -30,6 +30,8 @@ export const projectSessions = pgTable(
     agentTitle: text("agent_title"),
     agentName: text("agent_name"),
     model: text("model"),
+    /** The agent that was chosen; null: the project's, which is recorded at a start. */
+    runtime: text("runtime"),
     /** The audiences whose secrets it gets, and the names of those secrets; null: all of the audiences. */
     secretAudience: text("secret_audience").array().notNull().default(["sessions"]),
     secretNames: text("secret_names").array(),

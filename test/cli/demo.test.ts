@@ -216,7 +216,9 @@ test("without the runtime, names the command that installs it; then it continues
   expect([code, error.code]).toEqual([1, "runtime_missing"]);
   expect(error.hint).toContain("svc-api runtime install");
   // svc-api by itself would install it into another data folder than that of `svc self-host`
-  expect((await demo(someone("selfhost"))).error.hint).toStartWith("Run: svc self-host start --runtime\n");
+  expect((await demo(someone("selfhost"))).error.hint).toStartWith(
+    "Run: svc self-host start --install-runtime\n",
+  );
   bench.provider.onStart = () => {
     throw new SandboxError("bubblewrap is missing", { permanent: true });
   };

@@ -22,6 +22,7 @@ export function session(change: Partial<Session> = {}): Session {
     tries_id: TRIES_ID,
     agent_name: "build",
     model: null,
+    runtime: null,
     status: "running",
     step: null,
     error: null,

@@ -23,6 +23,7 @@ export const create: Handler<typeof table.create> = async (context, { flags }) =
   if (prompt !== undefined) body.initial_prompt = prompt;
   if (flags.name !== undefined) body.name = flags.name;
   if (flags.model !== undefined) body.model = flags.model;
+  if (flags.runtime !== undefined) body.runtime = flags.runtime;
   if (flags.provider !== undefined) body.provider = flags.provider;
   if (flags.tries !== undefined)
     return startTries(context, path`/projects/${project}/tries`, flags.tries, body);

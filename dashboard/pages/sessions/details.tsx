@@ -33,6 +33,7 @@ export function Details({ session, slug }: { session: Session; slug: string }) {
         <Row name="Agent">
           <Visible>{session.agent_name ?? "the project's own"}</Visible>
         </Row>
+        <Row name="Runtime">{session.runtime ?? "the project's own"}</Row>
         <Row name="Model">
           <Visible>{session.model ?? "the agent's own"}</Visible>
         </Row>

@@ -3,6 +3,7 @@ import { type KeyboardEvent, useState } from "react";
 import { useLocation } from "wouter";
 import { NAME_MAX, PROMPT_MAX_BYTES, TRIES_MAX } from "../../../src/contract/limits.ts";
 import type { Branch } from "../../../src/contract/repository.ts";
+import { isRuntimeName, RUNTIME_NAMES, RUNTIMES } from "../../../src/contract/runtimes.ts";
 import type { CreateSessionBody, Session } from "../../../src/contract/session.ts";
 import type { CreateTriesBody, Tries } from "../../../src/contract/tries.ts";
 import { call } from "../../api/call.ts";
@@ -22,7 +23,7 @@ import { bytesOf } from "./bytes.ts";
 
 /** Maximum number of branches in the list. */
 const BRANCHES = 200;
-const NOTHING = { prompt: "", base: "", agent: "", model: "", name: "", tries: "1" };
+const NOTHING = { prompt: "", base: "", agent: "", model: "", name: "", tries: "1", runtime: "" };
 
 const TRIES_HINT = "Several sessions at the same prompt, to compare and choose from.";
 const TRIES = [
@@ -90,6 +91,14 @@ export function NewSession() {
           <Select label="Tries" hint={TRIES_HINT} {...form.input("tries")}>
             <Options of={TRIES} />
           </Select>
+          <Select
+            label="Runtime"
+            hint="The program that works as the agent. The server must have it."
+            {...form.input("runtime")}
+          >
+            <option value="">The project's own</option>
+            <Options of={RUNTIME_NAMES.map((name) => [name, RUNTIMES[name].title])} />
+          </Select>
         </div>
         <Failure error={form.error} />
         {form.error instanceof ApiFailure && form.error.code === "concurrent_session_limit" && (
@@ -126,7 +135,7 @@ function Base({ projectId, input }: { projectId: string; input: InputProps }) {
 }
 
 function bodyOf(session_id: string, values: typeof NOTHING): CreateSessionBody {
-  const { prompt, base, agent, model, name } = values;
+  const { prompt, base, agent, model, name, runtime } = values;
   return {
     session_id,
     ...(prompt.trim() && { initial_prompt: prompt }),
@@ -134,6 +143,7 @@ function bodyOf(session_id: string, values: typeof NOTHING): CreateSessionBody {
     ...(agent.trim() && { agent_name: agent.trim() }),
     ...(model.trim() && { model: model.trim() }),
     ...(name.trim() && { name: name.trim() }),
+    ...(isRuntimeName(runtime) && { runtime }),
   };
 }
 

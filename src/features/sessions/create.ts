@@ -58,8 +58,8 @@ export async function createSessions(
     secretNames,
     triesId,
   }));
-  for (const agent of new Set(bodies.flatMap(({ agent_name }) => agent_name ?? [])))
-    await requireAgent(deps, project, agent);
+  for (const { agent_name, runtime } of bodies)
+    if (agent_name !== undefined) await requireAgent(deps, project, agent_name, runtime);
   try {
     const rows = await deps.db.transaction(async (tx) => {
       const added: SessionRow[] = [];
@@ -122,6 +122,7 @@ export function newSession(
     agentName: text("agent_name", body.agent_name),
     model: text("model", body.model),
     promptTitle: body.initial_prompt === undefined ? null : firstWords(body.initial_prompt),
+    runtime: body.runtime ?? null,
     initialPrompt: text("initial_prompt", body.initial_prompt, PROMPT_MAX_BYTES),
     provider,
     status: "provisioning",

@@ -50,6 +50,7 @@ export function wireOf(
     tries_id: row.triesId,
     agent_name: row.agentName,
     model: row.model,
+    runtime: row.runtime,
     status: row.status,
     step: row.step,
     error: row.error,

@@ -1,2 +1,0 @@
-ALTER TABLE "project_sessions" ADD COLUMN "tries_id" uuid;--> statement-breakpoint
-CREATE INDEX "project_sessions_tries_id" ON "project_sessions" USING btree ("tries_id") WHERE "project_sessions"."tries_id" is not null;
