@@ -253,6 +253,7 @@ export const FLAG_HINTS: Readonly<Record<string, string>> = {
 /** The answer to an argument that a command does not take. */
 export const EXTRA_HINTS: Readonly<Record<string, string>> = {
   "svc sessions new": `Did you mean \`${START}\`?`,
+  "svc login": "To name the server: `svc login --api <url>`.",
   "svc ship": "To deploy an app: `svc apps deploy <slug>`.",
   "svc mcp":
     "`svc mcp` serves svc's tools, without arguments. For the services of agents: `svc connectors ls`.",

@@ -7,20 +7,25 @@ import { CliError, systemCode, usage } from "./failure.ts";
 const INPUT_MAX_BYTES = 1024 * 1024;
 
 /** The bytes of a file, or of standard input for `-`. @throws CliError `usage`, `file`. */
-export async function readInput({ system }: Context, path: string, flag: string): Promise<Uint8Array> {
+export async function readInput(
+  { system }: Context,
+  path: string,
+  flag: string,
+  max = INPUT_MAX_BYTES,
+): Promise<Uint8Array> {
   if (path === "-") {
     if (system.stdin.isTTY) {
       throw isTerminal(flag);
     }
-    return system.stdin.bytes(INPUT_MAX_BYTES).catch((error: unknown) => {
-      if (error instanceof RangeError) throw tooLarge(flag);
+    return system.stdin.bytes(max).catch((error: unknown) => {
+      if (error instanceof RangeError) throw tooLarge(flag, max);
       throw error;
     });
   }
   const file = resolve(system.cwd, path);
   try {
     const { size } = await stat(file);
-    if (size > INPUT_MAX_BYTES) throw tooLarge(flag);
+    if (size > max) throw tooLarge(flag, max);
     return await readFile(file);
   } catch (error) {
     if (error instanceof CliError) throw error;
@@ -60,8 +65,8 @@ async function secretFromInput(context: Context, flag: string): Promise<string> 
   return secret("Paste it here (the input is hidden)");
 }
 
-const tooLarge = (flag: string): CliError =>
-  usage(`${flag}: the input is larger than ${INPUT_MAX_BYTES} bytes.`);
+const tooLarge = (flag: string, max: number): CliError =>
+  usage(`${flag}: the input is larger than ${max} bytes.`);
 
 const isTerminal = (flag: string): CliError =>
   usage(`${flag}: standard input is a terminal.`, "Redirect a file into svc, or pipe a command into it.");

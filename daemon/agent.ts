@@ -1,6 +1,7 @@
 import { ORPHANED_EXIT_CODE } from "../src/contract/daemon.ts";
 import { exemptLoopback } from "../src/contract/proxy.ts";
 import { VERSION } from "../src/contract/version.ts";
+import { runAcp } from "./acp/main.ts";
 import { serveApp } from "./app/serve.ts";
 import { runGitCredential } from "./git/git-credential.ts";
 import { openRelays } from "./listen.ts";
@@ -29,6 +30,7 @@ export async function runAgent([verb, ...rest]: readonly string[]): Promise<void
   if (verb === undefined || verb === "serve") return serve();
   if (verb === "save") return save();
   if (verb === "git-credential") process.exitCode = await runGitCredential(rest[0] ?? "", process.env);
+  else if (verb === "acp") await runAcp(rest);
   else if (verb === "version") process.stdout.write(`svc-agent ${VERSION}\n`);
   else {
     process.stderr.write(USAGE);

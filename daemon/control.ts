@@ -1,7 +1,10 @@
+import { type Attachment, attachmentType, fileName } from "../src/contract/attachment.ts";
 import type { DaemonEnv, DaemonHealth, DaemonPrompt, DaemonPromptBody } from "../src/contract/daemon.ts";
 import { isReservedName, SECRET_NAME } from "../src/contract/environment.ts";
 import { SvcError } from "../src/contract/errors.ts";
 import { UUID } from "../src/contract/id.ts";
+import { arrayOf, field, textField } from "../src/contract/json.ts";
+import { PROMPT_BODY_MAX_BYTES } from "../src/contract/limits.ts";
 import type { UserContext } from "../src/contract/user-context.ts";
 import type { Answer } from "../src/splice/answer.ts";
 import type { Decision } from "../src/splice/connection.ts";
@@ -30,8 +33,6 @@ export interface Control {
 /** Limits of a request without content, and of all secrets: several times the size of a process's environment. */
 const EMPTY_MAX_BYTES = 64 * 1024;
 const SECRETS_MAX_BYTES = 16 * 1024 * 1024;
-/** The longest prompt, with each byte as JSON's longest escape. */
-const PROMPT_MAX_BYTES = 512 * 1024;
 
 export function createControl(verbs: Verbs): Control {
   const handlers: Readonly<Record<string, { maxBytes: number; handle(body: Uint8Array): Promise<Answer> }>> =
@@ -56,7 +57,7 @@ export function createControl(verbs: Verbs): Control {
         },
       },
       "/svc/prompt": {
-        maxBytes: PROMPT_MAX_BYTES,
+        maxBytes: PROMPT_BODY_MAX_BYTES,
         handle: async (body) => jsonResponse(200, { ok: true, prompt: await verbs.prompt(readPrompt(body)) }),
       },
     };
@@ -118,7 +119,16 @@ function readPrompt(body: Uint8Array): DaemonPromptBody {
     throw new SvcError("validation_failed", "text must be a non-empty string.");
   if (wait !== undefined && typeof wait !== "boolean")
     throw new SvcError("validation_failed", "wait must be true or false.");
-  return { prompt_id: id.toLowerCase(), text, ...(wait !== undefined && { wait }) };
+  const attachments = arrayOf(field(value, "attachments")).map(readAttachment);
+  return { prompt_id: id.toLowerCase(), text, attachments, ...(wait !== undefined && { wait }) };
+}
+
+/** svc has checked it, and its content again decides. @throws SvcError validation_failed */
+function readAttachment(value: unknown): Attachment {
+  const data = textField(value, "data");
+  const type = attachmentType(Buffer.from(data, "base64"));
+  if (type === null) throw new SvcError("validation_failed", "An attachment has an unknown type.");
+  return { name: fileName(textField(value, "name")), type, data };
 }
 
 function parse(text: string): object {

@@ -3,6 +3,7 @@ import { DAEMON_PORT, type DaemonApp, type DaemonEnv, RUNTIME_PORT } from "../sr
 import { isReservedName, SECRET_NAME } from "../src/contract/environment.ts";
 import { UUID } from "../src/contract/id.ts";
 import { parseJson } from "../src/contract/json.ts";
+import { DEFAULT_RUNTIME, isRuntimeName, RUNTIME_NAMES, type RuntimeName } from "../src/contract/runtimes.ts";
 import { readApp } from "./app/settings.ts";
 
 /** The settings that the daemon reads from its environment at start (spec 2.8). */
@@ -29,6 +30,8 @@ export interface Settings {
   home: string;
   /** The runtime's program; null: it is searched for in PATH. */
   runtimeBin: string | null;
+  /** The agent of the session. */
+  runtime: RuntimeName;
   /** A folder whose `node_modules` a project's tools and plugins import from. It may be missing. */
   plugins: string;
   /** The user of the runtime's processes; null: the daemon's own user. */
@@ -82,6 +85,7 @@ const NOT_INHERITED: ReadonlySet<string> = new Set([
   "SVC_RUNTIME_HOME",
   "SVC_RUNTIME_PORT",
   "SVC_RUNTIME_BIN",
+  "SVC_RUNTIME_NAME",
   "SVC_RUNTIME_PLUGINS",
   "SVC_RUNTIME_USER",
   "SVC_RUNTIME_WRAP",
@@ -112,6 +116,7 @@ export function readSettings(env: Environment, self: User | null): Settings {
     runtimePort: port(env, "SVC_RUNTIME_PORT", 1, RUNTIME_PORT),
     workspace: folder(env, "SVC_WORKSPACE", "/workspace"),
     home: folder(env, "SVC_RUNTIME_HOME", "/opt/svc/home"),
+    runtime: runtimeName(env),
     runtimeBin: env["SVC_RUNTIME_BIN"] ? folder(env, "SVC_RUNTIME_BIN", "") : null,
     plugins: folder(env, "SVC_RUNTIME_PLUGINS", "/opt/svc/plugins"),
     user: user(env, self),
@@ -212,6 +217,14 @@ function user(env: Environment, self: User | null): User | null {
   if (self && self.uid !== 0)
     throw new SettingsError("SVC_RUNTIME_USER must be the daemon's own user unless the daemon runs as root.");
   return wanted;
+}
+
+function runtimeName(env: Environment): RuntimeName {
+  const name = env["SVC_RUNTIME_NAME"] || DEFAULT_RUNTIME;
+  if (isRuntimeName(name)) return name;
+  throw new SettingsError(
+    `SVC_RUNTIME_NAME must be ${RUNTIME_NAMES.join(", ")}, not ${JSON.stringify(name)}.`,
+  );
 }
 
 function wrap(env: Environment): string[] {

@@ -16,9 +16,9 @@ export function createVerbs(session: Session): Verbs {
     refresh: exclusive(() => refresh(session)),
     abort: () => abort(session),
     setSecrets: (secrets) => setSecrets(session, secrets),
-    async prompt({ prompt_id: id, text, wait }) {
+    async prompt({ prompt_id: id, text, attachments = [], wait }) {
       session.usedAt = Date.now();
-      return await session.prompts.send({ id, text }, wait ?? false);
+      return await session.prompts.send({ id, text, attachments }, wait ?? false);
     },
   };
 }

@@ -32,6 +32,7 @@ const AppPage = lazyPage(async () => (await import("./pages/apps/app.tsx")).AppP
 const Sessions = lazyPage(async () => (await import("./pages/sessions/list.tsx")).Sessions);
 const NewSession = lazyPage(async () => (await import("./pages/sessions/new.tsx")).NewSession);
 const SessionPage = lazyPage(async () => (await import("./pages/sessions/session.tsx")).SessionPage);
+const TriesPage = lazyPage(async () => (await import("./pages/sessions/tries.tsx")).TriesPage);
 const Triggers = lazyPage(async () => (await import("./pages/triggers/triggers.tsx")).Triggers);
 const TriggerPage = lazyPage(async () => (await import("./pages/triggers/trigger.tsx")).TriggerPage);
 const WebhookPage = lazyPage(async () => (await import("./pages/webhooks/webhook.tsx")).WebhookPage);
@@ -106,6 +107,7 @@ function ProjectPages({ projectId }: { projectId: string }) {
         <Route path="/projects/:projectId/sessions" component={Sessions} />
         <Route path="/projects/:projectId/sessions/new" component={NewSession} />
         <Route path="/projects/:projectId/sessions/:sessionId" component={SessionPage} />
+        <Route path="/projects/:projectId/tries/:triesId" component={TriesPage} />
         <Route path="/projects/:projectId/change-requests" component={ChangeRequests} />
         <Route path="/projects/:projectId/change-requests/:cr" component={ChangeRequestPage} />
         <Route path="/projects/:projectId">

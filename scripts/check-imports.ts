@@ -33,7 +33,7 @@ const ORDER: readonly (readonly string[])[] = [
   ["src/features/sessions/", "src/edge/gateway/", "src/features/repository/"],
   ["src/features/checks/"],
   ["src/features/change-requests/"],
-  ["src/features/triggers/", "src/features/apps/", "src/features/channels/"],
+  ["src/features/triggers/", "src/features/apps/", "src/features/channels/", "src/features/tries/"],
   ["src/edge/proxy/", "src/edge/dashboard/", "src/edge/releases/", "src/edge/admin/", "src/edge/executor/"],
   ["src/edge/metrics-page.ts"],
   ["src/app.ts", "src/arguments.ts"],

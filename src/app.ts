@@ -13,6 +13,7 @@ import { certificateRoutes } from "./edge/proxy/certificate-routes.ts";
 import { proxyRoutes } from "./edge/proxy/routes.ts";
 import { releaseRoutes, servedReleaseRoutes } from "./edge/releases/routes.ts";
 import { appRoutes } from "./features/apps/routes.ts";
+import { referencesIn } from "./features/change-requests/brief.ts";
 import { commentRoutes } from "./features/change-requests/comments/routes.ts";
 import { approvalRoutes, changeRequestRoutes, mergeRoutes } from "./features/change-requests/routes.ts";
 import { channelRoutes } from "./features/channels/routes.ts";
@@ -24,8 +25,10 @@ import { modelRoutes } from "./features/models/routes.ts";
 import { projectRoutes, projectTokenRoutes } from "./features/projects/routes.ts";
 import { repositoryRoutes } from "./features/repository/routes.ts";
 import { secretRoutes } from "./features/secrets/routes.ts";
+import type { ReferencesIn } from "./features/sessions/prompts/attachments.ts";
 import { promptRoutes } from "./features/sessions/prompts/routes.ts";
 import { sessionContentRoutes, sessionRoutes } from "./features/sessions/routes.ts";
+import { triesRoutes } from "./features/tries/routes.ts";
 import { triggerRoutes } from "./features/triggers/routes.ts";
 import { webhookRoutes } from "./features/triggers/webhook-routes.ts";
 import { projectWebhookRoutes } from "./features/webhooks/routes.ts";
@@ -67,6 +70,7 @@ export function createApp(deps: Deps) {
     requests.set(request, known);
     return known;
   };
+  const references: ReferencesIn = (project, text) => referencesIn(deps, project, text);
   const app = new Elysia({ normalize: false })
     .onRequest(({ request, set }) => void Object.assign(set.headers, headersOf(request, seen(request).id)))
     .onError(({ error, code, request, path, set }) => {
@@ -106,9 +110,9 @@ export function createApp(deps: Deps) {
         .use(projectWebhookRoutes(deps))
         .use(connectorRoutes(deps))
         .use(repositoryRoutes(deps))
-        .use(sessionRoutes(deps))
+        .use(sessionRoutes(deps, references))
         .use(sessionContentRoutes(deps))
-        .use(promptRoutes(deps))
+        .use(promptRoutes(deps, references))
         .use(proxyRoutes(deps))
         .use(certificateRoutes(deps))
         .use(appRoutes(deps))
@@ -117,6 +121,7 @@ export function createApp(deps: Deps) {
         .use(approvalRoutes(deps))
         .use(checkRoutes(deps))
         .use(commentRoutes(deps))
+        .use(triesRoutes(deps))
         .use(triggerRoutes(deps))
         .use(webhookRoutes(deps))
         .use(channelRoutes(deps))

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { DEFAULT_RUNTIME, isRuntimeName, RUNTIME_NAMES, type RuntimeName } from "./contract/runtimes.ts";
 
 /** A command of `svc-api`. */
 export type Wanted =
@@ -11,7 +12,8 @@ export type Wanted =
   | { verb: "admin operator"; email: string; revoke: boolean }
   | { verb: "backup"; out: string; withKey: boolean }
   | { verb: "restore"; from: string }
-  | { verb: "runtime install" }
+  | { verb: "runtime install"; name: RuntimeName }
+  | { verb: "runtime ls" }
   | { verb: "runtime status" }
   | { verb: "config check" };
 
@@ -29,7 +31,8 @@ export const USAGE = `svc-api: the svc server
   svc-api admin operator --email <e>    let a user manage the server's settings; --revoke ends that
   svc-api backup --out <file|->         back up database, repositories and master key, also of a running server
   svc-api restore --from <file|->       restore a backup into an empty data folder (and an empty database)
-  svc-api runtime install               install the agent runtime (opencode) into the data folder
+  svc-api runtime install [<name>]      install an agent into the data folder: ${RUNTIME_NAMES.join(", ")}
+  svc-api runtime ls                    list the agents, and which are installed
   svc-api runtime status                print which agent runtime sandboxes use
   svc-api config check                  check the SVC_* variables without starting the server
   svc-api version                       print the version
@@ -51,7 +54,9 @@ export function readArguments(argv: string[]): Wanted {
   if (values.help || words === "help") return { verb: "help" };
   if (values.version || words === "version") return { verb: "version" };
   if (words === "") return { verb: "serve" };
-  if (words === "runtime install" || words === "runtime status" || words === "config check")
+  if (positionals[0] === "runtime" && positionals[1] === "install" && positionals.length <= 3)
+    return { verb: "runtime install", name: runtimeName(positionals[2] ?? DEFAULT_RUNTIME) };
+  if (words === "runtime ls" || words === "runtime status" || words === "config check")
     return { verb: words };
   if (words === "backup") {
     if (!values.out)
@@ -72,6 +77,11 @@ export function readArguments(argv: string[]): Wanted {
   if (admin === "admin token") return { verb: admin, email, name: values.name ?? "created by svc-api admin" };
   if (admin === "admin operator") return { verb: admin, email, revoke: values.revoke === true };
   return { verb: admin, email };
+}
+
+function runtimeName(name: string): RuntimeName {
+  if (isRuntimeName(name)) return name;
+  throw new UsageError(`svc does not know the agent "${name}". It can install: ${RUNTIME_NAMES.join(", ")}.`);
 }
 
 const ADMIN = ["admin token", "admin user", "admin link", "admin operator"] as const;

@@ -14,13 +14,13 @@ import { DataFolderError, DataFolderInUseError, RestoreUnfinishedError } from ".
 import { runBackup } from "./edge/admin/backup.ts";
 import { type AdminCommand, runAdminCommand } from "./edge/admin/command.ts";
 import { runRestore } from "./edge/admin/restore.ts";
-import { runtimeInstall, runtimeStatus } from "./edge/admin/runtime.ts";
+import { runtimeInstall, runtimeList, runtimeStatus } from "./edge/admin/runtime.ts";
 import { sendAdminCommand } from "./edge/admin/socket.ts";
 import { AddressInUseError } from "./listen.ts";
 import { openModels } from "./models/models.ts";
 import { open, WrongMasterKeyError } from "./open.ts";
 import { SandboxError } from "./sandboxes/provider.ts";
-import { InstallError } from "./sandboxes/runtime/install.ts";
+import { InstallError } from "./sandboxes/runtime/install-error.ts";
 import { serve } from "./serve.ts";
 import { onFirstSignal } from "./signals.ts";
 
@@ -43,7 +43,8 @@ async function main(argv: string[]): Promise<void> {
   if (wanted.verb === "config check") return checkConfig(config);
   if (wanted.verb === "serve") return run(config);
   if (wanted.verb === "runtime install")
-    return void process.stdout.write(`${await runtimeInstall(config, untilSignal())}\n`);
+    return void process.stdout.write(`${await runtimeInstall(config, wanted.name, untilSignal())}\n`);
+  if (wanted.verb === "runtime ls") return void process.stdout.write(`${runtimeList(config)}\n`);
   if (wanted.verb === "runtime status") return void process.stdout.write(`${await runtimeStatus(config)}\n`);
   if (wanted.verb === "backup") {
     const stop = untilSignal(new BackupError("The backup was cancelled, and its file was removed."));

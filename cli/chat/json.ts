@@ -1,11 +1,13 @@
 import type { ChatEvent } from "../../src/conversation/chat-client.ts";
-import type { CHAT_FIELDS } from "../table/fields.ts";
+import type { CHAT_FIELDS } from "../table/session-fields.ts";
 
 /** An event as `--json` prints it (docs/chat.md); null for events that are not part of the output. */
 export function jsonOf(event: ChatEvent): Partial<Record<(typeof CHAT_FIELDS)[number], unknown>> | null {
   switch (event.type) {
     case "prompt":
       return { type: "prompt", message_id: event.messageId, text: event.text };
+    case "attached":
+      return { type: "attached", message_id: event.messageId, files: [event.file] };
     case "text":
       return { type: "text", message_id: event.messageId, text: event.text };
     case "tool": {

@@ -1,3 +1,4 @@
+import type { Attachment } from "../../src/contract/attachment.ts";
 import { ChatClient, type ChatEvent } from "../../src/conversation/chat-client.ts";
 import type { Outcome } from "../../src/conversation/outcome.ts";
 import type { Runtime } from "../../src/conversation/runtime.ts";
@@ -18,7 +19,12 @@ const ABORT_MS = 3000;
  * is no terminal to answer on, so the request stays open, with the command that answers it.
  * @throws CliError `agent_waiting`, or `run_…` for a run that did not complete; Ctrl-C aborts the run and ends svc by the signal
  */
-export async function oneShot(context: Context, runtime: Runtime, text: string): Promise<void> {
+export async function oneShot(
+  context: Context,
+  runtime: Runtime,
+  text: string,
+  files: readonly Attachment[],
+): Promise<void> {
   const { session_id } = runtime.session;
   /** Created when the prompt is sent, and not before: the runtime orders messages by id. */
   let messageId: string | null = null;
@@ -50,7 +56,7 @@ export async function oneShot(context: Context, runtime: Runtime, text: string):
     const onId = (id: string) => {
       messageId = id;
     };
-    const sent = ready.then(() => client.prompt(text, onId)).then(() => new Promise<never>(() => {}));
+    const sent = ready.then(() => client.prompt(text, onId, files)).then(() => new Promise<never>(() => {}));
     const ended = await Promise.race([over, sent, listening, late.promise]);
     await print.end();
     if (ended.outcome !== "completed") throw failureOf(context, runtime, ended.outcome, ended.error);

@@ -7,6 +7,9 @@ import { jsonOf } from "./json.ts";
 import { retryLine, toolLine } from "./lines.ts";
 import { sanitizer } from "./sanitizer.ts";
 
+/** Events that are shown only of the own prompt. */
+const OF_ONE_PROMPT = ["text", "tool", "prompt", "attached", "error"];
+
 /** Prints the answer to one prompt, and the agent's actions. */
 export interface Printer {
   event(event: ChatEvent): void;
@@ -53,9 +56,9 @@ export function makePrinter(
     event(event) {
       const id = messageId();
       if (id !== null && "answers" in event && event.answers === id) isOurs = true;
-      const isPrompt = event.type === "prompt" && event.messageId === id;
+      const isPrompt = (event.type === "prompt" || event.type === "attached") && event.messageId === id;
       if (out.data.json) {
-        const isRelevant = isOurs || isPrompt || !["text", "tool", "prompt", "error"].includes(event.type);
+        const isRelevant = isOurs || isPrompt || !OF_ONE_PROMPT.includes(event.type);
         if (isRelevant && event.type !== "asked") writeJson(event);
         return;
       }

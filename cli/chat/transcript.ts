@@ -1,3 +1,4 @@
+import { attachedText } from "../../src/contract/attachment.ts";
 import type { ChatEvent } from "../../src/conversation/chat-client.ts";
 import type { Ask, Question } from "../../src/conversation/runtime-event.ts";
 import { DAEMON_MARK } from "../../src/conversation/text.ts";
@@ -51,6 +52,7 @@ export class Transcript {
     if (type === "prompt" && event.text.startsWith(DAEMON_MARK))
       this.#cutOff(event.text.slice(DAEMON_MARK.length));
     else if (type === "prompt" && !isOwn(event.messageId)) this.prompt(event.text);
+    if (type === "attached") this.note(`  attached: ${attachedText(event.file)}`);
     if (type === "turn") this.#isCutOff = false;
     if (type === "text") this.#text(event.text, event.begins);
     if (type === "tool" && event.use.state !== "running") {

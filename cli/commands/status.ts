@@ -156,7 +156,7 @@ async function next({ out }: Context, work: Work | null): Promise<void> {
   const waiting = sessions.filter(({ activity }) => activity === "waiting");
   const [first] = waiting;
   if (first)
-    await out.note(`${oneLine(first.name ?? "The agent")} waits: svc sessions answer ${shortId(first)}`);
+    await out.note(`${oneLine(first.title ?? "The agent")} waits: svc sessions answer ${shortId(first)}`);
   if (sessions.length + change_requests.length + to_review.length === 0)
     await out.note('Nothing runs and nothing is open. Next: svc sessions new --prompt "…"');
 }

@@ -12,6 +12,7 @@ export const login = spec({
     token: {
       kind: "string",
       value: "pat",
+      guesses: ["with-token"],
       summary:
         "Sign in with this token; `-` reads it from standard input, so that it is not in the shell's history",
     },

@@ -7,13 +7,9 @@ import type {
 } from "../../src/contract/change-request.ts";
 import type { Comment } from "../../src/contract/comment.ts";
 import type { Project } from "../../src/contract/project.ts";
-import type { Prompt } from "../../src/contract/prompt.ts";
 import type { Branch, Commit, FileContents, TreeEntry } from "../../src/contract/repository.ts";
-import type { SavedWork } from "../../src/contract/saved-work.ts";
 import type { Secret } from "../../src/contract/secret.ts";
 import type { Session } from "../../src/contract/session.ts";
-import type { Fired, Switched, Trigger, TriggerDetail } from "../../src/contract/trigger.ts";
-import type { Turn } from "../../src/contract/turn.ts";
 
 /** All fields of `T`, for `--json`: a list with an unknown field, or without one of them, does not compile. */
 export const fieldsOf =
@@ -48,8 +44,11 @@ export const SESSION_FIELDS = fieldsOf<Session>()([
   "branch_name",
   "base_ref",
   "name",
+  "title",
+  "tries_id",
   "agent_name",
   "model",
+  "runtime",
   "status",
   "step",
   "error",
@@ -69,70 +68,6 @@ export const SESSION_FIELDS = fieldsOf<Session>()([
   "created_at",
   "updated_at",
   "last_active_at",
-]);
-
-/** The fields of the events that `sessions chat --json` prints. */
-export const CHAT_FIELDS = [
-  "type",
-  "message_id",
-  "text",
-  "tool",
-  "state",
-  "title",
-  "error",
-  "subagent",
-  "files",
-  "id",
-  "permission",
-  "patterns",
-  "questions",
-  "attempt",
-  "message",
-  "next_at",
-  "status",
-  "outcome",
-] as const;
-
-export const SAVED_FIELDS = fieldsOf<SavedWork>()([
-  "commit",
-  "base",
-  "saved_at",
-  "message",
-  "files",
-  "patch",
-  "patch_base64",
-  "truncated",
-]);
-
-export const PROMPT_FIELDS = fieldsOf<Prompt>()([
-  "prompt_id",
-  "session_id",
-  "number",
-  "state",
-  "error",
-  "created_by",
-  "author",
-  "created_at",
-  "started_at",
-  "ended_at",
-  "text",
-  "answer",
-]);
-
-export const TURN_FIELDS = fieldsOf<Turn>()([
-  "turn_id",
-  "session_id",
-  "number",
-  "prompt_id",
-  "author",
-  "state",
-  "error",
-  "model",
-  "tokens",
-  "cost",
-  "started_at",
-  "ended_at",
-  "parts",
 ]);
 
 export const CR_FIELDS = fieldsOf<ChangeRequest>()([
@@ -262,39 +197,6 @@ export const APP_FIELDS = fieldsOf<App>()([
   "live",
   "next",
   "updated_at",
-]);
-
-export const TRIGGER_FIELDS = fieldsOf<Trigger>()([
-  "slug",
-  "name",
-  "type",
-  "agent",
-  "model",
-  "enabled",
-  "cron",
-  "timezone",
-  "next_fire_at",
-  "last_fired_at",
-  "last_error",
-  "webhook_url",
-]);
-
-export const TRIGGER_DETAIL_FIELDS = fieldsOf<TriggerDetail>()([
-  ...TRIGGER_FIELDS,
-  "prompt",
-  "secret_env",
-  "secrets",
-  "firings",
-]);
-
-export const FIRED_FIELDS = fieldsOf<Fired>()(["status", "session_id"]);
-
-export const SWITCHED_FIELDS = fieldsOf<Switched>()([
-  "slug",
-  "enabled",
-  "status",
-  "reason",
-  "change_request",
 ]);
 
 export const SECRET_FIELDS = fieldsOf<Secret>()(["name", "for", "set_by", "created_at", "updated_at"]);

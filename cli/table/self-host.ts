@@ -31,7 +31,7 @@ export const start = spec({
       summary: "The program svc-api, if it is not beside svc or on the PATH",
       completes: "file",
     },
-    runtime: { kind: "boolean", summary: "Install the agent runtime without asking" },
+    "install-runtime": { kind: "boolean", summary: "Install the agent runtime without asking" },
     "no-service": {
       kind: "boolean",
       summary: "With --native: a plain background process instead of a service of systemd or launchd",

@@ -1,5 +1,5 @@
 import { spec } from "../spec.ts";
-import { TURN_FIELDS } from "./fields.ts";
+import { TURN_FIELDS } from "./session-fields.ts";
 import { OWN_ID } from "./session-id.ts";
 
 export const conversation = spec({

@@ -1,10 +1,19 @@
 import { spec } from "../spec.ts";
-import { CHAT_FIELDS, PROMPT_FIELDS } from "./fields.ts";
+import { CHAT_FIELDS, PROMPT_FIELDS } from "./session-fields.ts";
 
 const ID = {
   name: "id",
   summary: "The session's id, or the first digits of it (four or more)",
   completes: "session",
+} as const;
+
+const ATTACH = {
+  kind: "string",
+  value: "file",
+  many: true,
+  completes: "file",
+  guesses: ["file", "image"],
+  summary: "Attach an image, a PDF or a text file; can be repeated",
 } as const;
 
 export const chat = spec({
@@ -31,6 +40,7 @@ export const chat = spec({
       short: "p",
       summary: "Send this prompt and exit after the answer; `-` reads it from standard input",
     },
+    attach: { ...ATTACH, summary: `${ATTACH.summary}. Requires --prompt` },
     new: { kind: "boolean", summary: "Start a new session for the chat" },
   },
   fields: CHAT_FIELDS,
@@ -53,11 +63,12 @@ export const prompt = spec({
     { ...ID, required: true },
     { name: "text", summary: "The prompt; `-` reads it from standard input", required: true },
   ],
-  flags: { wait: { kind: "boolean", summary: "Wait for the answer" } },
+  flags: { attach: ATTACH, wait: { kind: "boolean", summary: "Wait for the answer" } },
   fields: PROMPT_FIELDS,
   examples: [
     ['svc sessions prompt 1a2b3c4d "Run the tests"', "Queue a prompt"],
     ["svc sessions prompt 1a2b --wait - < task.md", "Send a long prompt and wait"],
+    ['svc sessions prompt 1a2b "Fix the layout" --attach screenshot.png', "With an image"],
   ],
 });
 

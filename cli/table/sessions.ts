@@ -1,9 +1,13 @@
+import { TRIES_MAX } from "../../src/contract/limits.ts";
+import { RUNTIME_NAMES } from "../../src/contract/runtimes.ts";
 import type { ProviderName, SessionStatus } from "../../src/contract/session.ts";
 import { bind, type Group, spec } from "../spec.ts";
-import { SAVED_FIELDS, SESSION_FIELDS } from "./fields.ts";
+import { SESSION_FIELDS } from "./fields.ts";
 import { conversation } from "./session-conversation.ts";
+import { SAVED_FIELDS } from "./session-fields.ts";
 import { ID, OWN_ID } from "./session-id.ts";
 import { abort, answer, chat, prompt, prompts } from "./session-prompts.ts";
+import { tries } from "./session-tries.ts";
 
 const STATUSES = ["all", "provisioning", "running", "stopped", "failed"] as const satisfies readonly (
   | SessionStatus
@@ -83,6 +87,13 @@ export const create = spec({
       short: "p",
       summary: "The first prompt for the agent; `-` reads it from standard input",
     },
+    tries: {
+      kind: "integer",
+      value: "n",
+      min: 2,
+      max: TRIES_MAX,
+      summary: "Start several sessions with the same prompt, to compare and choose from",
+    },
     name: { kind: "string", value: "name", summary: "The name of the session" },
     base: {
       kind: "string",
@@ -104,12 +115,22 @@ export const create = spec({
       choices: PROVIDERS,
       summary: "Where the sandbox runs: docker, local or kubernetes; by default the server chooses",
     },
+    runtime: {
+      kind: "string",
+      value: "name",
+      choices: RUNTIME_NAMES,
+      summary: `The agent that works in it: ${RUNTIME_NAMES.join(", ")}; defaults to the project's`,
+    },
     ...WAIT,
   },
   fields: SESSION_FIELDS,
   examples: [
     ['svc sessions new --prompt "Fix the login page"', "Start a session and watch it boot"],
     ["svc sessions new --name login --base develop --prompt - < task.md", "A long prompt, another base"],
+    [
+      'svc sessions new --tries 3 --prompt "Make the start faster"',
+      "Three tries; compare them with sessions tries",
+    ],
     ["svc sessions new --no-wait --jq .session_id", "Do not wait, and print its id"],
   ],
 });
@@ -268,6 +289,7 @@ export const sessions: Group = {
       import("../commands/sessions/conversation.ts").then((module) => module.conversation),
     ),
     bind(answer, () => import("../commands/sessions/answer.ts").then((module) => module.answer)),
+    bind(tries, () => import("../commands/sessions/tries.ts").then((module) => module.tries)),
     bind(logs, () => import("../commands/sessions/logs.ts").then((module) => module.logs)),
   ],
 };

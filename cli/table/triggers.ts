@@ -1,5 +1,5 @@
 import { bind, type Group, spec } from "../spec.ts";
-import { FIRED_FIELDS, SWITCHED_FIELDS, TRIGGER_DETAIL_FIELDS, TRIGGER_FIELDS } from "./fields.ts";
+import { FIRED_FIELDS, SWITCHED_FIELDS, TRIGGER_DETAIL_FIELDS, TRIGGER_FIELDS } from "./trigger-fields.ts";
 
 const SLUG = { name: "slug", summary: "The trigger, by its slug in svc.toml", required: true } as const;
 

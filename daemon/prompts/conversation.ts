@@ -1,4 +1,4 @@
-import { CONVERSATION_ID, CONVERSATION_TITLE, ownConversation } from "../../src/contract/conversation.ts";
+import { CONVERSATION_ID, ownConversation } from "../../src/contract/conversation.ts";
 import { textField } from "../../src/contract/json.ts";
 import type { RuntimeCall } from "../runtime/call.ts";
 
@@ -58,7 +58,8 @@ export function createConversation(call: RuntimeCall): Conversation {
   async function openOne(): Promise<string> {
     const found = await find();
     if (found !== null) return found;
-    const answer = await call("POST", "/session", CALL_MS, { title: CONVERSATION_TITLE }).catch(() => null);
+    // without a title, the runtime has its model write one after the first prompt
+    const answer = await call("POST", "/session", CALL_MS, {}).catch(() => null);
     const opened = answer?.status === 200 ? idOf(answer.body) : null;
     if (opened === null) throw new ConversationError("The agent runtime did not open a conversation.");
     // a chat client may have opened one first

@@ -1,3 +1,4 @@
+import { type Attachment, filePart } from "../../src/contract/attachment.ts";
 import { modelOf } from "../../src/contract/conversation.ts";
 import type { DaemonPrompt } from "../../src/contract/daemon.ts";
 import { SvcError } from "../../src/contract/errors.ts";
@@ -13,6 +14,12 @@ import type { Settings } from "../settings.ts";
 import { type Conversation, ConversationError } from "./conversation.ts";
 import { type Outcome, outcomeOf, RESTARTED } from "./outcome.ts";
 import { type PromptStatus, readPromptStatus } from "./prompt-status.ts";
+
+interface NewPrompt {
+  id: string;
+  text: string;
+  attachments?: readonly Attachment[];
+}
 
 export interface PromptsContext {
   settings: Pick<Settings, "agent" | "model" | "runtimePort">;
@@ -45,7 +52,7 @@ export class Prompts {
    * @param wait whether to wait for its outcome, for `WAIT_MS` at most
    * @throws SvcError session_busy while another run is under way, unavailable while the runtime is not ready
    */
-  async send(prompt: { id: string; text: string }, wait: boolean): Promise<DaemonPrompt> {
+  async send(prompt: NewPrompt, wait: boolean): Promise<DaemonPrompt> {
     const found = this.#sent.get(prompt.id) ?? (await this.#serialize(() => this.#start(prompt)));
     if (wait && !found.outcome) await Promise.race([found.settled, Bun.sleep(WAIT_MS)]);
     const { state, error } = found.outcome ?? { state: "running", error: null };
@@ -72,11 +79,12 @@ export class Prompts {
     return await turn;
   }
 
-  async #start({ id, text }: { id: string; text: string }): Promise<SentPrompt> {
+  async #start(prompt: NewPrompt): Promise<SentPrompt> {
+    const { id } = prompt;
     const known = this.#sent.get(id);
     if (known) return known;
     if (this.#context.runtime.state !== "ok") throw notReady();
-    const one = new SentPrompt(id, text);
+    const one = new SentPrompt(prompt);
     this.#remember(one);
     try {
       if (!(await this.#wasSent(one))) await this.#deliver(one);
@@ -174,6 +182,7 @@ export class Prompts {
 class SentPrompt {
   readonly id: string;
   readonly text: string;
+  attachments: readonly Attachment[];
   /** The end of its message's id. */
   readonly end: string;
   readonly #settled = Promise.withResolvers<void>();
@@ -187,14 +196,16 @@ class SentPrompt {
   outcome: Outcome | null = null;
   wake = (): void => {};
 
-  constructor(id: string, text: string) {
+  constructor({ id, text, attachments = [] }: NewPrompt) {
     this.id = id;
     this.text = text;
+    this.attachments = attachments;
     this.end = messageEndOf(id);
   }
 
   settle(outcome: Outcome): void {
     this.outcome ??= outcome;
+    this.attachments = [];
     this.#settled.resolve();
     this.wake();
   }
@@ -229,12 +240,19 @@ function subscribe({ settings, runtime }: PromptsContext, one: SentPrompt, conve
   });
 }
 
-function bodyOf({ agent, model }: PromptsContext["settings"], { end, text }: SentPrompt): unknown {
+function bodyOf(
+  { agent, model }: PromptsContext["settings"],
+  { end, text, attachments }: SentPrompt,
+): unknown {
   const messageID = newMessageId(Date.now(), end);
+  const partId = messageID.replace(/^msg/, "prt");
   return {
     messageID,
     // without an id, a part appears twice if the prompt is sent twice
-    parts: [{ id: messageID.replace(/^msg/, "prt"), type: "text", text }],
+    parts: [
+      { id: partId, type: "text", text },
+      ...attachments.map((file, index) => ({ id: `${partId}${index}`, ...filePart(file) })),
+    ],
     ...(agent !== null && { agent }),
     ...modelOf(model),
   };

@@ -29,17 +29,15 @@ export async function writeHomeFiles(
   { settings, children }: { settings: Settings; children: Children },
   folders: readonly string[],
 ): Promise<boolean> {
-  const { home, workspace, plugins, inherited, recap } = settings;
+  const { home, workspace, plugins, inherited } = settings;
   const config = join(home, ".config/opencode");
   const path = inherited["PATH"];
-  // a new home has no conversation: the agent learns from here what it said before
-  const rules = recap === null ? instructions : `${instructions}\n${recap}`;
   const command = {
     ...asAgent(settings, [
       ...["sh", "-c", SCRIPT, "sh"],
       ...[join(plugins, "node_modules"), PACKAGE, LOCK, workspace, config],
       ...[path ? join(home, ".profile") : "", `PATH=${shellWord(path ?? "")}\nexport PATH\n`],
-      ...[join(config, "skills/svc/SKILL.md"), skill, instructionsFile(settings), rules],
+      ...[join(skillsFolder(settings), "svc/SKILL.md"), skill, instructionsFile(settings), rulesOf(settings)],
       agentConfigFolder(settings),
       ...folders,
     ]),
@@ -48,6 +46,16 @@ export async function writeHomeFiles(
   };
   const ran = await run(children, command, WRITE_MS).catch(() => null);
   return ran?.code === 0;
+}
+
+/** svc's rules for the agent. A new home has no conversation: the agent learns from here what it said before. */
+export function rulesOf({ recap }: Pick<Settings, "recap">): string {
+  return recap === null ? instructions : `${instructions}\n${recap}`;
+}
+
+/** The folder of svc's skill. */
+export function skillsFolder({ home }: Pick<Settings, "home">): string {
+  return join(home, ".config/opencode/skills");
 }
 
 /** The instructions with which each conversation begins. */

@@ -1,10 +1,13 @@
-import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { DaemonEnv } from "../../src/contract/daemon.ts";
 import { EXECUTOR_PATH } from "../../src/contract/executor.ts";
+import { ACP_VARIABLE } from "../acp/settings.ts";
 import { asAgent, type Command } from "../process/children.ts";
 import type { Settings } from "../settings.ts";
+import { thisProgram } from "../this-program.ts";
+import { describeAgent } from "./describe-agent.ts";
 import { instructionsFile } from "./home-files.ts";
+import { isFile, NotInstalledError } from "./not-installed.ts";
 import { AgentConfigWriteError, agentConfigFolder } from "./write-agent-config.ts";
 
 /** The user name that the runtime expects with its password. */
@@ -18,11 +21,6 @@ const TOOLS = "svc";
  * which it reads before the first prompt.
  */
 const TOOL_MS = 60_000;
-
-/** The runtime's program was not found. The message says what to install. */
-export class NotInstalledError extends Error {
-  override readonly name = "NotInstalledError";
-}
 
 /** The `Authorization` header for the runtime. Processes outside the sandbox do not have the password. */
 export function authorizationOf(password: string): string {
@@ -39,9 +37,17 @@ export async function launchCommand(
   password: string,
 ): Promise<Command> {
   const environment = runtimeEnvironment(settings, secrets, password);
-  const program = await findProgram(settings, environment["PATH"] ?? "");
-  const argv = [program, ...serveArguments(settings.runtimePort)];
+  const argv = [...(await startOf(settings, environment)), ...serveArguments(settings.runtimePort)];
   return { ...asAgent(settings, argv), environment, directory: settings.workspace, isRuntime: true };
+}
+
+/** The runtime's program; for an agent of the Agent Client Protocol, svc's adapter, with what it needs in `environment`. */
+async function startOf(settings: Settings, environment: Record<string, string>): Promise<string[]> {
+  const { runtime } = settings;
+  const path = environment["PATH"] ?? "";
+  if (runtime === "opencode") return [await findProgram(settings, path)];
+  environment[ACP_VARIABLE] = await describeAgent(settings, runtime, environment);
+  return [...thisProgram(), "acp"];
 }
 
 /** The arguments of the runtime's program. */
@@ -60,11 +66,7 @@ const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/b
 
 async function findProgram({ runtimeBin }: Settings, path: string): Promise<string> {
   const found = runtimeBin ?? Bun.which("opencode", { PATH: path }) ?? "/usr/local/bin/opencode";
-  const isFile = await stat(found).then(
-    (entry) => entry.isFile(),
-    () => false,
-  );
-  if (isFile) return found;
+  if (await isFile(found)) return found;
   throw new NotInstalledError(
     `The agent runtime is not installed: ${found} does not exist. The operator can install it with svc-api runtime install; an image with musl must contain its own.`,
   );
@@ -133,12 +135,19 @@ function platformConfig(settings: Settings, hasGateway: boolean): Record<string,
           npm: "@ai-sdk/openai-compatible",
           name: "svc",
           options: { baseURL: "{env:SVC_LLM_BASE_URL}", apiKey: "{env:SVC_LLM_API_KEY}" },
-          models: offered === "" ? {} : { [offered]: { name: offered, tool_call: true } },
+          models: offered === "" ? {} : { [offered]: { name: offered, ...CAPABILITIES } },
         },
       },
     }),
   };
 }
+
+/** The runtime does not know the models of the gateway. One that accepts no images refuses them itself. */
+const CAPABILITIES = {
+  tool_call: true,
+  attachment: true,
+  modalities: { input: ["text", "image", "pdf"], output: ["text"] },
+};
 
 /** svc's own MCP endpoint, with the token of the session. */
 function executor(): Record<string, unknown> {

@@ -7,7 +7,8 @@ import type { Exit, Program } from "../process/supervisor.ts";
 import { abortRuns, runningSessions } from "./abort.ts";
 import type { RuntimeCall } from "./call.ts";
 import { markInterrupted } from "./interrupted.ts";
-import { clearLocksCommand, launchCommand, NotInstalledError, startFailure } from "./launch.ts";
+import { clearLocksCommand, launchCommand, startFailure } from "./launch.ts";
+import { NotInstalledError } from "./not-installed.ts";
 import { prepareHome } from "./prepare-home.ts";
 import { LISTENING, untilReady } from "./ready.ts";
 import type { RuntimeContext, RuntimeLimits } from "./runtime.ts";
@@ -76,7 +77,7 @@ export class RuntimeProgram implements Program {
     onReady();
     this.error = null;
     log.info("the runtime is ready");
-    if (readiness.version !== RUNTIME_VERSION)
+    if (settings.runtime === "opencode" && readiness.version !== RUNTIME_VERSION)
       log.info(
         `the runtime is opencode ${readiness.version}, but svc supports ${RUNTIME_VERSION}: some features may fail`,
       );

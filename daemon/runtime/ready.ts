@@ -1,8 +1,8 @@
 import { field, textField } from "../../src/contract/json.ts";
 import type { RuntimeAnswer, RuntimeCall } from "./call.ts";
 
-/** The line that opencode prints when it listens. It responds some time later. */
-export const LISTENING = "opencode server listening";
+/** In the line that opencode prints when it listens: `opencode server listening on …`. It responds some time later. */
+export const LISTENING = " server listening";
 
 /** The timeout of each attempt: a connection that is made too early never gets a response. */
 const ATTEMPT_MS = 1_500;

@@ -12,6 +12,7 @@ import {
   unique,
   uuid,
 } from "drizzle-orm/pg-core";
+import type { AttachedFile } from "../../src/contract/attachment.ts";
 import {
   PART_KINDS,
   TURN_STATES,
@@ -85,12 +86,13 @@ export const conversationParts = pgTable(
     isComplete: boolean("is_complete").notNull(),
     text: text("text").notNull(),
     tool: jsonb("tool").$type<TurnTool>(),
+    file: jsonb("file").$type<AttachedFile>(),
     plan: jsonb("plan").$type<TurnPlan>(),
     request: jsonb("request").$type<Omit<TurnRequest, "answered_by">>(),
     /** Of a question or a permission request: whether a person rejected it. */
     isRejected: boolean("is_rejected").notNull().default(false),
     isCut: boolean("is_cut").notNull().default(false),
-    /** The size of text, tool, plan and request. */
+    /** The size of text, tool, file, plan and request. */
     bytes: integer("bytes").notNull(),
     at: time("at").notNull(),
     version: bigint("version", { mode: "number" }).notNull(),

@@ -1,3 +1,4 @@
+import { sql } from "drizzle-orm";
 import { boolean, index, integer, jsonb, pgEnum, pgTable, text, uuid } from "drizzle-orm/pg-core";
 import { ACTIVITIES, type WaitingFor } from "../../src/contract/session.ts";
 import { accounts, users } from "./account.ts";
@@ -24,12 +25,19 @@ export const projectSessions = pgTable(
     branchName: text("branch_name").notNull(),
     baseRef: text("base_ref").notNull(),
     name: text("name"),
+    /** The first words of its first prompt, and what the agent's model calls its conversation. */
+    promptTitle: text("prompt_title"),
+    agentTitle: text("agent_title"),
     agentName: text("agent_name"),
     model: text("model"),
+    /** The agent that was chosen; null: the project's, which is recorded at a start. */
+    runtime: text("runtime"),
     /** The audiences whose secrets it gets, and the names of those secrets; null: all of the audiences. */
     secretAudience: text("secret_audience").array().notNull().default(["sessions"]),
     secretNames: text("secret_names").array(),
     initialPrompt: text("initial_prompt"),
+    /** Those that try the same task have the same one. */
+    triesId: uuid("tries_id"),
     /** Numbers the prompts of the session. */
     promptCount: integer("prompt_count").notNull().default(0),
     /** A copy of the run's, updated in the same transaction, so that lists and counts need no join. */
@@ -57,6 +65,7 @@ export const projectSessions = pgTable(
   },
   (table) => [
     index("project_sessions_project_id").on(table.projectId, table.updatedAt),
+    index("project_sessions_tries_id").on(table.triesId).where(sql`${table.triesId} is not null`),
     index("project_sessions_account_status").on(table.accountId, table.status),
   ],
 );

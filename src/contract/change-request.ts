@@ -171,3 +171,10 @@ export type ChangeRequestDiff = Static<typeof changeRequestDiff>;
 /** The `status` query of `GET /v1/projects/:id/change-requests`. */
 export const crStatusFilter = Type.Union([...changeRequest.properties.status.anyOf, Type.Literal("all")]);
 export type CrStatusFilter = Static<typeof crStatusFilter>;
+
+/** What an agent is told of a change request that a prompt mentions. */
+export const changeRequestBrief = Type.Object({
+  name: Type.String({ description: "A file name" }),
+  text: Type.String({ description: "In Markdown; what people and agents wrote is quoted" }),
+});
+export type ChangeRequestBrief = Static<typeof changeRequestBrief>;

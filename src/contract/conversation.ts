@@ -1,8 +1,5 @@
 import { arrayOf, field, numberField, textField } from "./json.ts";
 
-/** The title of a session's conversation in the agent runtime. */
-export const CONVERSATION_TITLE = "svc";
-
 /** Ids of conversations in the runtime, which become parts of paths. */
 export const CONVERSATION_ID = /^ses[A-Za-z0-9_-]{1,128}$/;
 

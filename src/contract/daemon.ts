@@ -1,3 +1,5 @@
+import type { Attachment } from "./attachment.ts";
+
 /** The daemon's port in a sandbox (spec 8); `SVC_SERVICE_PORT` overrides it in a sandbox without its own network. */
 export const DAEMON_PORT = 8000;
 /** The agent runtime's port in a sandbox (spec 8), on 127.0.0.1. */
@@ -91,6 +93,7 @@ export interface DaemonEnv {
 export interface DaemonPromptBody {
   prompt_id: string;
   text: string;
+  attachments?: readonly Attachment[];
   /** Whether to wait until the prompt has ended, for a few seconds at most. */
   wait?: boolean;
 }

@@ -8,6 +8,8 @@ export const DESCRIPTION_MAX_BYTES = 64 * 1024;
 export const COMMENT_MAX_BYTES = 64 * 1024;
 /** Comments on one change request, including deleted ones. */
 export const COMMENTS_MAX = 10_000;
+/** The title that svc gives a session, in characters: it fits in a list. */
+export const SESSION_TITLE_MAX = 72;
 /** A change request's metadata, in bytes of its JSON. */
 export const METADATA_MAX_BYTES = 16 * 1024;
 /** A JSON request body, in bytes. Does not apply to git routes. */
@@ -44,6 +46,15 @@ export const PATH_MAX_BYTES = 4096;
 
 /** A prompt, in bytes of UTF-8: a session's first prompt must fit into an environment variable. */
 export const PROMPT_MAX_BYTES = 64 * 1024;
+/** Sessions that try one task: as many as a person compares. */
+export const TRIES_MAX = 5;
+/** Files attached to one prompt, and their bytes together: in base64 they fit into one event of the agent runtime. */
+export const ATTACHMENTS_MAX = 5;
+export const ATTACHMENTS_MAX_BYTES = 3 * 1024 * 1024;
+/** The name of an attached file, in characters. */
+export const FILE_NAME_MAX = 200;
+/** The JSON of a prompt with its attachments in base64, in bytes. */
+export const PROMPT_BODY_MAX_BYTES = 5 * 1024 * 1024;
 /** A text of a stored conversation, in characters (UTF-16); a longer one is cut. */
 export const PART_TEXT_MAX = 256 * 1024;
 /** A session's stored conversation, in bytes; of what comes later, only its kind and time are stored. */

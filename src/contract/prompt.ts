@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { author } from "./author.ts";
-import { PROMPT_MAX_BYTES } from "./limits.ts";
+import { ATTACHMENTS_MAX, ATTACHMENTS_MAX_BYTES, FILE_NAME_MAX, PROMPT_MAX_BYTES } from "./limits.ts";
 import { oneOf } from "./schema.ts";
 
 /**
@@ -17,12 +17,20 @@ const uuid = Type.String({ format: "uuid" });
 const time = Type.String({ format: "date-time" });
 const optionalTime = Type.Union([time, Type.Null()]);
 
+/** A file that was attached to a prompt, without its content. */
+export const attachedFile = Type.Object({
+  name: Type.String(),
+  type: Type.String({ description: "The media type, by the content" }),
+  size: Type.Integer({ description: "In bytes" }),
+});
+
 const fields = {
   prompt_id: uuid,
   session_id: uuid,
   number: Type.Integer({ description: "Its number among the prompts of the session, from 1" }),
   state: oneOf(PROMPT_STATES),
   error: Type.Union([Type.String({ description: "Why it was not answered, as a sentence" }), Type.Null()]),
+  attachments: Type.Array(attachedFile),
   created_by: uuid,
   author,
   created_at: time,
@@ -49,5 +57,14 @@ export type PromptChange = Static<typeof promptChange>;
 export const createPromptBody = Type.Object({
   text: Type.String({ minLength: 1, maxLength: PROMPT_MAX_BYTES, pattern: "\\S" }),
   prompt_id: Type.Optional(uuid),
+  attachments: Type.Optional(
+    Type.Array(
+      Type.Object({
+        name: Type.String({ minLength: 1, maxLength: FILE_NAME_MAX }),
+        data: Type.String({ minLength: 1, description: "The content, in base64" }),
+      }),
+      { maxItems: ATTACHMENTS_MAX, description: `At most ${ATTACHMENTS_MAX_BYTES} bytes together` },
+    ),
+  ),
 });
 export type CreatePromptBody = Static<typeof createPromptBody>;

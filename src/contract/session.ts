@@ -2,6 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { author } from "./author.ts";
 import { NAME_MAX, PROMPT_MAX_BYTES, REF_MAX_BYTES } from "./limits.ts";
 import { promptChange } from "./prompt.ts";
+import { RUNTIME_NAMES } from "./runtimes.ts";
 import { nullable, oneOf } from "./schema.ts";
 import { costUsed, tokensUsed } from "./usage.ts";
 
@@ -96,8 +97,16 @@ export const session = Type.Object({
   branch_name: Type.String(),
   base_ref: Type.String(),
   name: nullable(Type.String()),
+  title: nullable(
+    Type.String(),
+    "Its name; without one, what the agent calls the conversation, or the first words of the first prompt. Null before that",
+  ),
+  tries_id: nullable(uuid, "The same for sessions that try one task"),
   agent_name: nullable(Type.String()),
   model: nullable(Type.String()),
+  runtime: nullable(
+    Type.String({ description: "The agent that works in it; null: the project's, until it has started" }),
+  ),
   status: oneOf(SESSION_STATUSES),
   step: nullable(oneOf(BOOT_STEPS)),
   error: nullable(Type.String({ description: "Why it failed, as a sentence; null unless `failed`" })),
@@ -146,6 +155,7 @@ export const createSessionBody = Type.Object({
   name: Type.Optional(name),
   model: Type.Optional(name),
   provider: Type.Optional(oneOf(PROVIDERS)),
+  runtime: Type.Optional(oneOf(RUNTIME_NAMES)),
 });
 export type CreateSessionBody = Static<typeof createSessionBody>;
 

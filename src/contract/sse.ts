@@ -1,3 +1,5 @@
+import { PROMPT_BODY_MAX_BYTES } from "./limits.ts";
+
 /** One event of a `text/event-stream` (WHATWG HTML, server-sent events). */
 export interface ServerEvent {
   /** `message` by default. */
@@ -7,8 +9,8 @@ export interface ServerEvent {
   id: string;
 }
 
-/** Characters of one event or line. The longest that svc sends is a line of a log. */
-const EVENT_MAX = 1024 * 1024;
+/** Characters of one event or line. The longest is an attachment of a prompt, as the agent runtime repeats it. */
+const EVENT_MAX = PROMPT_BODY_MAX_BYTES;
 
 /**
  * Parses events from a stream of bytes. Drops an incomplete event at the end. Ignores `retry:`, because callers have their
@@ -34,7 +36,7 @@ export async function* readEvents(
     }
     const { field, value } = readField(line);
     if (field === "data") {
-      size += value.length + 1;
+      size += line.length + 1;
       if (size > EVENT_MAX) throw tooLong();
       data.push(value);
     } else if (field === "event") type = value;

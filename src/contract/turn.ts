@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { author } from "./author.ts";
+import { attachedFile } from "./prompt.ts";
 import { nullable, oneOf } from "./schema.ts";
 import { PERMISSION_REPLIES } from "./session.ts";
 import { costUsed, tokensUsed } from "./usage.ts";
@@ -11,8 +12,17 @@ import { costUsed, tokensUsed } from "./usage.ts";
 export const TURN_STATES = ["working", "done", "failed", "aborted", "interrupted"] as const;
 export type TurnState = (typeof TURN_STATES)[number];
 
-/** What a person said; what the agent wrote, thought, did and plans; and what it asked a person. */
-export const PART_KINDS = ["prompt", "text", "reasoning", "tool", "plan", "question", "permission"] as const;
+/** What a person said and attached; what the agent wrote, thought, did and plans; and what it asked a person. */
+export const PART_KINDS = [
+  "prompt",
+  "text",
+  "reasoning",
+  "tool",
+  "file",
+  "plan",
+  "question",
+  "permission",
+] as const;
 export type PartKind = (typeof PART_KINDS)[number];
 
 /**
@@ -80,6 +90,10 @@ export const turnPart = Type.Object({
   state: oneOf(PART_STATES),
   text: Type.String({ description: "Of a prompt, a text or a thought; empty for the other kinds" }),
   tool: nullable(toolUse),
+  file: nullable(
+    attachedFile,
+    "Of kind `file`: what was attached to the prompt. svc does not keep its content",
+  ),
   plan: nullable(plan),
   request: nullable(turnRequest, "Of a question or a permission request"),
   cut: Type.Boolean({ description: "Whether svc kept only the beginning of it" }),

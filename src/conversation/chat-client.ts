@@ -1,3 +1,4 @@
+import type { Attachment } from "../contract/attachment.ts";
 import { newMessageId } from "../contract/message-id.ts";
 import { Conversation } from "./conversation.ts";
 import type { ConversationEvent } from "./conversation-event.ts";
@@ -106,15 +107,23 @@ export class ChatClient {
    * @param onId receives the message's id before it is sent
    * @throws if it was not accepted
    */
-  async prompt(text: string, onId: (messageId: string) => void = () => {}): Promise<string> {
+  async prompt(
+    text: string,
+    onId: (messageId: string) => void = () => {},
+    files: readonly Attachment[] = [],
+  ): Promise<string> {
     const conversation = await this.#ready.promise;
+    const references = await this.#retry(() => this.#runtime.references(text), PROMPT_TRIES);
     const messageId = newMessageId(this.#runtime.now());
     onId(messageId);
     conversation.clearErrors();
     this.#wasAborted = false;
     this.#open.set(messageId, performance.now());
     try {
-      await this.#retry(() => this.#runtime.prompt(conversation.id, messageId, text), PROMPT_TRIES);
+      await this.#retry(
+        () => this.#runtime.prompt(conversation.id, messageId, text, [...files, ...references]),
+        PROMPT_TRIES,
+      );
     } catch (error) {
       this.#open.delete(messageId);
       throw error;

@@ -1,3 +1,4 @@
+import type { AttachedFile } from "../contract/attachment.ts";
 import type { Ask, Message, Part, RunError, Status } from "./runtime-event.ts";
 import type { ToolUse } from "./tools.ts";
 
@@ -5,6 +6,8 @@ import type { ToolUse } from "./tools.ts";
 export type ConversationEvent =
   /** A prompt, from any client. */
   | { type: "prompt"; messageId: string; text: string }
+  /** A file that is attached to a prompt. */
+  | { type: "attached"; messageId: string; partId: string; file: AttachedFile }
   /** An answer starts; one prompt may have several, with tool calls between them. */
   | { type: "turn"; messageId: string; answers: string | null }
   /** More of an answer. `answers` is the prompt's id; `begins` marks the first piece of a part. */

@@ -169,6 +169,11 @@ export class Conversation {
       return [];
     }
     if (isSubagent) return [];
+    if (part.kind === "file") {
+      if (message.role !== "user" || this.#tools.has(part.id)) return [];
+      remember(this.#tools, part.id, RANK.completed);
+      return [{ type: "attached", messageId: message.id, partId: part.id, file: part.file }];
+    }
     const shown = this.#textOf(part, isSnapshot);
     if (message.role === "user") {
       if (shown.isComplete || part.text === "") return [];

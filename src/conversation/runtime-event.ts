@@ -1,3 +1,4 @@
+import { type AttachedFile, attachedFile } from "../contract/attachment.ts";
 import { arrayOf, field, numberField, textField } from "../contract/json.ts";
 import { type ToolUse, toolOf } from "./tools.ts";
 
@@ -36,6 +37,7 @@ export interface RunError {
 export type Part = { id: string; sessionId: string; messageId: string } & (
   | { kind: "text"; text: string; isComplete: boolean }
   | { kind: "tool"; use: ToolUse }
+  | { kind: "file"; file: AttachedFile }
   /** Thoughts, step markers, and text from svc or the runtime to the model: not shown. */
   | { kind: "hidden" }
 );
@@ -145,10 +147,22 @@ export function partOf(part: unknown): Part | null {
     const use = toolOf(part);
     return use ? { ...base, kind, use } : { ...base, kind: "hidden" };
   }
+  const file = kind === "file" ? fileOf(part) : null;
+  if (file) return { ...base, kind: "file", file };
   const isForModel = field(part, "synthetic") === true || field(part, "ignored") === true;
   if (kind !== "text" || isForModel) return { ...base, kind: "hidden" };
   const isComplete = typeof field(field(part, "time"), "end") === "number";
   return { ...base, kind, text: textField(part, "text"), isComplete };
+}
+
+/** Parses a file of a message; null if it is invalid. */
+export function fileOf(part: unknown): AttachedFile | null {
+  const [mime, filename, url] = [
+    textField(part, "mime"),
+    textField(part, "filename"),
+    textField(part, "url"),
+  ];
+  return attachedFile({ mime, filename, url });
 }
 
 /** Parses the status of an event or of `GET /session/status`. That map has no entry for an idle session. */

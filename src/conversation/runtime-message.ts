@@ -1,10 +1,11 @@
+import type { AttachedFile } from "../contract/attachment.ts";
 import { field, numberField, textField } from "../contract/json.ts";
 import { explainRun } from "../contract/runtime.ts";
 import type { PartKind, TurnPlan } from "../contract/turn.ts";
 import type { TokensUsed } from "../contract/usage.ts";
 import { planOf } from "./plan.ts";
 import { permissionOf, questionsOf, type RuntimeRequest } from "./request.ts";
-import { type Ask, errorOf, type PermissionReply, type RunError } from "./runtime-event.ts";
+import { type Ask, errorOf, fileOf, type PermissionReply, type RunError } from "./runtime-event.ts";
 import { type ToolUse, toolOf } from "./tools.ts";
 
 /** An id of the runtime; a longer one is not its own. */
@@ -40,6 +41,7 @@ export interface RuntimePart {
   request: RuntimeRequest | null;
   /** A tool that failed, or a request that was rejected. */
   hasFailed: boolean;
+  file: AttachedFile | null;
   at: number;
 }
 
@@ -80,6 +82,7 @@ export function partOf(part: unknown, message: Message): RuntimePart | null {
     turnId: message.turnId,
     text: "",
     tool: null,
+    file: null,
     plan: null,
     request: null,
     hasFailed: false,
@@ -99,6 +102,10 @@ export function partOf(part: unknown, message: Message): RuntimePart | null {
     const plan = state.hasFailed ? null : planOf(tool.tool, field(field(part, "state"), "input"));
     if (plan) return { ...base, ...state, kind: "plan", plan };
     return { ...base, ...state, kind: "tool", tool };
+  }
+  if (type === "file") {
+    const file = fileOf(part);
+    return file && message.isUser ? { ...base, kind: "file", file, isComplete: true } : null;
   }
   const isForModel = field(part, "synthetic") === true || field(part, "ignored") === true;
   if ((type !== "text" && type !== "reasoning") || isForModel) return null;
@@ -131,6 +138,7 @@ export function permissionPart(
     isComplete: answer !== null,
     text: "",
     tool: null,
+    file: null,
     plan: null,
     request: permissionOf(ask, reply),
     hasFailed: reply === "reject",

@@ -23,6 +23,8 @@ export interface TurnChanges {
 /** Turns, and texts under way, that are remembered: events do not reach further back. */
 const TURNS_MAX = 50;
 const TEXTS_MAX = 1_000;
+/** The titles that the runtime gives to conversations before the model has written one. */
+const NO_TITLE = /^(?:New|Child) session - \d{4}-/;
 /** Messages whose parts came first. */
 const EARLY_MAX = 100;
 /** Open permission requests: far more than an agent and its subagents can have. */
@@ -46,6 +48,8 @@ export class RuntimeTurns {
   readonly #changedParts = new Map<string, RuntimePart>();
   /** Of the changed parts, texts that were continued, and have not changed in another way. */
   readonly #grown = new Set<string>();
+  /** What the agent's model calls the conversation; empty before it does. */
+  title = "";
 
   /** @param conversation its id in the runtime */
   constructor(conversation: string) {
@@ -56,8 +60,15 @@ export class RuntimeTurns {
    * @param messages those of the conversation, in order
    * @param isBusy whether a run is under way
    * @param asks what the agent waits for; null if that is not known
+   * @param info the conversation itself
    */
-  applySnapshot(messages: readonly unknown[], isBusy: boolean, asks: readonly Ask[] | null): void {
+  applySnapshot(
+    messages: readonly unknown[],
+    isBusy: boolean,
+    asks: readonly Ask[] | null,
+    info?: unknown,
+  ): void {
+    this.#info(info);
     for (const each of messages) {
       this.#message(field(each, "info"));
       const parts = field(each, "parts");
@@ -75,6 +86,7 @@ export class RuntimeTurns {
   applyEvent(event: unknown): void {
     const properties = field(event, "properties");
     const type = textField(event, "type");
+    if (type === "session.updated") this.#info(field(properties, "info"));
     if (type === "message.updated") this.#message(field(properties, "info"));
     if (type === "message.part.updated") this.#part(field(properties, "part"));
     if (type === "permission.asked" || type === "permission.replied")
@@ -110,6 +122,11 @@ export class RuntimeTurns {
     const open = this.#hasAsks ? [...this.#asks.keys()] : null;
     this.#hasAsks = false;
     return { turns: turns.map((turn) => turnOf(turn, this.#isCurrent(turn))), parts, open };
+  }
+
+  #info(info: unknown): void {
+    const title = textField(info, "title");
+    if (textField(info, "id") === this.#conversation && !NO_TITLE.test(title)) this.title = title;
   }
 
   #newest(): OpenTurn | undefined {

@@ -1,5 +1,7 @@
-import { CONVERSATION_ID, CONVERSATION_TITLE, modelOf, ownConversation } from "../contract/conversation.ts";
+import { type Attachment, base64Of, filePart } from "../contract/attachment.ts";
+import { CONVERSATION_ID, modelOf, ownConversation } from "../contract/conversation.ts";
 import { arrayOf, field, textField } from "../contract/json.ts";
+import { referencedNumbers } from "../contract/reference.ts";
 import type { AnswerBody, Session } from "../contract/session.ts";
 import type { Snapshot } from "./conversation-event.ts";
 import { type Ask, askOf, messageOf, partOf, statusOf } from "./runtime-event.ts";
@@ -20,7 +22,9 @@ export interface Runtime {
   unexpected(what: string): Error;
   snapshot(conversation: string): Promise<Snapshot>;
   /** @param messageId chosen by the client, so that a retry is not a second prompt */
-  prompt(conversation: string, messageId: string, text: string): Promise<void>;
+  prompt(conversation: string, messageId: string, text: string, files?: readonly Attachment[]): Promise<void>;
+  /** The change requests that a prompt mentions, as files for the agent. */
+  references(text: string): Promise<Attachment[]>;
   abort(conversation: string): Promise<void>;
   /** Whether the runtime reports the conversation as idle. */
   isIdle(conversation: string): Promise<boolean>;
@@ -69,7 +73,7 @@ export function runtimeOf(
       if (CONVERSATION_ID.test(named)) return named;
       const found = ownConversation(await get("/session", ROOTS));
       if (found) return found;
-      await post("/session", { title: CONVERSATION_TITLE });
+      await post("/session");
       // another client may have created one first
       const opened = ownConversation(await get("/session", ROOTS));
       if (opened) return opened;
@@ -96,20 +100,20 @@ export function runtimeOf(
         })),
       };
     },
-    async prompt(conversation, messageID, text) {
+    async prompt(conversation, messageID, text, files = []) {
       await post(`/session/${conversation}/prompt_async`, {
         messageID,
-        parts: [{ type: "text", text }],
+        parts: [{ type: "text", text }, ...files.map(filePart)],
         ...(session.agent_name !== null && { agent: session.agent_name }),
         ...modelOf(session.model),
       });
     },
+    references: (text) => readReferences(transport, session.project_id, text),
     async abort(conversation) {
       await post(`/session/${conversation}/abort`);
     },
-    async isIdle(conversation) {
-      return statusOf(field(await get("/session/status"), conversation)).type === "idle";
-    },
+    isIdle: async (conversation) =>
+      statusOf(field(await get("/session/status"), conversation)).type === "idle",
     asks,
     allow: (askId, reply) => respond(askId, reply),
     answer: (askId, answers) => respond(askId, answers),
@@ -138,6 +142,23 @@ export function isTransient(failure: unknown): boolean {
     ["not_running", "unexpected_response"].includes(code) ||
     code.endsWith("_unreachable")
   );
+}
+
+async function readReferences(transport: Transport, projectId: string, text: string): Promise<Attachment[]> {
+  const found = referencedNumbers(text).map((number) => readBrief(transport, projectId, number));
+  return (await Promise.all(found)).flat();
+}
+
+/** Empty for a number that is not that of a change request. */
+async function readBrief(transport: Transport, projectId: string, number: number): Promise<Attachment[]> {
+  const path = `/projects/${projectId}/change-requests/${number}/brief`;
+  const brief = await transport.get(path).catch((error: unknown) => {
+    if (codeOf(error) === "not_found") return null;
+    throw error;
+  });
+  const [name, text] = [textField(brief, "name"), textField(brief, "text")];
+  if (text === "") return [];
+  return [{ name, type: "text/plain", data: base64Of(new TextEncoder().encode(text)) }];
 }
 
 function readMessage(value: unknown): Snapshot["messages"] {

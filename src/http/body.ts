@@ -1,14 +1,20 @@
 import { SvcError } from "../contract/errors.ts";
 import { isObject } from "../contract/json.ts";
-import { BODY_MAX_BYTES } from "../contract/limits.ts";
+import { BODY_MAX_BYTES, PROMPT_BODY_MAX_BYTES } from "../contract/limits.ts";
+
+/** The most bytes of a body: prompts have attachments. @param target a path, which may have a query */
+export function bodyMaxOf(target: string): number {
+  const isPrompt = /^\/v1\/projects\/[^/?]+\/sessions\/[^/?]+\/prompt(?:\?|$)/.test(target);
+  return isPrompt ? PROMPT_BODY_MAX_BYTES : BODY_MAX_BYTES;
+}
 
 /**
  * Reads a request's JSON body, an object, whatever its content type says; no body is `undefined`. The framework does not
  * validate other values where the body is optional.
- * @throws payload_too_large past 1 MiB, however the length is declared; invalid_json; validation_failed.
+ * @throws payload_too_large past `bodyMaxOf`, however the length is declared; invalid_json; validation_failed.
  */
 export async function readJson(request: Request): Promise<unknown> {
-  const bytes = await readBounded(request, BODY_MAX_BYTES);
+  const bytes = await readBounded(request, bodyMaxOf(new URL(request.url).pathname));
   if (bytes.byteLength === 0) return undefined;
   let body: unknown;
   try {

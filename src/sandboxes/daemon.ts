@@ -29,7 +29,8 @@ const PROMPT_MS = 60_000;
 const RUNTIME_MS = 10_000;
 /** Limits, since sandboxes are not trusted. */
 const RESPONSE_MAX_BYTES = 64 * 1024;
-const RUNTIME_MAX_BYTES = 4 * 1024 * 1024;
+/** Several times a prompt with its attachments. */
+const RUNTIME_MAX_BYTES = 16 * 1024 * 1024;
 
 /** The daemon's health; null without a valid response. */
 export async function fetchHealth(daemon: Daemon): Promise<DaemonHealth | null> {
@@ -99,7 +100,7 @@ export async function sendPrompt(
 /**
  * Sends a request to the agent runtime, with the role `platform`.
  * @param path with its query
- * @returns the JSON of the answer; undefined without a 2xx answer of up to 4 MiB
+ * @returns the JSON of the answer; undefined without a 2xx answer of up to 16 MiB
  */
 export async function callRuntime(
   daemon: Daemon,

@@ -1,3 +1,4 @@
+import type { RuntimeName } from "../contract/runtimes.ts";
 import type { ProviderName, Wall } from "../contract/session.ts";
 
 /** A backend that runs sandboxes. All pass the same conformance suite. */
@@ -52,8 +53,8 @@ export interface SandboxSpec {
    */
   environment(apiUrl: string): Readonly<Record<string, string>>;
   limits: SandboxLimits;
-  /** Whether it needs the agent runtime: an app does not. */
-  hasRuntime: boolean;
+  /** The agent runtime that it needs; null: none, as an app. */
+  runtime: RuntimeName | null;
   /** How to build the image; null: the default image. Ignored by providers without images. */
   build: ImageBuild | null;
 }

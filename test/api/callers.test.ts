@@ -53,6 +53,8 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "PUT /v1/projects/:projectId/secrets/:name": { value: "v" },
   "PATCH /v1/projects/:projectId/sessions/:sessionId": { name: "Renamed" },
   "POST /v1/projects/:projectId/sessions/:sessionId/prompt": { text: "hello" },
+  "POST /v1/projects/:projectId/tries": { initial_prompt: "p", count: 2 },
+  "POST /v1/projects/:projectId/tries/:triesId/choose": { session_id: crypto.randomUUID() },
   "POST /v1/projects/:projectId/sessions/:sessionId/preview": { port: 3000 },
   "POST /v1/projects/:projectId/change-requests": { title: "t", head_ref: "no-such-branch" },
   "PATCH /v1/projects/:projectId/change-requests/:crId": { title: "Renamed" },

@@ -53,7 +53,8 @@ test("a mention starts a session as the member with the address, and the answer 
   const [session] = await sessions();
   expect(session).toMatchObject({
     author: { kind: "user", session_id: null },
-    name: expect.stringContaining("fix"),
+    name: null,
+    title: "fix the login & say where (https://a.example/x)",
   });
   const { prompts } = (await bench.call("GET", `/sessions/${session.session_id}/prompts`)).body;
   expect(prompts).toMatchObject([

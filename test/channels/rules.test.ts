@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
 import { askMessage, readAnswer, replyOf } from "../../src/features/channels/ask-message.ts";
-import { derivedId } from "../../src/features/channels/derived-id.ts";
 import {
   escapeLine,
   escapeText,
@@ -9,6 +8,7 @@ import {
   readText,
 } from "../../src/features/channels/slack/mrkdwn.ts";
 import { readClick, readMessage } from "../../src/features/channels/slack/payload.ts";
+import { derivedId } from "../../src/lib/derived-id.ts";
 import { fc } from "../helpers/property.ts";
 
 const BOT = "U0BOT1";

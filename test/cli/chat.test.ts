@@ -29,6 +29,29 @@ const events = (stdout: string) =>
 const posted = (verb: string) => runtime.requests.filter(({ path }) => path.endsWith(`/${verb}`));
 
 describe("--prompt", () => {
+  test("sends attached files, and an interactive chat does not take them", async () => {
+    const file = new URL("../helpers/attachments.ts", import.meta.url).pathname;
+    runtime.prompt("an older one", { type: "file", mime: "image/png", filename: "old.png", url: "data:," });
+    const { code, stdout } = await ask("Look", "--attach", file, "--json=type,files");
+    expect(code).toBe(0);
+    const { size } = Bun.file(file);
+    expect(stdout).not.toContain("old.png");
+    expect(events(stdout)).toContainEqual({
+      type: "attached",
+      files: [{ name: "attachments.ts", type: "text/plain", size }],
+    });
+    expect(posted("prompt_async")).toMatchObject([
+      {
+        body: { parts: [{ text: "Look" }, { type: "file", mime: "text/plain", filename: "attachments.ts" }] },
+      },
+    ]);
+    const refused = await chat([SESSION_ID, "--attach", file]);
+    expect(refused).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--attach requires --prompt."),
+    });
+  });
+
   test("prints the answer on stdout, and what the agent does on stderr", async () => {
     runtime.remember(["an older prompt", "an older answer"]);
     runtime.onPrompt(async (run) => {

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { COMMENT, headingOf, isChanged, SAMPLE, TASK } from "../../cli/commands/demo/sample.ts";
 import { readManifest } from "../../src/contract/manifest/manifest.ts";
+import { quote, quoteAll } from "../../src/features/change-requests/prompt-text.ts";
 
 /** The script that answers the agent of `svc demo`, as it is committed to the sample project. */
 const folder = mkdtempSync(join(tmpdir(), "svc-demo-script-"));
@@ -63,10 +64,11 @@ const EARLIER: Message[] = [
 /** A prompt as svc writes it for review comments. */
 function reviewed(...comments: string[]): string {
   const threads = comments.map((comment, at) => {
-    const comment_id = `00000000-0000-4000-8000-00000000000${at}`;
-    return JSON.stringify({ comment_id, file: "site/index.html", line: 12, by: "Ada", comment });
+    const id = `00000000-0000-4000-8000-00000000000${at}`;
+    const line = `Comment ${id} on "site/index.html", line 12 after the change:\n${quote('<p class="x">')}`;
+    return `${line}\n\nAda:\n${quote(comment)}\n\nAn agent of Ada:\n${quote('"a reply"')}`;
   });
-  return `Reviewers commented on change request #7 (titled "x").\n\n${threads.join("\n")}\n\nReply briefly to each thread: svc cr comment 7 --reply-to <comment_id> "…"`;
+  return `Reviewers commented on change request #7 (titled "x").\n\n${quoteAll(threads, "\n\n").quoted}\n\nReply briefly to each thread: svc cr comment 7 --reply-to <id> "…"`;
 }
 
 test("the sample project's manifest has no problem, and its app is the folder of the page", () => {

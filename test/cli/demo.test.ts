@@ -44,7 +44,7 @@ async function works(text: string, session: AsSession): Promise<Outcome> {
     return ANSWERED;
   }
   await session.push("<h1>Hello<", "<h1>Another<");
-  const { comment_id } = JSON.parse(text.split("\n").find((line) => line.startsWith("{")) ?? "");
+  const [, comment_id] = /^> Comment (\S+)/m.exec(text) ?? [];
   await session.call("POST", "/change-requests/1/comments", { body: "Done.", reply_to: comment_id });
   return ANSWERED;
 }
@@ -216,7 +216,9 @@ test("without the runtime, names the command that installs it; then it continues
   expect([code, error.code]).toEqual([1, "runtime_missing"]);
   expect(error.hint).toContain("svc-api runtime install");
   // svc-api by itself would install it into another data folder than that of `svc self-host`
-  expect((await demo(someone("selfhost"))).error.hint).toStartWith("Run: svc self-host start --runtime\n");
+  expect((await demo(someone("selfhost"))).error.hint).toStartWith(
+    "Run: svc self-host start --install-runtime\n",
+  );
   bench.provider.onStart = () => {
     throw new SandboxError("bubblewrap is missing", { permanent: true });
   };

@@ -48,7 +48,7 @@ describe("ls", () => {
     const terminal = onTerminal(["ls"]);
     await terminal.exited;
     const lines = plain(terminal.screen()).split("\n");
-    expect(lines[1]).toMatch(/^ID {8}NAME {8}STATUS {16}BASE {2}AGENT {2}ACTIVE$/);
+    expect(lines[1]).toMatch(/^ID {8}TITLE {7}STATUS {16}BASE {2}AGENT {2}ACTIVE$/);
     expect(lines[2]).toMatch(/^1a2b3c4d {2}Login page {2}running {15}main {2}build {2}.* ago$/);
     expect(lines[3]).toMatch(/^1a2b9999 {14}provisioning \(image\) {2}main {9}.* ago$/);
     expect(lines[4]).toContain("stopped (idle)");
@@ -156,7 +156,7 @@ describe("info", () => {
   test("shows the session and the next steps", async () => {
     const ran = await run(["info", SESSION_ID]);
     expect(ran.stdout).toContain(
-      `id\t${SESSION_ID}\nname\tLogin page\nstatus\trunning\nbranch\t${SESSION_ID}\n`,
+      `id\t${SESSION_ID}\nname\tLogin page\ntitle\tLogin page\nstatus\trunning\nbranch\t${SESSION_ID}\n`,
     );
     expect(ran.stdout).toContain(`sandbox url\thttp://localhost:8008/v1/p/${SESSION_ID}/8000\n`);
     expect(ran.stderr).toBe("Next: svc sessions chat 1a2b3c4d\n      svc sessions preview 1a2b3c4d\n");
@@ -392,5 +392,42 @@ describe("restart with saved work", () => {
 
   test("the flags exclude each other", async () => {
     expect((await run(["restart", SESSION_ID, "--restore", "--no-restore"])).code).toBe(2);
+  });
+});
+
+describe("tries", () => {
+  test("new --tries starts several sessions, and needs a prompt", async () => {
+    const made = await run(["new", "--tries", "3", "--prompt", "Make it faster", "--model", "p/m"]);
+    expect(made).toMatchObject({ code: 0, stdout: expect.stringContaining(SESSION_ID) });
+    expect(made.stderr).toContain("Next: svc sessions tries 1a2b3c4d\n");
+    const { body } = api.seen.find(({ method, path }) => method === "POST" && path.endsWith("/tries")) ?? {};
+    expect(body).toEqual({
+      ...{ initial_prompt: "Make it faster", count: 3, model: "p/m" },
+      tries_id: expect.any(String),
+    });
+    expect(await run(["new", "--tries", "2"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--tries requires --prompt."),
+    });
+  });
+
+  test("compares them, and chooses one only with a yes", async () => {
+    const shown = await run(["tries", SESSION_ID]);
+    expect(shown.stdout).toBe(`${SESSION_ID}\trunning\t+3 -1 in 2 files\tsuccess\t#3 open\t\n`);
+    const chosen = () => api.seen.filter(({ path }) => path.endsWith("/choose")).map(({ body }) => body);
+    expect(await run(["tries", SESSION_ID, "--choose", "1a2b"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("needs --yes"),
+    });
+    expect(await run(["tries", SESSION_ID, "--choose", "ffff", "--yes"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--choose: ffff names none of the tries."),
+    });
+    expect(chosen()).toEqual([]);
+    const done = await run(["tries", SESSION_ID, "--choose", "1a2b", "--yes"]);
+    expect(done).toMatchObject({ code: 0, stderr: expect.stringContaining("Next: svc cr show 3") });
+    expect(chosen()).toEqual([{ session_id: SESSION_ID }]);
+    api.on("GET /projects/:p/sessions/:n", () => session({ tries_id: null }));
+    expect((await run(["tries", SESSION_ID])).stderr).toContain("is the only try at its task");
   });
 });

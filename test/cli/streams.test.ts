@@ -65,6 +65,7 @@ const DATA_LINES: Record<string, string[]> = {
   "sessions logs": [SESSION_ID],
   "sessions prompt": [SESSION_ID, "Go on"],
   "sessions prompts": [SESSION_ID],
+  "sessions tries": [SESSION_ID],
   "sessions abort": [SESSION_ID],
   "sessions conversation": [SESSION_ID],
   "webhooks add": ["https://example.com/svc"],

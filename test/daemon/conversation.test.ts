@@ -58,5 +58,5 @@ test("the first prompt opens it", async () => {
   await using sandbox = await startSandbox({ env: PROMPT });
   await sandbox.untilHealth("it is told", ({ conversation }) => conversation === "ses_1");
   const listed = await (await sandbox.call("GET", "/session")).json();
-  expect(listed).toMatchObject([{ id: "ses_1", title: "svc" }]);
+  expect(listed).toMatchObject([{ id: "ses_1" }]);
 });

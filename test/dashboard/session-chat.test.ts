@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect } from "bun:test";
 import type { Page } from "playwright-core";
+import { PNG } from "../helpers/attachments.ts";
 import { barriers, CHROMIUM, DESKTOP, overflow, PHONE, untilCount } from "../helpers/browser.ts";
 import type { ScriptedRuntime } from "../helpers/conversation.ts";
 import { needs } from "../helpers/needs.ts";
@@ -321,6 +322,60 @@ test.each([
   for (const summary of await chat.locator("summary").all()) await summary.click();
   expect(await barriers(page)).toEqual([]);
   expect(await overflow(page)).toBe(0);
+  expect(faults()).toEqual([]);
+  await close();
+});
+
+test("files are pasted, dropped and chosen, shown with the prompt, and sent to the agent", async () => {
+  const { page, runtime, chat, faults, close } = await talk();
+  const give = (event: "paste" | "drop", name: string, base64: string) =>
+    field(page).evaluate(
+      (target, [type, fileName, data]) => {
+        const bytes = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
+        const transfer = new DataTransfer();
+        transfer.items.add(new File([bytes], fileName));
+        const options = { bubbles: true, cancelable: true };
+        target.dispatchEvent(
+          type === "paste"
+            ? new ClipboardEvent(type, { ...options, clipboardData: transfer })
+            : new DragEvent(type, { ...options, dataTransfer: transfer }),
+        );
+      },
+      [event, name, base64] as const,
+    );
+  const files = page.getByRole("list", { name: "Attached files" });
+  await give("paste", "shot.png", PNG.toString("base64"));
+  await files.getByText(`shot.png (image/png, ${PNG.length} bytes)`).waitFor();
+  await give("drop", "notes.txt", btoa("Notes"));
+  await files.getByText("notes.txt (text/plain, 5 bytes)").waitFor();
+  const program = { name: "a.png", mimeType: "image/png", buffer: Buffer.from("\x7fELF\0") };
+  await page.getByLabel("Files to attach").setInputFiles(program);
+  await page.getByText("a.png cannot be attached.").waitFor();
+  await page
+    .getByLabel("Files to attach")
+    .setInputFiles({ ...program, name: "b.md", buffer: Buffer.from("b") });
+  await files.getByText("b.md (text/plain, 1 byte)").waitFor();
+  await page.getByRole("button", { name: "Remove b.md" }).click();
+  expect(await barriers(page)).toEqual([]);
+  await say(page, "Look");
+  await chat.getByText("notes.txt (text/plain, 5 bytes)").waitFor();
+  expect(await files.count()).toBe(0);
+  const sent = runtime.requests.find(({ path }) => path.endsWith("/prompt_async"));
+  expect(sent?.body).toMatchObject({
+    parts: [
+      { type: "text", text: "Look" },
+      {
+        ...{ type: "file", mime: "image/png", filename: "shot.png" },
+        url: `data:image/png;base64,${PNG.toString("base64")}`,
+      },
+      {
+        type: "file",
+        mime: "text/plain",
+        filename: "notes.txt",
+        url: `data:text/plain;base64,${btoa("Notes")}`,
+      },
+    ],
+  });
   expect(faults()).toEqual([]);
   await close();
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect } from "bun:test";
-import { CHROMIUM } from "../helpers/browser.ts";
+import type { Session } from "../../src/contract/session.ts";
+import { barriers, CHROMIUM } from "../helpers/browser.ts";
 import { needs } from "../helpers/needs.ts";
 import { type SessionPages, startSessionPages } from "../helpers/session-pages.ts";
 import { until } from "../helpers/until.ts";
@@ -189,5 +190,32 @@ test("opens a preview in a new tab, with a link for this browser", async () => {
   const tab = await opened;
   await until("the tab is led there", () => tab.url().includes(`p5173-${session_id}`));
   expect(await tab.evaluate("window.opener")).toBeNull();
+  await close();
+});
+
+test("several tries start from one prompt, are compared, and one is chosen after a question", async () => {
+  const { page, faults, close } = await pages.open("/sessions/new");
+  await page.getByLabel("Prompt").fill("Make it faster");
+  await page.getByLabel("Tries").selectOption("2");
+  await page.getByRole("button", { name: "Start the session" }).click();
+  await page.getByRole("heading", { name: "Make it faster", level: 1 }).waitFor();
+  const triesId = page.url().split("/").at(-1) ?? "";
+  const read = () => pages.api.call("GET", `/v1/projects/${pages.projectId}/tries/${triesId}`);
+  const [first, second] = (await read()).body.tries.map(({ session }: { session: Session }) => session);
+  for (const { session_id } of [first, second]) await pages.becomes(session_id, "running");
+  pages.remote.commit(second.branch_name, { fast: "1\n2\n" });
+  await page.reload();
+  await page.getByText("+2 −0 in 1 file").waitFor();
+  expect(await barriers(page)).toEqual([]);
+  await page.getByRole("button", { name: `Choose session ${second.session_id.slice(0, 8)}` }).click();
+  await page.getByRole("dialog").getByText("1 other session").waitFor();
+  expect((await read()).body.tries[1].change_request).toBeNull();
+  await page.getByRole("dialog").getByRole("button", { name: "Choose it" }).click();
+  await page.getByRole("link", { name: /^#\d+$/ }).waitFor();
+  await pages.becomes(first.session_id, "stopped");
+  await page.getByRole("link", { name: `Session ${second.session_id.slice(0, 8)}` }).click();
+  await page.getByRole("link", { name: "Compare with the others" }).click();
+  await page.waitForURL(`**/tries/${triesId}`);
+  expect(faults()).toEqual([]);
   await close();
 });

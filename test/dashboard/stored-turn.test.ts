@@ -14,6 +14,7 @@ function part(number: number, fields: Partial<TurnPart>): TurnPart {
     tool: null,
     plan: null,
     request: null,
+    file: null,
     cut: false,
     at: "2026-01-01T00:00:00.000Z",
     ...fields,

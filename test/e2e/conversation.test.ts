@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect } from "bun:test";
 import type { Prompt } from "../../src/contract/prompt.ts";
 import type { Turn } from "../../src/contract/turn.ts";
 import { type AgentSession, startAgentSession } from "../helpers/agent-session.ts";
+import { attached, PNG } from "../helpers/attachments.ts";
 import { needs } from "../helpers/needs.ts";
 import { AGENT } from "../helpers/runtime.ts";
 import { until } from "../helpers/until.ts";
@@ -20,8 +21,8 @@ beforeAll(async () => {
 });
 afterAll(() => agent?.[Symbol.asyncDispose]());
 
-async function answered(text: string): Promise<Prompt> {
-  const { body } = await agent.api.call("POST", `${session}/prompt`, { body: { text } });
+async function answered(text: string, more: object = {}): Promise<Prompt> {
+  const { body } = await agent.api.call("POST", `${session}/prompt`, { body: { text, ...more } });
   let prompt: Prompt = body.prompt;
   await until(
     () => `the prompt has ended, and not ${prompt.state}`,
@@ -42,6 +43,7 @@ test("a prompt has the agent's answer, and the conversation each step of it", as
   const prompt = "!say I look.\n!run echo $API_KEY\n!write b.txt one\\ntwo\n!say All\n!say  done.";
   const { state, answer } = await answered(prompt);
   expect({ state, answer }).toEqual({ state: "answered", answer: "All done." });
+  expect((await agent.api.call("GET", session)).body).toMatchObject({ name: null, title: "A title" });
   const [turn] = await turns();
   expect(shown(turn)).toEqual([
     `prompt: ${prompt}`,
@@ -58,6 +60,21 @@ test("a prompt has the agent's answer, and the conversation each step of it", as
   expect(turn?.tokens?.output).toBeGreaterThan(0);
   expect(turn?.parts[2]?.tool?.output).toBe("[secret API_KEY]\n");
   expect(turn?.parts[3]?.tool?.files).toMatchObject([{ additions: 2, deletions: 0 }]);
+});
+
+test("the model is sent what was attached to a prompt, and the conversation names it", async () => {
+  const attachments = [attached("shot.png", PNG), attached("notes.txt", "What the notes say.\n")];
+  expect(await answered("!say I see.", { attachments })).toMatchObject({ state: "answered" });
+  const { body } = agent.model.requests.findLast((request) => Array.isArray(request.body.tools)) ?? {};
+  const sent = JSON.stringify(body?.messages);
+  expect(sent).toContain(`data:image/png;base64,${PNG.toString("base64")}`);
+  expect(sent).toContain("What the notes say.");
+  const last = (await turns()).at(-1);
+  expect(last?.parts.flatMap(({ file }) => file ?? [])).toEqual([
+    { name: "shot.png", type: "image/png", size: PNG.length },
+    { name: "notes.txt", type: "text/plain", size: 20 },
+  ]);
+  expect(shown(last)?.[0]).toBe("prompt: !say I see.");
 });
 
 test("an answer is stored word by word, also one to a person's chat", async () => {
@@ -89,5 +106,5 @@ test("a restart gives the agent its conversation back, and keeps it", async () =
   expect(sent).not.toContain("a-secret-of-the-project");
   const after = await turns();
   expect(after.slice(0, -1)).toEqual(before);
-  expect(after.map(({ state }) => state)).toEqual(["done", "done", "failed", "done"]);
+  expect(after.map(({ state }) => state)).toEqual(["done", "done", "done", "failed", "done"]);
 });

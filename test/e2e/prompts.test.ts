@@ -42,7 +42,7 @@ test("prompts are answered in order, in the session's one conversation", async (
   const [, , failed] = await become("answered", "answered", "failed", "answered");
   expect(failed?.error).toBe("It fails as it was told to.");
   const { conversation } = await agent.runtime("GET", "/svc/health");
-  expect(await agent.runtime("GET", "/session")).toMatchObject([{ id: conversation, title: "svc" }]);
+  expect(await agent.runtime("GET", "/session")).toMatchObject([{ id: conversation, title: "A title" }]);
   expect(agent.remote.git("show", `${agent.id}:said.txt`).trim()).toBe("1\n2\n4");
 });
 

@@ -201,7 +201,7 @@ function projectOf(labels: string): string {
   return project;
 }
 
-/** As `--runtime` would, without a registry. */
+/** As `--install-runtime` would, without a registry. */
 function installRuntime(project: string): void {
   const source = dirname(dirname(RUNTIME ?? ""));
   const target = runtimeFolder("/data");

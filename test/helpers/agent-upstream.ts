@@ -7,13 +7,20 @@ export interface AgentUpstream extends Disposable {
   paths: string[];
   /** The `Authorization` or `x-api-key` of the requests. */
   credentials: Set<string>;
+  /** The bodies of the requests for models. */
+  bodies: unknown[];
 }
 
 const USAGE = { input: 1_000, output: 20 };
 
 /** @param command of the shell */
 export function startAgentUpstream(command: string): AgentUpstream {
-  const seen = { counted: { input: 0, output: 0 }, paths: [] as string[], credentials: new Set<string>() };
+  const seen = {
+    counted: { input: 0, output: 0 },
+    paths: [] as string[],
+    credentials: new Set<string>(),
+    bodies: [] as unknown[],
+  };
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
@@ -25,6 +32,7 @@ export function startAgentUpstream(command: string): AgentUpstream {
       const format = FORMATS.find(({ ends }) => pathname.endsWith(ends));
       if (!format) return Response.json({ input_tokens: 1 });
       const body: unknown = await request.json();
+      seen.bodies.push(body);
       seen.counted.input += USAGE.input;
       seen.counted.output += USAGE.output;
       const events = format.events(turnOf(format, body, command));

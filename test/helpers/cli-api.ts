@@ -230,7 +230,7 @@ function generalize(path: string): string {
   return path
     .replace(/^\/projects\/[^/]+/, "/projects/:p")
     .replace(
-      /^(\/projects\/:p\/(?:change-requests|secrets|sessions|triggers|webhooks|channels|connectors|connector-asks|model-upstreams|commits|statuses))\/[^/]+/,
+      /^(\/projects\/:p\/(?:change-requests|secrets|sessions|triggers|webhooks|channels|connectors|connector-asks|model-upstreams|commits|statuses|tries))\/[^/]+/,
       "$1/:n",
     )
     .replace(/\/comments\/[^/]+/, "/comments/:c")

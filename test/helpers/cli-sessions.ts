@@ -1,6 +1,7 @@
 import type { Prompt } from "../../src/contract/prompt.ts";
 import type { SavedWork } from "../../src/contract/saved-work.ts";
 import type { LogLine, Session, SessionEvent } from "../../src/contract/session.ts";
+import type { OneTry, Tries } from "../../src/contract/tries.ts";
 import type { Turn as StoredTurn } from "../../src/contract/turn.ts";
 import { ADA } from "./authors.ts";
 
@@ -9,16 +10,19 @@ const PROJECT_ID = "11111111-1111-4111-8111-111111111111";
 const TIME = "2026-11-20T10:00:00.000Z";
 
 export function session(change: Partial<Session> = {}): Session {
-  const session_id = change.session_id ?? SESSION_ID;
+  const { session_id = SESSION_ID, name = "Login page" } = change;
   return {
     session_id,
     project_id: PROJECT_ID,
     account_id: "22222222-2222-4222-8222-222222222222",
     branch_name: session_id,
     base_ref: "main",
-    name: "Login page",
+    name,
+    title: name,
+    tries_id: TRIES_ID,
     agent_name: "build",
     model: null,
+    runtime: null,
     status: "running",
     step: null,
     error: null,
@@ -107,6 +111,7 @@ export const prompt = ({ body }: { body: unknown }): Prompt => ({
   error: null,
   text: Object(body).text ?? "Go on",
   answer: null,
+  attachments: [],
   created_by: ADA.user_id,
   author: ADA,
   created_at: TIME,
@@ -130,8 +135,22 @@ const turn: StoredTurn = {
   parts: [],
 };
 
+const TRIES_ID = "5e6f7a8b-0000-4000-8000-000000000000";
+
+/** A try at a task that has pushed something. */
+const oneTry = (change: Partial<Session> = {}): OneTry => ({
+  session: session({ tries_id: TRIES_ID, ...change }),
+  change: { head_sha: "a".repeat(40), files_changed: 2, additions: 3, deletions: 1 },
+  checks: { state: "success", total: 1, passed: 1, failed: 0, pending: 0, required: [] },
+  change_request: { number: 3, status: "open" },
+});
+const TRIES: Tries = { tries_id: TRIES_ID, tries: [oneTry()] };
+
 /** The fake API's default responses about sessions. */
 export const SESSION_ROUTES = {
+  "POST /projects/:p/tries": () => Response.json(TRIES, { status: 201 }),
+  "GET /projects/:p/tries/:n": () => TRIES,
+  "POST /projects/:p/tries/:n/choose": () => TRIES,
   "GET /projects/:p/sessions": () => ({ sessions: [session()] }),
   "POST /projects/:p/sessions": ({ body }: { body: unknown }) => {
     const { session_id, name, base_ref } = Object(body);

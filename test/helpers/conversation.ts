@@ -1,3 +1,4 @@
+import { arrayOf } from "../../src/contract/json.ts";
 import type { FakeApi, Seen } from "./cli-api.ts";
 import { SESSION_ID } from "./cli-sessions.ts";
 
@@ -83,8 +84,8 @@ export class ScriptedRuntime {
   }
 
   /** Another user sends a prompt. */
-  prompt(text: string): void {
-    this.#prompt({ messageID: `msg_${++this.#count}`, parts: [{ text }] });
+  prompt(text: string, ...files: object[]): void {
+    this.#prompt({ messageID: `msg_${++this.#count}`, parts: [{ text }, ...files] });
   }
 
   /** Number of requests that wait for a reply. */
@@ -175,6 +176,11 @@ export class ScriptedRuntime {
       const part = this.#textPart(message, text, true);
       message.parts.push(part);
       this.emit("message.part.updated", { part });
+      for (const file of arrayOf(parts).slice(1)) {
+        const attached = { ...this.#textPart(message, "", true), ...Object(file) };
+        message.parts.push(attached);
+        this.emit("message.part.updated", { part: attached });
+      }
       void this.#script(this.#run(messageID), text);
     }
     return new Response(null, { status: 204 });

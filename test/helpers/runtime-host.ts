@@ -18,6 +18,7 @@ export const CONVERSATION = "ses_1";
 export class RuntimeHost {
   messages: Message[] = [];
   isBusy = false;
+  title = "New session - 2026-11-20T10:00:00.000Z";
   /** Requests for messages, by their limits. */
   readonly reads: number[] = [];
   /** Paths of the answers to what it asked. */
@@ -63,6 +64,16 @@ export class RuntimeHost {
     this.emit("session.status", { status: { type: isBusy ? "busy" : "idle" } });
   }
 
+  /** The model calls the conversation something. */
+  rename(title: string): void {
+    this.title = title;
+    this.emit("session.updated", { info: this.#info });
+  }
+
+  get #info(): Json {
+    return { id: CONVERSATION, title: this.title, time: { created: 1_000 } };
+  }
+
   /** Sends an event that is not kept. */
   emit(type: string, properties: Json): void {
     const event = JSON.stringify({ type, properties: { sessionID: CONVERSATION, ...properties } });
@@ -86,7 +97,8 @@ export class RuntimeHost {
       return new Response(this.#stream(), { headers: { "Content-Type": "text/event-stream" } });
     if (pathname === "/session/status")
       return Response.json(this.isBusy ? { [CONVERSATION]: { type: "busy" } } : {});
-    if (pathname === "/session") return Response.json([{ id: CONVERSATION, time: { created: 1_000 } }]);
+    if (pathname === "/session") return Response.json([this.#info]);
+    if (pathname === `/session/${CONVERSATION}`) return Response.json(this.#info);
     if (request.method === "POST") return request.json().then((body) => this.#reply(pathname, body));
     if (pathname === "/permission" || pathname === "/question")
       return Response.json(this.#asks.filter(({ kind }) => pathname === `/${kind}`));

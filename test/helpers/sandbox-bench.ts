@@ -109,7 +109,7 @@ export function specOf(
       SVC_TOKEN: "svc_sb_of_the_tests",
       ...secrets,
     }),
-    hasRuntime: true,
+    runtime: "opencode",
     limits: { cpus: 1, memoryBytes: 1024 ** 3, diskBytes: 1024 ** 3, processes: 256 },
     build: null,
     ...changes,

@@ -249,7 +249,7 @@ describe("local sandboxes", () => {
     async (isolation) => {
       const { provider } = make({ isolation, runtime: "/nowhere" });
       expect(startSandbox(provider, specOf())).rejects.toThrow("SVC_RUNTIME_BIN");
-      const spec = specOf({}, { hasRuntime: false });
+      const spec = specOf({}, { runtime: null });
       expect(await health(await startSandbox(provider, spec))).toBe(200);
       await provider.stop(spec.sessionId, 0);
     },

@@ -85,6 +85,8 @@ test("installs the program and its plugins' packages in the data folder, once, a
   const folder = await install(wanted, (done, total) => seen.push(done / total));
   expect(folder).toBe(runtimeFolder(dataDir));
   expect(seen.at(-1)).toBe(1);
+  // the agent's user enters it
+  expect(statSync(folder).mode & 0o777).toBe(0o755);
   expect(seen).toEqual([...seen].sort((a, b) => a - b));
   expect(statSync(join(folder, "bin/opencode")).mode & 0o777).toBe(0o755);
   expect(readdirSync(join(folder, "plugins/node_modules/@opencode-ai/plugin/dist"))).toEqual(["tool.js"]);

@@ -34,8 +34,8 @@ const part = (
   text: string,
   more: Partial<RuntimePart> = {},
 ): RuntimePart => ({
-  ...{ partId, turnId, kind: "text", isComplete: true, text, tool: null, plan: null, request: null },
-  ...{ hasFailed: false, at: 1 },
+  ...{ partId, turnId, kind: "text", isComplete: true, text, tool: null, file: null, plan: null },
+  ...{ request: null, hasFailed: false, at: 1 },
   ...more,
 });
 const db = () => row.database.db;

@@ -1,4 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ATTACHMENTS_MAX_BYTES } from "../../src/contract/limits.ts";
+import { PNG } from "../helpers/attachments.ts";
 import { svc } from "../helpers/cli-run.ts";
 import { type SessionBench, startSessions } from "../helpers/sessions.ts";
 import { until } from "../helpers/until.ts";
@@ -109,4 +114,36 @@ test.each<[string[], string]>([
   const ran = await run(args);
   expect([ran.code, ran.stdout]).toEqual([2, ""]);
   expect(ran.stderr).toContain(words);
+});
+
+test("--attach sends files with the prompt, and refuses others before anything is sent", async () => {
+  const id = await running();
+  const folder = mkdtempSync(join(tmpdir(), "svc-attach-"));
+  try {
+    const path = (name: string) => join(folder, name);
+    writeFileSync(path("shot.jpg"), PNG);
+    writeFileSync(path("notes.txt"), "Notes\n");
+    writeFileSync(path("program"), "\x7fELF\0");
+    writeFileSync(path("large.txt"), "a".repeat(ATTACHMENTS_MAX_BYTES));
+    const attach = (...names: string[]) => names.flatMap((name) => ["--attach", path(name)]);
+    const sent = await run(["prompt", id, "Look", "--wait", ...attach("shot.jpg", "notes.txt"), "--json"]);
+    expect(JSON.parse(sent.stdout).attachments).toEqual([
+      { name: "shot.jpg", type: "image/png", size: PNG.length },
+      { name: "notes.txt", type: "text/plain", size: 6 },
+    ]);
+    for (const [names, words] of [
+      [["program"], "--attach: program cannot be attached."],
+      [["absent.png"], "absent.png cannot be read"],
+      [["large.txt", "notes.txt"], "--attach: the files have more than 3145728 bytes together."],
+      [Array(6).fill("notes.txt"), "at most 5 files"],
+    ] as const) {
+      const refused = await run(["prompt", id, "Look", ...attach(...names)]);
+      expect(refused).toMatchObject({ code: expect.any(Number), stdout: "" });
+      expect(refused.code).not.toBe(0);
+      expect(refused.stderr).toContain(words);
+    }
+    expect(bench.provider.sandboxes.get(id)?.prompts).toHaveLength(1);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

@@ -96,6 +96,24 @@ describe("a session", () => {
     expect(credential.status).toBe(200);
   });
 
+  test("has the agent that was chosen, and refuses what that agent does not have", async () => {
+    const { session_id: id, runtime } = await bench.create({ runtime: "codex" });
+    expect(runtime).toBe("codex");
+    await bench.becomes(id, "running");
+    expect(bench.provider.sandboxes.get(id)?.environment["SVC_RUNTIME_NAME"]).toBe("codex");
+    const { session_id: usual } = await bench.create({});
+    await bench.becomes(usual, "running");
+    const path = `/v1/projects/${bench.projectId}/sessions`;
+    expect((await bench.api.call("GET", `${path}/${usual}`)).body.runtime).toBe("opencode");
+    const agent = await bench.api.call("POST", path, { body: { runtime: "codex", agent_name: "build" } });
+    expect([agent.status, agent.body]).toMatchObject([
+      400,
+      { code: "validation_failed", details: [{ path: "agent_name" }] },
+    ]);
+    const unknown = await bench.api.call("POST", path, { body: { runtime: "gemini" } });
+    expect([unknown.status, unknown.body.code]).toEqual([400, "validation_failed"]);
+  });
+
   test("that was stopped has no sandbox, its keys are revoked, and it restarts with new ones", async () => {
     const { session_id: id } = await bench.create({ initial_prompt: "once" });
     await bench.becomes(id, "running");

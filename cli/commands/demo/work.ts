@@ -78,7 +78,7 @@ function withDemoHint({ context: { system }, api }: Demo, error: unknown): unkno
     const hint = `${extra.hint ?? ""}\n      To continue the demo: svc demo`.trim();
     return new CliError(error, message, { ...extra, hint });
   }
-  const own = isOwnServer(api.target) ? "Run: svc self-host start --runtime" : null;
+  const own = isOwnServer(api.target) ? "Run: svc self-host start --install-runtime" : null;
   const beside = join(dirname(system.self[0] ?? ""), "svc-api");
   const program = existsSync(beside) ? shellWord(beside) : "svc-api";
   return new CliError("runtime_missing", message, {

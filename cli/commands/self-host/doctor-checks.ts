@@ -186,7 +186,7 @@ async function checkRuntime({ system, stack, state, services }: Machine): Promis
   if (code === 0) return ok(out.split("\n")[0] ?? "installed");
   return warning(
     "The agent runtime is not installed: sessions cannot start.",
-    "Run: svc self-host start --runtime",
+    "Run: svc self-host start --install-runtime",
   );
 }
 

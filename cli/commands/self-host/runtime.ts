@@ -29,7 +29,7 @@ export async function prepareRuntime(
   const { code } = await runApi(system, stack, state, ["runtime", "install"], options);
   if (code !== 0)
     await out.warn(
-      "The agent runtime could not be installed. Try again later: svc self-host start --runtime",
+      "The agent runtime could not be installed. Try again later: svc self-host start --install-runtime",
     );
   return code === 0;
 }

@@ -42,7 +42,7 @@ export const start: Handler<typeof table.start> = async (context, { flags }) => 
         if (before !== null) await writeEnv(stack, before);
         throw error;
       });
-  const runtimeInstalled = await prepareRuntime(context, stack, started, env, flags.runtime);
+  const runtimeInstalled = await prepareRuntime(context, stack, started, env, flags["install-runtime"]);
   const registered = await register(context, stack, started, env, flags.email);
   const url = env.get("SVC_PUBLIC_URL") || localUrl(env);
   const settingsChanged = started.settings !== hashOf(env);
@@ -69,7 +69,9 @@ export const start: Handler<typeof table.start> = async (context, { flags }) => 
     );
   }
   if (!runtimeInstalled) {
-    await out.note("Sessions need the agent runtime, which is not installed: svc self-host start --runtime");
+    await out.note(
+      "Sessions need the agent runtime, which is not installed: svc self-host start --install-runtime",
+    );
   }
   await out.note("Next: svc projects new --repo <url> --link, in a clone of your repository");
 };

@@ -1,5 +1,6 @@
 import type { CreateSessionBody, Session } from "../../../src/contract/session.ts";
 import { type Api, path } from "../../api.ts";
+import { readAttachments } from "../../attachments.ts";
 import type { Context } from "../../context.ts";
 import { CliError, usage } from "../../failure.ts";
 import { readText } from "../../input.ts";
@@ -21,6 +22,8 @@ export const chat: Handler<typeof table.chat> = async (context, { args, flags })
   if (flags.new && args.id !== undefined)
     throw usage("--new starts a session and cannot be used with an id.");
   const text = await readPrompt(context, flags.prompt);
+  if (text === undefined && flags.attach.length > 0) throw usage("--attach requires --prompt.");
+  const files = await readAttachments(context, flags.attach);
   if (text === undefined && !(context.canAsk() && context.system.stdout.isTTY)) {
     throw usage(
       "Interactive chat needs a terminal; use --prompt.",
@@ -34,7 +37,7 @@ export const chat: Handler<typeof table.chat> = async (context, { args, flags })
   const runtime = runtimeOf(transportOf(found.api), session, () => checkAlive(found.api, session));
   if (text !== undefined) {
     const { oneShot } = await import("../../chat/one-shot.ts");
-    return oneShot(context, runtime, text);
+    return oneShot(context, runtime, text, files);
   }
   const { repl } = await import("../../chat/repl.ts");
   return repl(context, runtime);
@@ -90,7 +93,7 @@ async function running(context: Context, own: string | undefined): Promise<Found
 }
 
 async function choose(context: Context, sessions: readonly Session[]): Promise<string> {
-  const words = (session: Session) => oneLine(`${session.session_id}  ${session.name ?? ""}`).trimEnd();
+  const words = (session: Session) => oneLine(`${session.session_id}  ${session.title ?? ""}`).trimEnd();
   if (!context.canAsk()) {
     throw usage(
       `${sessions.length} sessions are running. Name one by its id.`,
@@ -102,7 +105,7 @@ async function choose(context: Context, sessions: readonly Session[]): Promise<s
     "Chat with which session?",
     sessions.map((session) => ({
       value: session.session_id,
-      label: `${shortId(session)} ${session.name ?? ""}`.trimEnd(),
+      label: `${shortId(session)} ${session.title ?? ""}`.trimEnd(),
       hint: session.base_ref,
     })),
   );

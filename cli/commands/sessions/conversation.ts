@@ -1,3 +1,4 @@
+import { attachedText } from "../../../src/contract/attachment.ts";
 import type { ConversationPage, Turn, TurnPart, TurnRequest } from "../../../src/contract/turn.ts";
 import { joinTurns } from "../../../src/conversation/join-turns.ts";
 import { askedOf, planLines } from "../../../src/conversation/shown-part.ts";
@@ -51,7 +52,10 @@ function markdownOf(turn: Turn, hasDetails: boolean): string {
   return [head, ...parts, ...endOf(turn)].join("\n");
 }
 
-function partOf({ kind, state, text, tool, plan, request, cut }: TurnPart, hasDetails: boolean): string {
+function partOf(
+  { kind, state, text, tool, plan, request, file, cut }: TurnPart,
+  hasDetails: boolean,
+): string {
   if (plan) return plan.length === 0 ? "" : `${lines(planLines(plan).join("\n"))}\n`;
   if (request) return requestOf(request, state);
   const rest = cut ? "\n\n(Only the beginning is kept.)" : "";
@@ -60,6 +64,7 @@ function partOf({ kind, state, text, tool, plan, request, cut }: TurnPart, hasDe
   if (kind === "prompt" && text.startsWith(DAEMON_MARK))
     return `*${clean.slice(DAEMON_MARK.length).trim()}*\n`;
   if (kind === "prompt") return quoted(clean);
+  if (file) return `> Attached: ${oneLine(attachedText(file))}\n`;
   if (kind === "reasoning") return hasDetails ? `*Thought:* ${clean}` : "";
   if (!tool) return text.trim() === "" ? "" : clean;
   const error = tool.error === null ? "" : `: ${oneLine(tool.error)}`;

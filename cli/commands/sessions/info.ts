@@ -42,7 +42,7 @@ function savedText({ saved }: Session, time: (value: string) => string): string 
 
 function page(session: Session, problem: string | null, log: readonly LogLine[], view: View): string {
   const { tty, paint } = view;
-  const title = oneLine(session.name ?? `Session ${shortId(session)}`);
+  const title = oneLine(session.title ?? `Session ${shortId(session)}`);
   const status = statusPaint(paint, session.status)(oneLine(statusText(session)));
   const time = (value: string) => (tty ? ago(value, view.now) : value);
   const head = tty ? `${paint.bold(title)}\n${status}\n\n` : "";
@@ -53,6 +53,7 @@ function page(session: Session, problem: string | null, log: readonly LogLine[],
         ? []
         : ([
             ["name", session.name],
+            ["title", session.title],
             ["status", session.status],
             ["step", session.step],
             ["stop reason", session.stop_reason],
@@ -63,6 +64,7 @@ function page(session: Session, problem: string | null, log: readonly LogLine[],
       ["base", session.base_ref],
       ["agent", session.agent_name],
       ["model", session.model],
+      ["runtime", session.runtime],
       ["provider", session.sandbox_provider],
       ["sandbox", session.sandbox_status],
       ["sandbox url", session.sandbox_url],

@@ -1,11 +1,12 @@
 import type { CreateSessionBody, Session } from "../../../src/contract/session.ts";
+import type { CreateTriesBody, Tries } from "../../../src/contract/tries.ts";
 import { type Api, path } from "../../api.ts";
 import type { Context } from "../../context.ts";
 import { CliError, usage } from "../../failure.ts";
 import { readText } from "../../input.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/sessions.ts";
-import { outcome, shortId } from "./show-session.ts";
+import { listOf, outcome, shortId } from "./show-session.ts";
 import { shouldWait } from "./wait-flags.ts";
 import { watch } from "./watch.ts";
 
@@ -22,7 +23,10 @@ export const create: Handler<typeof table.create> = async (context, { flags }) =
   if (prompt !== undefined) body.initial_prompt = prompt;
   if (flags.name !== undefined) body.name = flags.name;
   if (flags.model !== undefined) body.model = flags.model;
+  if (flags.runtime !== undefined) body.runtime = flags.runtime;
   if (flags.provider !== undefined) body.provider = flags.provider;
+  if (flags.tries !== undefined)
+    return startTries(context, path`/projects/${project}/tries`, flags.tries, body);
   const started = await start(api, collection, body);
   const found = { api, id: started.session_id, path: `${collection}${path`/${started.session_id}`}` };
   const id = shortId(started);
@@ -35,6 +39,25 @@ export const create: Handler<typeof table.create> = async (context, { flags }) =
   await out.result(session, (view) => outcome(session, "running", view));
   await out.note(`Next: svc sessions chat ${id}\n      svc sessions preview ${id}`);
 };
+
+/** Starts several sessions at one task, and does not wait for them. */
+async function startTries(
+  context: Context,
+  collection: string,
+  count: number,
+  { session_id: tries_id, initial_prompt, ...fields }: CreateSessionBody,
+): Promise<void> {
+  if (initial_prompt === undefined) throw usage("--tries requires --prompt.");
+  const body: CreateTriesBody = { ...fields, initial_prompt, count, ...(tries_id && { tries_id }) };
+  const api = await context.api();
+  const made = await api.call<Tries>({ path: collection, body, slow: true }).catch((error: unknown) => {
+    throw withLimitHint(error);
+  });
+  const sessions = made.tries.map(({ session }) => session);
+  await context.out.result(sessions, (view) => listOf(sessions, view));
+  const [first] = sessions;
+  if (first) await context.out.note(`Next: svc sessions tries ${shortId(first)}`);
+}
 
 /** @throws CliError `usage` for an empty prompt. */
 async function readPrompt(context: Context, prompt: string | undefined): Promise<string | undefined> {

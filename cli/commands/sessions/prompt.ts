@@ -3,6 +3,7 @@ import type { Session, WaitingFor } from "../../../src/contract/session.ts";
 import { follow } from "../../../src/conversation/follow.ts";
 import { isTransient } from "../../../src/conversation/transport.ts";
 import { path } from "../../api.ts";
+import { readAttachments } from "../../attachments.ts";
 import type { Context } from "../../context.ts";
 import { CliError, type LocalCode, usage } from "../../failure.ts";
 import { readText } from "../../input.ts";
@@ -26,8 +27,11 @@ const ATTEMPTS = 3;
 export const prompt: Handler<typeof table.prompt> = async (context, { args, flags }) => {
   const text = args.text === "-" ? await readText(context, "-", "<text>") : args.text;
   if (text.trim() === "") throw usage("The prompt is empty.");
+  const files = await readAttachments(context, flags.attach);
   const found = await findSession(context, args.id);
-  const taken = await send(found, { prompt_id: crypto.randomUUID(), text });
+  const body: CreatePromptBody = { prompt_id: crypto.randomUUID(), text };
+  if (files.length > 0) body.attachments = files.map(({ name, data }) => ({ name, data }));
+  const taken = await send(found, body);
   const id = shortId(taken);
   if (!flags.wait) {
     await context.out.result(taken, (view) => promptLine(taken, view));

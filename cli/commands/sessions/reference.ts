@@ -75,7 +75,7 @@ async function resolve(api: Api, collection: string, reference: string): Promise
     `${found.length} session ids begin with ${prefix}: give more digits.`,
     found
       .slice(0, 5)
-      .map((session) => oneLine(`${session.session_id}  ${session.name ?? ""}`).trimEnd())
+      .map((session) => oneLine(`${session.session_id}  ${session.title ?? ""}`).trimEnd())
       .join("\n      "),
   );
 }
@@ -92,7 +92,7 @@ async function pick(api: Api, collection: string): Promise<string> {
     "Which session?",
     found.map((session) => ({
       value: session.session_id,
-      label: `${shortId(session)} ${session.name ?? ""}`.trimEnd(),
+      label: `${shortId(session)} ${session.title ?? ""}`.trimEnd(),
       hint: statusText(session),
     })),
   );

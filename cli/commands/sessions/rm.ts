@@ -13,7 +13,7 @@ export const rm: Handler<typeof table.rm> = async (context, { args, flags }) => 
   const { api, path } = await findSession(context, args.id);
   const session = await api.call<Session>({ path });
   const { session_id, branch_name } = session;
-  const words = `${shortId(session)}${session.name === null ? "" : ` ${oneLine(session.name)}`}`;
+  const words = `${shortId(session)}${session.title === null ? "" : ` ${oneLine(session.title)}`}`;
   if (!flags.yes) {
     const { confirm } = await import("../../prompt.ts");
     const question = `Delete the session ${words}, which is ${statusText(session)}? Its branch stays.`;

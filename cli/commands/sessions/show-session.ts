@@ -14,7 +14,7 @@ const STATUS: Column<Session> = {
   shown: statusText,
   paint: (session, view) => statusPaint(view.paint, session.status),
 };
-const NAME: Column<Session> = { title: "NAME", value: (session) => session.name ?? "", flexible: true };
+const TITLE: Column<Session> = { title: "TITLE", value: (session) => session.title ?? "", flexible: true };
 const BASE: Column<Session> = { title: "BASE", value: (session) => session.base_ref, flexible: true };
 const AGENT: Column<Session> = { title: "AGENT", value: (session) => session.agent_name ?? "" };
 const ACTIVE: Column<Session> = {
@@ -26,7 +26,7 @@ const ACTIVE: Column<Session> = {
 
 const FOR_PEOPLE: readonly Column<Session>[] = [
   { title: "ID", value: shortId, paint: (_, view) => view.paint.cyan },
-  NAME,
+  TITLE,
   STATUS,
   BASE,
   AGENT,
@@ -35,7 +35,7 @@ const FOR_PEOPLE: readonly Column<Session>[] = [
 
 const FOR_SCRIPTS: readonly Column<Session>[] = [
   { title: "ID", value: (session) => session.session_id },
-  NAME,
+  TITLE,
   STATUS,
   { title: "STEP", value: (session) => session.step ?? "" },
   { title: "BRANCH", value: (session) => session.branch_name },
@@ -90,8 +90,8 @@ export function statusPaint(paint: Paint, status: string): (text: string) => str
 /** One line on the result of an action on a session; scripts get its full id. */
 export function outcome(session: Session, sentence: string, { tty, paint }: View): string {
   const id = tty ? shortId(session) : oneLine(session.session_id);
-  const name = session.name === null ? "" : ` ${oneLine(session.name)}`;
-  return `${statusPaint(paint, session.status)(id)}${name}: ${sentence}\n`;
+  const title = session.title === null ? "" : ` ${oneLine(session.title)}`;
+  return `${statusPaint(paint, session.status)(id)}${title}: ${sentence}\n`;
 }
 
 const SOURCE_PAINT: Readonly<Record<string, keyof Paint>> = {

@@ -70,7 +70,7 @@ function useAction<T>(
 }
 
 function Rename({ session, onClose }: Own) {
-  const [name, setName] = useState(session.name ?? "");
+  const [name, setName] = useState(session.title ?? "");
   const rename = useAction(
     session,
     (own) => call<Session>("PATCH", own, { body: { name: name.trim() } }),

@@ -1,12 +1,15 @@
 import type { ReactNode } from "react";
+import { Link } from "wouter";
 import type { Session } from "../../../src/contract/session.ts";
+import { path } from "../../api/path.ts";
 import { Ago } from "../../parts/ago.tsx";
 import { AuthorName } from "../../parts/author-name.tsx";
 import { Badge } from "../../parts/badge.tsx";
 import { spent } from "../../parts/cost.ts";
-import { Visible } from "../../parts/visible.tsx";
+import { Visible, visibleText } from "../../parts/visible.tsx";
 import { ChangeRequests } from "./change-requests.tsx";
 import { Preview } from "./preview.tsx";
+import { branchOf } from "./words.ts";
 
 /** Details of a session. */
 export function Details({ session, slug }: { session: Session; slug: string }) {
@@ -15,16 +18,22 @@ export function Details({ session, slug }: { session: Session; slug: string }) {
     <div className="flex flex-col gap-6">
       <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1.5 text-sm">
         <Row name="Branch">
-          <code className="font-mono text-xs">
-            <Visible>{session.branch_name}</Visible>
+          <code className="font-mono text-xs" title={visibleText(session.branch_name)}>
+            <Visible>{branchOf(session)}</Visible>
           </code>
         </Row>
         <Row name="From">
           <Visible>{session.base_ref}</Visible>
         </Row>
+        {session.tries_id !== null && (
+          <Row name="Tries">
+            <Link href={path`/projects/${slug}/tries/${session.tries_id}`}>Compare with the others</Link>
+          </Row>
+        )}
         <Row name="Agent">
           <Visible>{session.agent_name ?? "the project's own"}</Visible>
         </Row>
+        <Row name="Runtime">{session.runtime ?? "the project's own"}</Row>
         <Row name="Model">
           <Visible>{session.model ?? "the agent's own"}</Visible>
         </Row>

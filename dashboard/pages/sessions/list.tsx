@@ -16,7 +16,7 @@ import { Failure } from "../../parts/notice.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import { StatusBadge } from "./status-badge.tsx";
-import { shortId, titleOf } from "./words.ts";
+import { branchOf, titleOf } from "./words.ts";
 
 const FILTERS = [
   ["", "All"],
@@ -131,7 +131,3 @@ function Row({ session, slug, who }: { session: Session; slug: string; who: stri
     </li>
   );
 }
-
-/** Branches that svc named contain the session id, which is abbreviated. */
-const branchOf = ({ branch_name, session_id }: Session): string =>
-  branch_name === session_id ? shortId(session_id) : branch_name;

@@ -1,9 +1,11 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { type KeyboardEvent, useState } from "react";
 import { useLocation } from "wouter";
-import { NAME_MAX, PROMPT_MAX_BYTES } from "../../../src/contract/limits.ts";
+import { NAME_MAX, PROMPT_MAX_BYTES, TRIES_MAX } from "../../../src/contract/limits.ts";
 import type { Branch } from "../../../src/contract/repository.ts";
+import { isRuntimeName, RUNTIME_NAMES, RUNTIMES } from "../../../src/contract/runtimes.ts";
 import type { CreateSessionBody, Session } from "../../../src/contract/session.ts";
+import type { CreateTriesBody, Tries } from "../../../src/contract/tries.ts";
 import { call } from "../../api/call.ts";
 import { ApiFailure } from "../../api/failure.ts";
 import { useGet } from "../../api/get.ts";
@@ -21,7 +23,13 @@ import { bytesOf } from "./bytes.ts";
 
 /** Maximum number of branches in the list. */
 const BRANCHES = 200;
-const NOTHING = { prompt: "", base: "", agent: "", model: "", name: "" };
+const NOTHING = { prompt: "", base: "", agent: "", model: "", name: "", tries: "1", runtime: "" };
+
+const TRIES_HINT = "Several sessions at the same prompt, to compare and choose from.";
+const TRIES = [
+  [1, "One session"],
+  ...Array.from({ length: TRIES_MAX - 1 }, (_, index) => [index + 2, `${index + 2} sessions`] as const),
+] as const;
 
 /** Starts a session and opens its page. */
 export function NewSession() {
@@ -30,11 +38,19 @@ export function NewSession() {
   const queries = useQueryClient();
   const [id] = useState(newId);
   const form = useForm(NOTHING, {
-    send: (values) => create(project.project_id, bodyOf(id, values)),
+    send: (values) => {
+      const tries = Number(values.tries);
+      const body = bodyOf(id, values);
+      return tries > 1 ? createTries(project.project_id, body, tries) : create(project.project_id, body);
+    },
     onSuccess: (session) => {
       queries.setQueryData([project.project_id, "session", session.session_id], session);
       void queries.invalidateQueries({ queryKey: [project.project_id, "session", "list"] });
-      go(path`/projects/${project.slug}/sessions/${session.session_id}`);
+      go(
+        session.tries_id === null
+          ? path`/projects/${project.slug}/sessions/${session.session_id}`
+          : path`/projects/${project.slug}/tries/${session.tries_id}`,
+      );
     },
   });
   const isTooLong = bytesOf(form.values.prompt) > PROMPT_MAX_BYTES;
@@ -72,6 +88,10 @@ export function NewSession() {
             maxLength={NAME_MAX}
             {...form.input("model")}
           />
+          <Select label="Tries" hint={TRIES_HINT} {...form.input("tries")}>
+            <Options of={TRIES} />
+          </Select>
+          <Runtime input={form.input("runtime")} />
         </div>
         <Failure error={form.error} />
         {form.error instanceof ApiFailure && form.error.code === "concurrent_session_limit" && (
@@ -84,6 +104,15 @@ export function NewSession() {
         </div>
       </Form>
     </Page>
+  );
+}
+
+function Runtime({ input }: { input: InputProps }) {
+  return (
+    <Select label="Runtime" hint="The program that works as the agent. The server must have it." {...input}>
+      <option value="">The project's own</option>
+      <Options of={RUNTIME_NAMES.map((name) => [name, RUNTIMES[name].title])} />
+    </Select>
   );
 }
 
@@ -108,7 +137,7 @@ function Base({ projectId, input }: { projectId: string; input: InputProps }) {
 }
 
 function bodyOf(session_id: string, values: typeof NOTHING): CreateSessionBody {
-  const { prompt, base, agent, model, name } = values;
+  const { prompt, base, agent, model, name, runtime } = values;
   return {
     session_id,
     ...(prompt.trim() && { initial_prompt: prompt }),
@@ -116,6 +145,7 @@ function bodyOf(session_id: string, values: typeof NOTHING): CreateSessionBody {
     ...(agent.trim() && { agent_name: agent.trim() }),
     ...(model.trim() && { model: model.trim() }),
     ...(name.trim() && { name: name.trim() }),
+    ...(isRuntimeName(runtime) && { runtime }),
   };
 }
 
@@ -130,4 +160,17 @@ async function create(projectId: string, body: CreateSessionBody): Promise<Sessi
       throw error;
     });
   }
+}
+
+/** The first of several sessions. The id of the tries is chosen here, so that a request can be repeated. */
+async function createTries(
+  projectId: string,
+  { session_id: tries_id, initial_prompt = "", ...fields }: CreateSessionBody,
+  count: number,
+): Promise<Session> {
+  const body: CreateTriesBody = { ...fields, initial_prompt, count, ...(tries_id && { tries_id }) };
+  const { tries } = await call<Tries>("POST", path`/projects/${projectId}/tries`, { body });
+  const [first] = tries;
+  if (!first) throw new ApiFailure(0, "unexpected_response", "The server returned no sessions.");
+  return first.session;
 }

@@ -9,10 +9,14 @@ export const STEPS: Readonly<Record<BootStep, readonly [name: string, does: stri
   runtime: ["Agent", "starting the agent"],
 };
 
-/** The title of a session: its name, or its abbreviated id. */
-export const titleOf = ({ name, session_id }: Session): string => name ?? `Session ${shortId(session_id)}`;
+/** What lists and pages call a session: its title, or its abbreviated id. */
+export const titleOf = ({ title, session_id }: Session): string => title ?? `Session ${shortId(session_id)}`;
 
 export const shortId = (sessionId: string): string => sessionId.slice(0, 8);
+
+/** Branches that svc named are the session's id, which is abbreviated. */
+export const branchOf = ({ branch_name, session_id }: Session): string =>
+  branch_name === session_id ? shortId(session_id) : branch_name;
 
 /** Whether the session is starting or queued. */
 export const isStarting = ({ status }: Session): boolean =>

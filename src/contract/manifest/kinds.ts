@@ -9,6 +9,7 @@ import {
   REF_MAX_BYTES,
   SECRET_MAX_BYTES,
 } from "../limits.ts";
+import { isRuntimeName, RUNTIME_NAMES, type RuntimeName } from "../runtimes.ts";
 import { openBraces } from "../template.ts";
 
 /** A kind of value. */
@@ -59,6 +60,11 @@ export const reach = kind(
   '"own" or "project"',
   { enum: ["own", "project"] },
   (value): value is "own" | "project" => value === "own" || value === "project",
+);
+export const runtime = kind(
+  `one of ${RUNTIME_NAMES.map((each) => `"${each}"`).join(", ")}`,
+  { enum: RUNTIME_NAMES },
+  (value): value is RuntimeName => typeof value === "string" && isRuntimeName(value),
 );
 export const version = kind("1", { enum: [1] }, (value): value is 1 => value === 1);
 export const approvals = kind(

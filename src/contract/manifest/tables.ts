@@ -1,3 +1,4 @@
+import { DEFAULT_RUNTIME, type RuntimeName } from "../runtimes.ts";
 import { appsShape } from "./apps.ts";
 import { connectorSecrets, connectorsShape } from "./connectors.ts";
 import * as kinds from "./kinds.ts";
@@ -27,6 +28,8 @@ export interface Tables {
     cpu: number | null;
     memory: number | null;
     disk: number | null;
+    /** The agent of sessions that do not choose one. */
+    runtime: RuntimeName;
   };
   changeRequests: {
     agentMerge: boolean;
@@ -97,6 +100,12 @@ export const manifestShape: TableShape = {
         cpu: { is: "value", kind: kinds.amount, about: "Processors." },
         memory: { is: "value", kind: kinds.amount, about: "GiB of memory." },
         disk: { is: "value", kind: kinds.amount, about: "GiB of disk." },
+        runtime: {
+          is: "value",
+          kind: kinds.runtime,
+          fallback: DEFAULT_RUNTIME,
+          about: "The agent of sessions that do not choose one. The server must have it.",
+        },
       },
       problemsOf: problemsOfSandbox,
     },
@@ -249,6 +258,7 @@ function readSandbox(root: Table): Tables["sandbox"] {
     cpu: number("cpu"),
     memory: number("memory"),
     disk: number("disk"),
+    runtime: kinds.runtime.fits(sandbox["runtime"]) ? sandbox["runtime"] : DEFAULT_RUNTIME,
   };
 }
 

@@ -1,9 +1,12 @@
 import type { Config } from "../../config.ts";
 import { RUNTIME_VERSION } from "../../contract/runtime.ts";
+import { RUNTIME_NAMES, type RuntimeName } from "../../contract/runtimes.ts";
 import { binariesFolder } from "../../sandboxes/create.ts";
 import { SandboxError } from "../../sandboxes/provider.ts";
-import { findPlugins, findRuntime } from "../../sandboxes/runtime/find.ts";
-import { InstallError, installRuntime, versionOf } from "../../sandboxes/runtime/install.ts";
+import { agentVersion, installAgent } from "../../sandboxes/runtime/agents.ts";
+import { findPlugins, findRuntime, findRuntimeFiles } from "../../sandboxes/runtime/find.ts";
+import { installRuntime, versionOf } from "../../sandboxes/runtime/install.ts";
+import { InstallError } from "../../sandboxes/runtime/install-error.ts";
 
 type Settings = Pick<Config, "dataDir" | "runtimeBin" | "npmRegistry">;
 
@@ -11,20 +14,42 @@ type Settings = Pick<Config, "dataDir" | "runtimeBin" | "npmRegistry">;
 const STEPS = 10;
 
 /**
- * `svc-api runtime install`: downloads the agent runtime into the data folder, with its progress on stderr.
+ * `svc-api runtime install`: downloads an agent into the data folder, with its progress on stderr.
  * @throws InstallError
  */
 export async function runtimeInstall(
   { dataDir, npmRegistry }: Settings,
+  name: RuntimeName,
   signal: AbortSignal,
 ): Promise<string> {
-  const say = progressTo(process.stderr);
+  const label = `${name} ${name === "opencode" ? RUNTIME_VERSION : agentVersion(name)}`;
+  const say = progressTo(process.stderr, label);
   const stop = new AbortController();
   const reason = new InstallError("The installation was cancelled, and its files were removed.");
   signal.addEventListener("abort", () => stop.abort(reason), { once: true });
   const options = { dataDir, registry: npmRegistry, onProgress: say.progress };
-  const folder = await installRuntime(options, stop.signal).finally(say.end);
-  return `opencode ${RUNTIME_VERSION} is in ${folder}.`;
+  const installing =
+    name === "opencode" ? installRuntime(options, stop.signal) : installAgent(name, options, stop.signal);
+  return `${label} is in ${await installing.finally(say.end)}.`;
+}
+
+/** `svc-api runtime ls`: the agents that svc knows, and whether local sandboxes have them. */
+export function runtimeList(config: Settings): string {
+  const options = { dataDir: config.dataDir, runtime: config.runtimeBin, binaries: binariesFolder() };
+  return RUNTIME_NAMES.map((name) => {
+    const version = name === "opencode" ? RUNTIME_VERSION : agentVersion(name);
+    return `${name.padEnd(12)} ${version.padEnd(8)} ${isFound(options, name) ? "installed" : `not installed: svc-api runtime install ${name}`}`;
+  }).join("\n");
+}
+
+function isFound(options: Parameters<typeof findRuntimeFiles>[0], name: RuntimeName): boolean {
+  try {
+    findRuntimeFiles(options, name);
+    return true;
+  } catch (error) {
+    if (error instanceof SandboxError) return false;
+    throw error;
+  }
 }
 
 /**
@@ -46,7 +71,10 @@ export async function runtimeStatus(config: Settings): Promise<string> {
   ].join("\n");
 }
 
-function progressTo(stream: NodeJS.WriteStream): {
+function progressTo(
+  stream: NodeJS.WriteStream,
+  label: string,
+): {
   progress(done: number, total: number): void;
   end(): void;
 } {
@@ -57,7 +85,7 @@ function progressTo(stream: NodeJS.WriteStream): {
       const now = Math.floor((done / total) * steps);
       if (now === step) return;
       step = now;
-      const line = `opencode ${RUNTIME_VERSION}: ${megabytes(done)} of ${megabytes(total)} MB`;
+      const line = `${label}: ${megabytes(done)} of ${megabytes(total)} MB`;
       stream.write(stream.isTTY ? `\r${line}` : `${line}\n`);
     },
     end() {

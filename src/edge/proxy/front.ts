@@ -1,10 +1,10 @@
 import { DAEMON_PORT } from "../../contract/daemon.ts";
 import { SvcError } from "../../contract/errors.ts";
-import { BODY_MAX_BYTES } from "../../contract/limits.ts";
 import type { Deps } from "../../deps.ts";
 import { previewSite } from "../../features/apps/site.ts";
 import type { ModelGateway } from "../../features/models/gateway.ts";
 import { isModelPath } from "../../features/models/paths.ts";
+import { bodyMaxOf } from "../../http/body.ts";
 import { isKnownMethod, type MethodsOf, unanswered } from "../../http/methods.ts";
 import type { Credentials } from "../../identity/auth/caller.ts";
 import { cookieSecret } from "../../identity/auth/cookie.ts";
@@ -80,7 +80,7 @@ export function createFront(
       }
       if (isModelPath(head.target)) return models.decide(head);
       // a push has its own limits, and is streamed
-      const maxBytes = isGitPath(head.target) ? {} : { maxBytes: BODY_MAX_BYTES };
+      const maxBytes = isGitPath(head.target) ? {} : { maxBytes: bodyMaxOf(head.target) };
       return { to: api, head: forApi(head, client), ...maxBytes };
     },
     explain(status, message, head) {

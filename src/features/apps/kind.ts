@@ -44,7 +44,7 @@ async function plan(deps: Deps, { run, project }: Start): Promise<StartPlan> {
   const app = await readDeployment(deps, run);
   const secrets = await openSecrets(deps, project.projectId, ["apps", `apps:${app.slug}`], null);
   return {
-    hasRuntime: false,
+    runtime: null,
     environment: ({ serviceKey }, apiUrl) =>
       deploymentEnvironment({ run, project, app }, serviceKey, secrets, apiUrl),
     async onReady(daemon, signal) {

@@ -4,7 +4,7 @@ import type { Deps } from "../../deps.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { previewMerge } from "./preview.ts";
 import { promptSession, requireUnmerged } from "./prompt-session.ts";
-import { DATA, dataLines, nameOf, shellWord, whenDone } from "./prompt-text.ts";
+import { DATA, nameOf, quoteAll, shellWord, whenDone } from "./prompt-text.ts";
 import { type CrRow, findChangeRequest } from "./row.ts";
 
 /** Files that a prompt names; git reports the others to the agent. */
@@ -38,7 +38,7 @@ export async function resolveConflicts(
 }
 
 function textOf(row: CrRow, conflicts: readonly string[], isNew: boolean): string {
-  const { lines, left } = dataLines(conflicts.slice(0, FILES_MAX));
+  const { quoted, left } = quoteAll(conflicts.slice(0, FILES_MAX), "\n");
   const more = left + Math.max(conflicts.length - FILES_MAX, 0);
   const rest = more > 0 ? `\nand ${more} more, which git lists.` : "";
   const base = shellWord(row.baseRef);
@@ -46,7 +46,7 @@ function textOf(row: CrRow, conflicts: readonly string[], isNew: boolean): strin
 
 ${DATA} These are the files that conflict.
 
-${lines}${rest}
+${quoted}${rest}
 
 ${whenDone(row, isNew)}`;
 }

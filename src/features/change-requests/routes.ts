@@ -3,6 +3,7 @@ import { Elysia } from "elysia";
 import {
   approveBody,
   changeRequest,
+  changeRequestBrief,
   changeRequestDiff,
   crStatusFilter,
   editChangeRequestBody,
@@ -21,6 +22,7 @@ import { pageQuery, readPage } from "../../http/page.ts";
 import { answer, listOf } from "../../http/schema.ts";
 import { guard } from "../../identity/auth/guard.ts";
 import { approveChangeRequest, withdrawApproval } from "./approvals.ts";
+import { briefOf } from "./brief.ts";
 import { closeChangeRequest, reopenChangeRequest } from "./close.ts";
 import { listCrCommits } from "./commits.ts";
 import { diffChangeRequest, streamDiff } from "./diff.ts";
@@ -111,6 +113,10 @@ export const mergeRoutes = (deps: Deps) =>
     .get("/:crId/merge-preview", ({ project, params }) => previewMerge(deps, project, params.crId), {
       project: "write",
       ...answer(200, mergePreview),
+    })
+    .get("/:crId/brief", ({ project, params }) => briefOf(deps, project, params.crId), {
+      project: "write",
+      ...answer(200, changeRequestBrief),
     })
     .get("/:crId/manifest", ({ project, params }) => checkManifest(deps, project, params.crId), {
       project: "write",

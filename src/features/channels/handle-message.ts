@@ -5,6 +5,8 @@ import { SvcError } from "../../contract/errors.ts";
 import { field, textField } from "../../contract/json.ts";
 import type { Deps } from "../../deps.ts";
 import { isWithinReach } from "../../jobs/places.ts";
+import { derivedId } from "../../lib/derived-id.ts";
+import { referencesIn } from "../change-requests/brief.ts";
 import { answerAsk, readAsks } from "../sessions/agent.ts";
 import { createSession } from "../sessions/create.ts";
 import { deleteSession } from "../sessions/delete.ts";
@@ -12,18 +14,16 @@ import { acceptPrompt } from "../sessions/prompts/accept.ts";
 import { reachSession } from "../sessions/row.ts";
 import { askOptions } from "./ask-message.ts";
 import { type ChannelContext, findThread, openChannel } from "./context.ts";
-import { derivedId } from "./derived-id.ts";
 import { findMember, type Member } from "./member.ts";
 import { newRelay } from "./relay-state.ts";
 import type { TaskRow, ThreadRow } from "./rows.ts";
-import { escapeText, plainText } from "./slack/mrkdwn.ts";
+import { escapeText } from "./slack/mrkdwn.ts";
 import type { SlackMessage } from "./slack/payload.ts";
 import { addMark, addTask, hasKey, messageKey, relayKey, type TaskResult } from "./tasks.ts";
 
 /** A reply waits this long for the first message of its thread. */
 const FIRST_MS = 1_000;
-/** Characters of a session's name, and of an error. */
-const NAME_MAX = 80;
+/** Characters of an error. */
 const ERROR_MAX = 1_000;
 
 /** Makes a message of a person a session or a prompt. */
@@ -90,7 +90,9 @@ async function prompt(
   if (sessionId !== ownId) {
     if (await answerQuestion(deps, sessionId, message.text)) return;
     promptId = derivedId("slack prompt", channel.channelId, room, ts);
-    await acceptPrompt(deps, member.caller, project, sessionId, { text: message.text, prompt_id: promptId });
+    const body = { text: message.text, prompt_id: promptId };
+    const references = await referencesIn(deps, project, message.text);
+    await acceptPrompt(deps, member.caller, project, sessionId, body, references);
   }
   await deps.checkpoint("channel-prompted");
   await addTask(deps, {
@@ -109,8 +111,8 @@ async function startSession(
   { caller }: Member,
   { room, thread, text, sessionId }: SlackMessage & { sessionId: string },
 ): Promise<ThreadRow | null> {
-  const name = plainText(text, NAME_MAX);
-  await createSession(deps, caller, project, { session_id: sessionId, initial_prompt: text, name }).catch(
+  const body = { session_id: sessionId, initial_prompt: text };
+  await createSession(deps, caller, project, body, await referencesIn(deps, project, text)).catch(
     (error: unknown) => {
       // made before a crash: its id follows from the message
       if (!(error instanceof SvcError) || error.code !== "session_exists") throw error;

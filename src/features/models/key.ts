@@ -28,8 +28,8 @@ const CACHE_MAX = 10_000;
 /** What a session's start gets of the model gateway. */
 export interface ModelAccess {
   key: string;
-  /** The model of sessions that do not choose one; null: the runtime's own. */
-  defaultModel: string | null;
+  /** The models of sessions that do not choose one, by the format of their agent; null: the agent's own. */
+  defaultModels: { openai: string | null; anthropic: string | null };
 }
 
 /**
@@ -46,8 +46,11 @@ export async function grantModels(
   if (own.length + server.length === 0) return null;
   const key = MODEL_KEY_PREFIX + randomBytes(32).toString("base64url");
   await tx.insert(modelKeys).values({ ...holder, hash: deps.keys.hashToken(key) });
-  const defaultModel = firstModel(own, "openai") ?? deps.config.defaultModel ?? firstModel(server, "openai");
-  return { key, defaultModel };
+  const defaultModels = {
+    openai: firstModel(own, "openai") ?? deps.config.defaultModel ?? firstModel(server, "openai"),
+    anthropic: firstModel(own, "anthropic") ?? firstModel(server, "anthropic"),
+  };
+  return { key, defaultModels };
 }
 
 /** Deletes the key of a session, whose sandbox has ended. */

@@ -1,11 +1,13 @@
 import type { Db } from "../../../db/client.ts";
 import type { ProjectEvent } from "../../contract/event.ts";
+import type { RuntimeName } from "../../contract/runtimes.ts";
 import type { BootStep, LogLine } from "../../contract/session.ts";
 import type { Deps } from "../../deps.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import type { Daemon } from "../../sandboxes/daemon.ts";
 import type { ModelAccess } from "../models/key.ts";
 import type { RunRow } from "./row.ts";
+import type { SandboxConfig } from "./sandbox-config.ts";
 
 /** One start of a run's sandbox. */
 export interface Start {
@@ -28,8 +30,8 @@ export interface SandboxKeys {
 
 /** The sandbox of one start, and the callbacks for when it is ready. */
 export interface StartPlan {
-  /** Whether the sandbox runs an agent runtime. */
-  hasRuntime: boolean;
+  /** The agent runtime of the sandbox; null: it has none. */
+  runtime: RuntimeName | null;
   /** @param apiUrl where the sandbox reaches the API, without `/v1` */
   environment(keys: SandboxKeys, apiUrl: string): Record<string, string>;
   /** The sandbox is ready; the run is not `running` yet. @throws SandboxError, which fails the start */
@@ -71,7 +73,7 @@ export interface RunKind {
   /** Runs before the sandbox starts. It may be called again for the same start, after a crash. */
   prepare?(deps: Deps, start: Start, enter: EnterStep): Promise<void>;
   /** Called when no sandbox of an earlier start exists any more, and its work is saved. */
-  plan(deps: Deps, start: Start): Promise<StartPlan>;
+  plan(deps: Deps, start: Start, config: SandboxConfig): Promise<StartPlan>;
   /** Grants the sandbox of a start its keys, and revokes those of earlier ones, in the transaction that makes its keys. */
   grant?(deps: Deps, tx: Db, run: RunRow): Promise<Omit<SandboxKeys, "serviceKey">>;
   /** The sandbox of a run has ended: in the transaction that records it. */

@@ -1,5 +1,6 @@
 import { SvcError } from "../../contract/errors.ts";
 import type { Manifest } from "../../contract/manifest/manifest.ts";
+import type { RuntimeName } from "../../contract/runtimes.ts";
 import type { Deps } from "../../deps.ts";
 import type { Repository } from "../../git/git.ts";
 import { streamOf } from "../../http/stream.ts";
@@ -19,14 +20,19 @@ const PROCESSES = 2_048;
 /** The default of `sandbox.dockerfile` (contract: Manifest). */
 const DOCKERFILE = ".svc/Dockerfile";
 
+/** What a project says of its sandboxes. */
+export interface SandboxConfig {
+  limits: SandboxLimits;
+  build: ImageBuild | null;
+  /** The agent of sessions that do not choose one. */
+  runtime: RuntimeName;
+}
+
 /**
- * The limits and the image of the project's sandboxes: `[sandbox]` of the manifest and the Dockerfile, both from the
+ * The limits, the image and the agent of the project's sandboxes: `[sandbox]` of the manifest and the Dockerfile, both from the
  * default branch, since only merged changes take effect.
  */
-export async function readSandboxConfig(
-  deps: Deps,
-  project: ProjectRow,
-): Promise<{ limits: SandboxLimits; build: ImageBuild | null }> {
+export async function readSandboxConfig(deps: Deps, project: ProjectRow): Promise<SandboxConfig> {
   const repo = repositoryOf(deps, project);
   const listing = await deps.git.listBranches(repo, LISTING_MS);
   const manifest = await readManifestOf(deps, project, listing);
@@ -42,7 +48,8 @@ export async function readSandboxConfig(
     processes: PROCESSES,
   };
   const tip = listing.tips.get(project.defaultBranch);
-  return { limits, build: tip === undefined ? null : await imageOf(deps, repo, tip, sandbox) };
+  const build = tip === undefined ? null : await imageOf(deps, repo, tip, sandbox);
+  return { limits, build, runtime: sandbox.runtime };
 }
 
 function clamp(wanted: number | null, { min, max, fallback }: typeof CPUS): number {

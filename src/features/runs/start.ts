@@ -37,7 +37,8 @@ export async function startSandbox(
     await kind.prepare?.(deps, start, enter);
     // of an earlier start, even an interrupted one: its work is saved, and its keys are revoked
     await endSandbox(deps, kind, run);
-    const plan = await kind.plan(deps, start);
+    const config = await readSandboxConfig(deps, project);
+    const plan = await kind.plan(deps, start, config);
     const keys = await issueKeys(deps, kind, run);
     await deps.checkpoint("keys-issued");
     const provider = deps.sandboxes.get(run.provider);
@@ -45,14 +46,14 @@ export async function startSandbox(
       throw new SandboxError(`The sandbox provider "${run.provider}" is not available on this server.`, {
         permanent: true,
       });
-    const { build, limits } = await readSandboxConfig(deps, project);
+    const { build, limits } = config;
     signal.throwIfAborted();
     const sandbox = await provider.start(
       {
         sessionId: run.runId,
         projectId: project.projectId,
         generation: run.generation,
-        hasRuntime: plan.hasRuntime,
+        runtime: plan.runtime,
         environment: (apiUrl) => plan.environment(keys, apiUrl),
         limits,
         build,

@@ -17,36 +17,60 @@ import { addRun } from "../runs/goal.ts";
 import { enforceSessionCap } from "./cap.ts";
 import { sessionRuns } from "./kind.ts";
 import { addPrompt } from "./prompts/add.ts";
+import type { NewAttachment } from "./prompts/attachments.ts";
 import { requireAgent } from "./require-agent.ts";
 import type { SessionRow } from "./row.ts";
-import { toWire } from "./wire.ts";
+import { firstWords } from "./title.ts";
+import { allToWire } from "./wire.ts";
 
 /** The row of a session to add, and the provider of its sandbox. */
 export type NewSession = typeof projectSessions.$inferInsert & Pick<SessionRow, "provider">;
 
-/**
- * Creates a session and enqueues its start, in one transaction that also enforces the account's cap.
- * @throws concurrent_session_limit, session_exists, validation_failed, invalid_ref.
- */
+/** Creates a session. @throws as `createSessions` */
 export async function createSession(
   deps: Deps,
   caller: Caller,
   project: ProjectRow,
   body: CreateSessionBody,
+  references: readonly NewAttachment[] = [],
 ): Promise<Session> {
+  const [session] = await createSessions(deps, caller, project, [body], { references, triesId: null });
+  if (!session) throw new Error("no session was created");
+  return session;
+}
+
+/**
+ * Creates sessions and enqueues their starts, in one transaction that also enforces the account's cap: all or none.
+ * @param references what the first prompts mention, which is sent with them
+ * @throws concurrent_session_limit, session_exists, validation_failed, invalid_ref.
+ */
+export async function createSessions(
+  deps: Deps,
+  caller: Caller,
+  project: ProjectRow,
+  bodies: readonly CreateSessionBody[],
+  { references, triesId }: { references: readonly NewAttachment[]; triesId: string | null },
+): Promise<Session[]> {
   const by = { userId: caller.userId, actor: actorOf(caller) };
-  const session = {
+  const secretNames = await secretNamesFor(deps, caller);
+  const sessions = bodies.map((body) => ({
     ...newSession(deps, by, project, body),
-    secretNames: await secretNamesFor(deps, caller),
-  };
-  if (body.agent_name !== undefined) await requireAgent(deps, project, body.agent_name);
+    secretNames,
+    triesId,
+  }));
+  for (const { agent_name, runtime } of bodies)
+    if (agent_name !== undefined) await requireAgent(deps, project, agent_name, runtime);
   try {
-    const row = await deps.db.transaction(async (tx) => {
-      const added = await addSession(deps, tx, session);
-      await publish(tx, project.projectId, sessionCreated(added));
+    const rows = await deps.db.transaction(async (tx) => {
+      const added: SessionRow[] = [];
+      for (const session of sessions) added.push(await addSession(deps, tx, session, references));
+      await publish(tx, project.projectId, ...added.map(sessionCreated));
       return added;
     });
-    return await toWire(deps, { session: row, sandbox: null, spent: null });
+    return await allToWire(
+      deps,
+      rows.map((session) => ({ session, sandbox: null, spent: null })),
+    );
   } catch (error) {
     if (isForeignKeyViolation(error))
       throw new SvcError(
@@ -97,6 +121,8 @@ export function newSession(
     name: text("name", body.name),
     agentName: text("agent_name", body.agent_name),
     model: text("model", body.model),
+    promptTitle: body.initial_prompt === undefined ? null : firstWords(body.initial_prompt),
+    runtime: body.runtime ?? null,
     initialPrompt: text("initial_prompt", body.initial_prompt, PROMPT_MAX_BYTES),
     provider,
     status: "provisioning",
@@ -117,6 +143,7 @@ export async function addSession(
   deps: Deps,
   tx: Db,
   { provider, ...values }: NewSession,
+  attachments: readonly NewAttachment[] = [],
 ): Promise<SessionRow> {
   await enforceSessionCap(deps, tx, values.accountId);
   const run = await addRun(deps, tx, sessionRuns, { ...values, runId: values.sessionId, provider });
@@ -128,7 +155,8 @@ export async function addSession(
   const [session] = await tx.insert(projectSessions).values(values).returning();
   if (!session) throw new Error("the insert of a session returned no row");
   const { sessionId, initialPrompt: text, createdBy: userId, createdActor: actor, createdAt: at } = session;
-  if (text !== null) await addPrompt(tx, sessionId, { promptId: sessionId, text, by: { userId, actor }, at });
+  if (text !== null)
+    await addPrompt(tx, sessionId, { promptId: sessionId, text, attachments, by: { userId, actor }, at });
   return { ...run, ...session };
 }
 

@@ -1,4 +1,5 @@
 import { DAEMON_PORT } from "../../contract/daemon.ts";
+import { DEFAULT_RUNTIME, RUNTIMES, type RuntimeName } from "../../contract/runtimes.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import type { ModelAccess } from "../models/key.ts";
 import { MODEL_PATHS } from "../models/paths.ts";
@@ -12,6 +13,8 @@ interface SandboxOf {
   project: ProjectRow;
   /** What happened in earlier sandboxes, for the agent; null: nothing. */
   recap: string | null;
+  /** The agent; null: it is not started. */
+  runtime: RuntimeName | null;
 }
 
 /**
@@ -21,7 +24,7 @@ interface SandboxOf {
  * @param restore the commit of saved work that the daemon restores
  */
 export function environmentOf(
-  { session, project, recap }: SandboxOf,
+  { session, project, recap, runtime }: SandboxOf,
   keys: SandboxKeys,
   secrets: OpenSecrets,
   apiUrl: string,
@@ -45,6 +48,7 @@ export function environmentOf(
     ...(keys.token !== null && { SVC_CLI_TOKEN: keys.token, SVC_EXECUTOR_TOKEN: keys.token }),
     ...(restore !== null && { SVC_RESTORE_COMMIT: restore }),
     ...(recap !== null && { SVC_CONVERSATION_RECAP: recap }),
+    ...(runtime !== null && runtime !== DEFAULT_RUNTIME && { SVC_RUNTIME_NAME: runtime }),
     ...(session.agentName !== null && { SVC_AGENT_NAME: session.agentName }),
     ...(session.model !== null && { SVC_OPENCODE_MODEL: session.model }),
     // only for the first start; svc delivers the prompt itself, as all others, also after a restart
@@ -54,12 +58,17 @@ export function environmentOf(
         SVC_BOOTSTRAP_OPENCODE_SESSION: "1",
         SVC_PROMPT_QUEUE: "1",
       }),
-    ...(keys.models !== null && modelEnvironment(keys.models, apiUrl)),
+    ...(keys.models !== null && modelEnvironment(keys.models, runtime, apiUrl)),
   };
 }
 
 /** The model gateway: its address at svc, the key of this start, and the model of a session that does not choose one. */
-function modelEnvironment({ key, defaultModel }: ModelAccess, apiUrl: string): Record<string, string> {
+function modelEnvironment(
+  { key, defaultModels }: ModelAccess,
+  runtime: RuntimeName | null,
+  apiUrl: string,
+): Record<string, string> {
+  const defaultModel = defaultModels[RUNTIMES[runtime ?? DEFAULT_RUNTIME].modelFormat];
   const url = `${apiUrl}${MODEL_PATHS.openai}`;
   return {
     SVC_LLM_API_KEY: key,

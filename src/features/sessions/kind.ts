@@ -1,6 +1,7 @@
 import { eq, sql } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
 import { projectSessions, tokens } from "../../../db/schema/index.ts";
+import { isRuntimeName } from "../../contract/runtimes.ts";
 import type { BootStep } from "../../contract/session.ts";
 import type { Deps } from "../../deps.ts";
 import { publish } from "../../events/publish.ts";
@@ -9,6 +10,7 @@ import { queueOf } from "../../jobs/places.ts";
 import { grantModels, revokeModelKey } from "../models/key.ts";
 import type { RunKind, Start, StartPlan } from "../runs/kind.ts";
 import type { RunRow } from "../runs/row.ts";
+import type { SandboxConfig } from "../runs/sandbox-config.ts";
 import { openSecrets } from "../secrets/open.ts";
 import { createBranch } from "./branch.ts";
 import { interruptTurns } from "./conversation/end.ts";
@@ -93,23 +95,26 @@ const FAILED: Readonly<Record<BootStep, string>> = {
   runtime: "The agent runtime did not start",
 };
 
-async function plan(deps: Deps, { run, project }: Start): Promise<StartPlan> {
+async function plan(deps: Deps, { run, project }: Start, config: SandboxConfig): Promise<StartPlan> {
   const session = await sessionOf(deps, run);
   const { sessionId, projectId, generation, place } = session;
   const restore = await commitToRestore(deps, { session, project });
   const open = () => openSecrets(deps, projectId, session.secretAudience, session.secretNames);
   const secrets = await open();
   const recap = await recapOf(deps.db, sessionId);
+  const chosen = session.runtime ?? "";
+  const runtime = isRuntimeName(chosen) ? chosen : config.runtime;
   return {
-    hasRuntime: true,
-    environment: (keys, apiUrl) => environmentOf({ session, project, recap }, keys, secrets, apiUrl, restore),
+    runtime,
+    environment: (keys, apiUrl) =>
+      environmentOf({ session, project, recap, runtime }, keys, secrets, apiUrl, restore),
     async onRecorded(tx: Db, now, restored) {
       const { savedCommit, savedGeneration } = projectSessions;
       // unless the daemon has saved other work since
       const has = sql`case when ${savedCommit} = ${restored} then ${generation} else ${savedGeneration} end`;
       await tx
         .update(projectSessions)
-        .set({ savedGeneration: has, lastActiveAt: now })
+        .set({ savedGeneration: has, lastActiveAt: now, runtime })
         .where(eq(projectSessions.sessionId, sessionId));
       await deps.jobs.enqueue(tx, queueOf("prompts", place), sessionId);
     },

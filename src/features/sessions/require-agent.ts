@@ -1,4 +1,5 @@
 import { SvcError } from "../../contract/errors.ts";
+import { DEFAULT_RUNTIME, RUNTIMES, type RuntimeName } from "../../contract/runtimes.ts";
 import type { Deps } from "../../deps.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { within } from "../../lib/within.ts";
@@ -14,7 +15,20 @@ const SHOWN_MAX = 20;
  * answer in time, the check passes: the session's first prompt then fails if the agent does not exist.
  * @throws validation_failed, which lists the available agents
  */
-export async function requireAgent(deps: Deps, project: ProjectRow, name: string): Promise<void> {
+export async function requireAgent(
+  deps: Deps,
+  project: ProjectRow,
+  name: string,
+  runtime: RuntimeName = DEFAULT_RUNTIME,
+): Promise<void> {
+  if (runtime !== DEFAULT_RUNTIME) {
+    const { title } = RUNTIMES[runtime];
+    throw new SvcError(
+      "validation_failed",
+      `${title} has no agents to choose from: leave out agent_name, or use the runtime ${DEFAULT_RUNTIME}.`,
+      { details: [{ path: "agent_name", message: `cannot be used with the runtime ${runtime}` }] },
+    );
+  }
   const agents = await knownAgents(deps, project);
   if (agents === null || agents.includes(name)) return;
   const shown = agents.slice(0, SHOWN_MAX).join(", ");

@@ -26,6 +26,7 @@ import { createSession } from "./create.ts";
 import { deleteSession } from "./delete.ts";
 import { streamEvents } from "./events.ts";
 import { readLogs } from "./logs.ts";
+import type { ReferencesIn } from "./prompts/attachments.ts";
 import { getSession, listSessions } from "./read.ts";
 import { renameSession } from "./rename.ts";
 import { restartSession } from "./restart.ts";
@@ -33,7 +34,7 @@ import { readSaved, streamSaved } from "./saved.ts";
 import { stopSession } from "./stop.ts";
 
 /** The life of a session (contract: Sessions, sandboxes, proxy). */
-export const sessionRoutes = (deps: Deps) =>
+export const sessionRoutes = (deps: Deps, referencesIn: ReferencesIn) =>
   new Elysia({ prefix: "/projects/:projectId/sessions", tags: ["sessions"] })
     .use(guard(deps))
     .get(
@@ -50,9 +51,10 @@ export const sessionRoutes = (deps: Deps) =>
     )
     .post(
       "",
-      ({ caller, project, body, set }) => {
+      async ({ caller, project, body, set }) => {
         set.status = 201;
-        return createSession(deps, caller, project, body);
+        const references = await referencesIn(project, body.initial_prompt ?? "");
+        return createSession(deps, caller, project, body, references);
       },
       { project: "write", body: createSessionBody, ...answer(201, session) },
     )

@@ -4,6 +4,7 @@ import { authorOf, namesOf } from "../../identity/auth/actor.ts";
 import { type Spent, usageOf } from "../models/spent.ts";
 import type { SandboxRow } from "../runs/row.ts";
 import type { SessionRow } from "./row.ts";
+import { titleOf } from "./title.ts";
 
 /** A session with the row of its sandbox, and what its models have used. */
 export interface FoundSession {
@@ -45,8 +46,11 @@ export function wireOf(
     branch_name: row.branchName,
     base_ref: row.baseRef,
     name: row.name,
+    title: titleOf(row),
+    tries_id: row.triesId,
     agent_name: row.agentName,
     model: row.model,
+    runtime: row.runtime,
     status: row.status,
     step: row.step,
     error: row.error,

@@ -150,6 +150,16 @@ export const OPERATIONS: Readonly<Record<string, readonly [id: string, summary: 
     "previewMerge",
     "Preview the merge of a change request",
   ],
+  "POST /v1/projects/:projectId/tries": ["createTries", "Start several sessions at one task"],
+  "GET /v1/projects/:projectId/tries/:triesId": ["getTries", "Compare the sessions that try one task"],
+  "POST /v1/projects/:projectId/tries/:triesId/choose": [
+    "chooseTry",
+    "Choose one of several sessions at one task, and stop the others",
+  ],
+  "GET /v1/projects/:projectId/change-requests/:crId/brief": [
+    "getBrief",
+    "Get what an agent is told of a change request",
+  ],
   "GET /v1/projects/:projectId/change-requests/:crId/manifest": [
     "checkManifest",
     "Compare the manifest with that of the base branch",

@@ -1,7 +1,7 @@
 import { accessSync, constants, rmSync, symlinkSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type ProviderOptions, SandboxError, type SandboxSpec, type StartWatch } from "../provider.ts";
-import { findPlugins, findRuntime } from "../runtime/find.ts";
+import { findPlugins, findRuntimeFiles } from "../runtime/find.ts";
 import { bubblewrapCommand, INSIDE, prepareFolder } from "./bubblewrap.ts";
 import { cgroupsNamed, createCgroups } from "./cgroup.ts";
 import { markOf } from "./end.ts";
@@ -57,16 +57,17 @@ export async function launch(
 export async function prepare(
   options: LaunchOptions,
   { folder, isolation }: { folder: Folder; isolation: Isolation },
-  spec: Pick<SandboxSpec, "sessionId" | "hasRuntime" | "limits" | "environment">,
+  spec: Pick<SandboxSpec, "sessionId" | "runtime" | "limits" | "environment">,
   ports: Ports,
   watch: Pick<StartWatch, "log">,
   verb: readonly string[] = [],
 ): Promise<{ command: string[]; environment: Record<string, string>; directory: string }> {
   const programs = findPrograms(options, watch);
-  const found = spec.hasRuntime ? findRuntime(options) : null;
-  const plugins = spec.hasRuntime ? findPlugins(options) : null;
+  const found = spec.runtime && findRuntimeFiles(options, spec.runtime);
+  const plugins = spec.runtime && findPlugins(options);
   const isIsolated = isolation !== null;
-  const runtime = isIsolated && found !== null ? `${INSIDE.runtime}/${basename(found)}` : found;
+  const mounted = found && `${INSIDE.runtime}/${basename(found.path)}`;
+  const runtime = found && join(mounted !== null && isIsolated ? mounted : found.path, found.program);
   const paths = { folder, isIsolated, runtime, plugins: isIsolated ? INSIDE.plugins : plugins };
   const environment = environmentOf(options, spec, paths, markOf(options, spec.sessionId), ports);
   await createFolder(folder);
@@ -79,7 +80,7 @@ export async function prepare(
   }
   await prepareFolder(folder);
   const inside = { [`${INSIDE.bin}/svc-agent`]: programs.agent };
-  if (runtime !== null && found !== null) inside[runtime] = found;
+  if (mounted && found) inside[mounted] = found.path;
   if (plugins !== null) inside[INSIDE.plugins] = plugins;
   if (programs.svc) inside[`${INSIDE.bin}/svc`] = programs.svc;
   const agent = [`${INSIDE.bin}/svc-agent`, ...verb];

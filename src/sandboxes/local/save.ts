@@ -25,7 +25,7 @@ export async function saveSandbox(
   const isolation = await findIsolation({ ...options, isolation: setting, findCgroups: async () => null });
   const ports = { daemon: state.port, runtime: state.runtimePort };
   const log = () => {};
-  const run = await prepare(options, { folder, isolation }, { ...spec, hasRuntime: false }, ports, { log }, [
+  const run = await prepare(options, { folder, isolation }, { ...spec, runtime: null }, ports, { log }, [
     "save",
   ]);
   const child = Bun.spawn(run.command, {

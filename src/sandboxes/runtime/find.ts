@@ -9,7 +9,9 @@ import {
   statSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { RUNTIMES, type RuntimeName } from "../../contract/runtimes.ts";
 import { type ProviderOptions, SandboxError } from "../provider.ts";
+import { agentFolder, agentProgram } from "./agents.ts";
 import { runtimeFolder } from "./install.ts";
 
 /** The names of opencode's packages for this system: `opencode-linux-x64`, and its variants. */
@@ -43,6 +45,32 @@ export function findRuntime({
   throw new SandboxError(
     "The agent runtime is not installed on the server. The operator can install it with `svc-api runtime install`, or " +
       "set SVC_RUNTIME_BIN to its program.",
+    { permanent: true },
+  );
+}
+
+/** Files of a runtime on this machine. */
+interface RuntimeFiles {
+  /** The file or folder that a sandbox needs. */
+  path: string;
+  /** The program: relative to the folder; empty if the file is the program. */
+  program: string;
+}
+
+/**
+ * Finds what a sandbox needs of an agent.
+ * @throws SandboxError with the command that installs it
+ */
+export function findRuntimeFiles(
+  options: Parameters<typeof findRuntime>[0],
+  name: RuntimeName,
+): RuntimeFiles {
+  if (name === "opencode") return { path: findRuntime(options), program: "" };
+  const path = agentFolder(options.dataDir, name);
+  const program = agentProgram(name);
+  if (program !== null && existsSync(join(path, program))) return { path: realpathSync(path), program };
+  throw new SandboxError(
+    `${RUNTIMES[name].title} is not installed on the server. The operator can install it with \`svc-api runtime install ${name}\`.`,
     { permanent: true },
   );
 }

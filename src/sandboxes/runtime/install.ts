@@ -1,19 +1,12 @@
-import { createReadStream, createWriteStream, type WriteStream } from "node:fs";
-import { access, constants, mkdir, mkdtemp, readdir, rename, rm, stat } from "node:fs/promises";
+import { access, chmod, constants, mkdir, mkdtemp, readdir, rename, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { pipeline } from "node:stream/promises";
-import { createGunzip } from "node:zlib";
 import { hostOf, proxyOf } from "../../contract/proxy.ts";
 import { RUNTIME_VERSION } from "../../contract/runtime.ts";
-import { entriesOf } from "../tar.ts";
+import { fetchPackage, unpack } from "./fetch-package.ts";
+import { InstallError } from "./install-error.ts";
 import { type Package, PLUGIN_PACKAGES } from "./packages.ts";
 import { programPackage } from "./system.ts";
-
-/** The agent runtime could not be installed. The message is a sentence for the operator. */
-export class InstallError extends Error {
-  override readonly name = "InstallError";
-}
 
 export interface InstallOptions {
   dataDir: string;
@@ -32,10 +25,6 @@ export function runtimeFolder(dataDir: string): string {
 
 /** For all downloads, over a slow connection. */
 const INSTALL_MS = 30 * 60_000;
-/** Between two chunks of a download. */
-const STALL_MS = 30_000;
-const TRIES = 3;
-const BACKOFF_MS = 2_000;
 const CONCURRENCY = 4;
 const VERSION_MS = 30_000;
 
@@ -46,9 +35,46 @@ const VERSION_MS = 30_000;
  * @throws InstallError; the signal's reason
  */
 export async function installRuntime(options: InstallOptions, signal: AbortSignal): Promise<string> {
+  const { program, plugins } = options.packages ?? packagesHere();
   const target = runtimeFolder(options.dataDir);
-  if (await isInstalled(target)) return target;
-  const packages = options.packages ?? packagesHere();
+  const packages = [
+    { pack: program, into: "" },
+    ...plugins.map((pack) => ({ pack, into: join("plugins/node_modules", pack.name) })),
+  ];
+  return await installInto(
+    { target, packages, program: "bin/opencode", check: checkProgram },
+    options,
+    signal,
+  );
+}
+
+/** A package, and the folder that its files are put into, below that of the installation. */
+interface Placed {
+  pack: Package;
+  into: string;
+}
+
+interface Installation {
+  target: string;
+  packages: readonly Placed[];
+  /** The program, below the folder. */
+  program: string;
+  /** Checks an installation before it is used. @throws InstallError */
+  check(folder: string): Promise<void>;
+}
+
+/**
+ * Installs packages into a folder, atomically. Does nothing if they are installed.
+ * @returns the folder
+ * @throws InstallError; the signal's reason
+ */
+export async function installInto(
+  { target, packages, program, check }: Installation,
+  options: InstallOptions,
+  signal: AbortSignal,
+): Promise<string> {
+  const isInstalled = async () => await exists(join(target, program));
+  if (await isInstalled()) return target;
   const limited = AbortSignal.any([signal, AbortSignal.timeout(INSTALL_MS)]);
   try {
     await mkdir(dirname(target), { recursive: true });
@@ -56,10 +82,12 @@ export async function installRuntime(options: InstallOptions, signal: AbortSigna
     const folder = await mkdtemp(join(dirname(target), UNFINISHED));
     try {
       await installPackages(folder, packages, options, limited);
-      await checkProgram(folder);
+      await check(folder);
+      // the agent's user reads it
+      await chmod(folder, 0o755);
       await rename(folder, target).catch(async (error: unknown) => {
         // another installation was faster
-        if (!(await isInstalled(target))) throw error;
+        if (!(await isInstalled())) throw error;
       });
     } finally {
       await rm(folder, { recursive: true, force: true });
@@ -84,8 +112,8 @@ function packagesHere(): NonNullable<InstallOptions["packages"]> {
 
 const UNFINISHED = "unfinished-";
 
-async function isInstalled(folder: string): Promise<boolean> {
-  return await access(join(folder, "bin/opencode"), constants.X_OK).then(
+async function exists(program: string): Promise<boolean> {
+  return await access(program, constants.R_OK).then(
     () => true,
     () => false,
   );
@@ -102,14 +130,11 @@ async function removeLeftovers(folder: string): Promise<void> {
 
 async function installPackages(
   folder: string,
-  { program, plugins }: NonNullable<InstallOptions["packages"]>,
+  packages: readonly Placed[],
   { registry, onProgress }: InstallOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const queue = [
-    { pack: program, into: folder },
-    ...plugins.map((pack) => ({ pack, into: join(folder, "plugins/node_modules", pack.name) })),
-  ];
+  const queue = packages.map(({ pack, into }) => ({ pack, into: join(folder, into) }));
   const total = queue.reduce((sum, { pack }) => sum + pack.bytes, 0);
   const done = new Map<string, number>();
   const failed = new AbortController();
@@ -138,91 +163,6 @@ async function installPackages(
   // the caller removes the folder only when no worker writes into it
   await Promise.allSettled(workers);
   failed.signal.throwIfAborted();
-}
-
-async function fetchPackage(
-  registry: string,
-  pack: Package,
-  file: string,
-  signal: AbortSignal,
-  onBytes: (bytes: number) => void,
-): Promise<void> {
-  const url = `${registry}/${pack.name}/-/${pack.name.split("/").at(-1)}-${pack.version}.tgz`;
-  for (let left = TRIES; ; left--) {
-    try {
-      return await download(url, pack, file, signal, onBytes);
-    } catch (error) {
-      signal.throwIfAborted();
-      if (error instanceof InstallError || left <= 1) throw error;
-      await Bun.sleep(BACKOFF_MS);
-    }
-  }
-}
-
-/** @throws InstallError when the registry has no such package, or one with another digest */
-async function download(
-  url: string,
-  pack: Package,
-  file: string,
-  signal: AbortSignal,
-  onBytes: (bytes: number) => void,
-): Promise<void> {
-  const stalled = new AbortController();
-  let timer = setTimeout(() => stalled.abort(), STALL_MS);
-  const out = createWriteStream(file);
-  try {
-    const response = await fetch(url, { signal: AbortSignal.any([signal, stalled.signal]) });
-    if (response.status === 404 || response.status === 410)
-      throw new InstallError(`${new URL(url).host} has no ${pack.name} ${pack.version}.`);
-    if (!response.ok || !response.body) throw new Error(`HTTP status ${response.status}`);
-    const hash = new Bun.CryptoHasher("sha512");
-    let bytes = 0;
-    for await (const piece of response.body) {
-      clearTimeout(timer);
-      timer = setTimeout(() => stalled.abort(), STALL_MS);
-      bytes += piece.length;
-      if (bytes > pack.bytes) break;
-      hash.update(piece);
-      await write(out, piece);
-      onBytes(bytes);
-    }
-    if (bytes < pack.bytes) throw new Error("the response is incomplete");
-    if (`sha512-${hash.digest("base64")}` !== pack.integrity)
-      throw new InstallError(
-        `${pack.name} ${pack.version} from ${new URL(url).host} is not the package that svc was built for. It was deleted.`,
-      );
-  } catch (error) {
-    if (stalled.signal.aborted) throw new Error("timed out");
-    throw error;
-  } finally {
-    clearTimeout(timer);
-    await new Promise((closed) => out.end(closed));
-  }
-}
-
-async function write(out: WriteStream, piece: Uint8Array): Promise<void> {
-  await new Promise<void>((resolve, reject) =>
-    out.write(piece, (error) => (error ? reject(error) : resolve())),
-  );
-}
-
-/** Extracts the files of a tarball from npm, which are in one top-level folder. */
-async function unpack(file: string, into: string): Promise<void> {
-  const source = createReadStream(file).pipe(createGunzip());
-  for await (const { header, pieces } of entriesOf(source)) {
-    const path = header.name.split("/").slice(1);
-    const isWanted = header.type === "file" && !header.name.endsWith(".map");
-    if (path.some((part) => ["", ".", ".."].includes(part) || part.includes("\\")))
-      throw new InstallError("A package contains a file with an invalid name.");
-    if (!isWanted) {
-      for await (const _ of pieces);
-      continue;
-    }
-    const target = join(into, ...path);
-    await mkdir(dirname(target), { recursive: true });
-    const mode = (header.mode ?? 0) & 0o100 ? 0o755 : 0o644;
-    await pipeline(pieces, createWriteStream(target, { mode }));
-  }
 }
 
 /** Runs the program: one for another processor or C library would fail only in a session. */

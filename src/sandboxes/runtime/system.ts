@@ -8,6 +8,11 @@ export function programPackage(): Package | null {
   return PROGRAMS[[platform, arch, ...kinds].join("-")] ?? null;
 }
 
+/** The name of this system in packages that need no particular processor. */
+export function systemName(): string {
+  return [process.platform, process.arch, ...(isMusl() ? ["musl"] : [])].join("-");
+}
+
 /** Whether the processor has no AVX2, which the builds for x64 need, except baseline. */
 function needsBaseline(): boolean {
   if (process.platform !== "linux" || process.arch !== "x64") return false;

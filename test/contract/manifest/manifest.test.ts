@@ -8,13 +8,13 @@ const problems = (text: string) =>
   readManifest(text).errors.map(({ severity, path, line }) => `${severity} ${path}:${line}`);
 
 test("parses a full manifest", () => {
-  const text = `${V}[project]\nname = "Shop"\ndescription = "Sells"\n\n[env]\nrequired = ["KEY"]\n[sandbox]\ncpu = 2\n[opencode]\nconfig_dir = "x"\n[change_requests]\nagent_merge = false\ndirect_push = false\nrequired_approvals = 2\nself_approval = true\n[agents]\nreach = "project"\n[branches]\nprotected = ["release/*", "stable"]\n[checks]\nrequired = ["test", "ci / lint"]\n[tags]\nprotected = ["v*"]\n`;
+  const text = `${V}[project]\nname = "Shop"\ndescription = "Sells"\n\n[env]\nrequired = ["KEY"]\n[sandbox]\ncpu = 2\nruntime = "codex"\n[opencode]\nconfig_dir = "x"\n[change_requests]\nagent_merge = false\ndirect_push = false\nrequired_approvals = 2\nself_approval = true\n[agents]\nreach = "project"\n[branches]\nprotected = ["release/*", "stable"]\n[checks]\nrequired = ["test", "ci / lint"]\n[tags]\nprotected = ["v*"]\n`;
   expect(readManifest(text)).toEqual({
     manifest: {
       project: { name: "Shop" },
       env: { required: ["KEY"], optional: [] },
       opencode: { configDir: "x" },
-      sandbox: { dockerfile: null, context: ".", cpu: 2, memory: null, disk: null },
+      sandbox: { dockerfile: null, context: ".", cpu: 2, memory: null, disk: null, runtime: "codex" },
       changeRequests: { agentMerge: false, directPush: false, requiredApprovals: 2, selfApproval: true },
       checks: { required: ["test", "ci / lint"] },
       agents: { reach: "project" },
@@ -311,6 +311,8 @@ describe("[sandbox]", () => {
     "cpu = nan",
     "memory = inf",
     'disk = "40"',
+    'runtime = "gemini"',
+    "runtime = 1",
   ])("%s is an error, and counts as missing", (line) => {
     const { manifest, errors } = readManifest(`${V}[sandbox]\n${line}\n`);
     expect(errors).toMatchObject([{ path: `sandbox.${line.split(" ")[0]}`, line: 3, severity: "error" }]);
@@ -320,6 +322,7 @@ describe("[sandbox]", () => {
       cpu: null,
       memory: null,
       disk: null,
+      runtime: "opencode",
     });
   });
 });

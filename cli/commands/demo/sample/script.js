@@ -89,7 +89,7 @@ document.querySelector("#greeting").textContent = \`Good \${part}!\`;
 `;
 
 function review(asked) {
-  const threads = asked.split("\n").flatMap(readThread);
+  const threads = readThreads(asked);
   const number = /svc cr comment (\d+) --reply-to/.exec(asked)?.[1];
   const words = threads.map(({ comment }) => /["“]([^"“”]{1,60})["”]/.exec(comment)?.[1]);
   const heading = words.findLast(Boolean) ?? HEADING;
@@ -114,7 +114,7 @@ function review(asked) {
         "Push the change and reply",
         'git add site && { git diff --cached --quiet || git commit -qm "Change the heading"; }',
         "git push -q origin HEAD",
-        ...threads.map(({ comment_id: id }) => `svc cr comment ${number} --reply-to ${id} "${REPLY}"`),
+        ...threads.map(({ id }) => `svc cr comment ${number} --reply-to ${id} "${REPLY}"`),
       ),
     }),
     (output) => ({
@@ -125,11 +125,17 @@ function review(asked) {
 
 const REPLY = "The heading is changed and pushed. (A script wrote this reply.)";
 
-/** A thread is a line of JSON. Only its id gets into a shell, and only if it is one. */
-function readThread(line) {
-  if (!line.startsWith('{"comment_id":')) return [];
-  const { comment_id, comment } = JSON.parse(line);
-  return /^[0-9a-f-]{36}$/.test(comment_id) ? [{ comment_id, comment: String(comment) }] : [];
+/** A thread begins with its id; what people wrote is quoted twice. Only the id gets into a shell, and only if it is one. */
+function readThreads(asked) {
+  const threads = [];
+  for (const line of asked.split("\n")) {
+    const [, id] = /^> Comment ([0-9a-f-]{36})(?= on |$)/.exec(line) ?? [];
+    const last = threads.at(-1);
+    if (id) threads.push({ id, authors: 0, comment: "" });
+    else if (last && /^> [^>].*:$/.test(line)) last.authors++;
+    else if (last?.authors === 1 && line.startsWith("> > ")) last.comment += `${line.slice(4)}\n`;
+  }
+  return threads;
 }
 
 function shell(description, ...commands) {

@@ -1,3 +1,4 @@
+import type { Attachment } from "../../../../src/contract/attachment.ts";
 import type { CreatePromptBody } from "../../../../src/contract/prompt.ts";
 import type { Session } from "../../../../src/contract/session.ts";
 import { ChatClient, type ChatEvent } from "../../../../src/conversation/chat-client.ts";
@@ -126,7 +127,7 @@ export class Chat {
   }
 
   /** Sends a prompt to the agent. The page shows it at once. @throws ApiFailure if it could not be sent */
-  async send(text: string): Promise<void> {
+  async send(text: string, files: readonly Attachment[]): Promise<void> {
     const talk = this.#talk;
     if (talk === null) throw new ApiFailure(0, "not_running", "The session is not running.");
     const key = newId();
@@ -136,7 +137,7 @@ export class Chat {
         pending: this.#state.pending.map((each) => (each.key === key ? { ...each, id } : each)),
       });
     try {
-      await talk.prompt(text, name);
+      await talk.prompt(text, name, files);
       this.#refresh();
     } catch (error) {
       this.#change({ pending: this.#state.pending.filter((each) => each.key !== key) });
@@ -218,9 +219,18 @@ export class Chat {
  * Queues a prompt for a session that is not running, which starts it. The id of the prompt makes retries idempotent.
  * @throws ApiFailure
  */
-export async function queuePrompt(session: Session, text: string): Promise<void> {
+export async function queuePrompt(
+  session: Session,
+  text: string,
+  files: readonly Attachment[],
+): Promise<void> {
   const { project_id, session_id } = session;
-  const body: CreatePromptBody = { text, prompt_id: newId() };
+  const attachments = files.map(({ name, data }) => ({ name, data }));
+  const body: CreatePromptBody = {
+    text,
+    prompt_id: newId(),
+    ...(attachments.length > 0 && { attachments }),
+  };
   for (let left = ATTEMPTS; ; left--) {
     try {
       await call("POST", path`/projects/${project_id}/sessions/${session_id}/prompt`, { body });

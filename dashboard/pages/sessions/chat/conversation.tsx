@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from "react";
+import type { Attachment } from "../../../../src/contract/attachment.ts";
 import type { Session } from "../../../../src/contract/session.ts";
 import { messageOf } from "../../../api/failure.ts";
 import { Button } from "../../../parts/button.tsx";
@@ -50,11 +51,11 @@ export function Conversation({ session, chat, state }: Props) {
     if (hasHidden) setShown(shown + SHOWN);
     else stored.showEarlier();
   };
-  const send = async (text: string) => {
+  const send = async (text: string, files: readonly Attachment[]) => {
     setError(null);
     scrollToEnd();
     try {
-      await (isRunning ? chat.send(text) : queuePrompt(session, text));
+      await (isRunning ? chat.send(text, files) : queuePrompt(session, text, files));
       return true;
     } catch (failure) {
       setError(failure);

@@ -1,4 +1,5 @@
 import { memo } from "react";
+import { type AttachedFile, attachedText } from "../../../../src/contract/attachment.ts";
 import { Ago } from "../../../parts/ago.tsx";
 import { AuthorName } from "../../../parts/author-name.tsx";
 import { Visible } from "../../../parts/visible.tsx";
@@ -18,6 +19,8 @@ export const OneItem = memo(function OneItem({
   switch (item.kind) {
     case "prompt":
       return <Prompt text={item.text} sent={item.sent} />;
+    case "file":
+      return <Attached file={item.file} />;
     case "answer":
       return <Answer text={item.text} isGrowing={isGrowing} />;
     case "thought":
@@ -68,6 +71,16 @@ export function Prompt({
         </p>
       )}
     </article>
+  );
+}
+
+/** A file that was attached to the prompt above. */
+function Attached({ file }: { file: AttachedFile }) {
+  return (
+    <p className="-mt-2 ml-auto max-w-[85%] rounded-md border border-line bg-surface px-3 py-1 text-sm">
+      <span className="sr-only">Attached: </span>
+      <Visible>{attachedText(file)}</Visible>
+    </p>
   );
 }
 

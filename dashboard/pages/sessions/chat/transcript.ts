@@ -1,3 +1,4 @@
+import type { AttachedFile } from "../../../../src/contract/attachment.ts";
 import type { Author } from "../../../../src/contract/author.ts";
 import type { TurnPart, TurnPlan, TurnRequest } from "../../../../src/contract/turn.ts";
 import type { ChatEvent } from "../../../../src/conversation/chat-client.ts";
@@ -9,6 +10,7 @@ import type { ShownTool } from "./tool.tsx";
 /** An item of a conversation. Items are immutable, so that unchanged ones are not rendered again. */
 export type Item = { key: string } & (
   | { kind: "prompt"; text: string; sent?: Sent }
+  | { kind: "file"; file: AttachedFile }
   | { kind: "answer"; text: string }
   | { kind: "thought"; text: string }
   | { kind: "tool"; use: ShownTool; isSubagent: boolean }
@@ -72,6 +74,9 @@ export class Transcript {
         this.#prompts.add(news.messageId);
         if (news.text.startsWith(DAEMON_MARK)) this.#cutOff(news.text.slice(DAEMON_MARK.length));
         else this.#put({ kind: "prompt", key: news.messageId, text: news.text });
+        break;
+      case "attached":
+        this.#put({ kind: "file", key: news.partId, file: news.file });
         break;
       case "turn":
         this.#isCutOff = false;

@@ -25,10 +25,14 @@ function isNoteOfDaemon({ parts: [first] }: Turn): boolean {
   return first?.kind === "prompt" && first.text.startsWith(DAEMON_MARK);
 }
 
-function itemOf(turn: Turn, { part_id: key, kind, state, text, tool, plan, request, at }: TurnPart): Item[] {
+function itemOf(
+  turn: Turn,
+  { part_id: key, kind, state, text, tool, plan, request, file, at }: TurnPart,
+): Item[] {
   if (plan) return plan.length === 0 ? [] : [{ kind: "plan", key, plan }];
   if (request) return [{ kind: "asked", key, request, state }];
   if (tool) return [{ kind: "tool", key, use: shownTool(tool, state), isSubagent: false }];
+  if (file) return [{ kind: "file", key, file }];
   if (text.trim() === "") return [];
   if (kind === "reasoning") return [{ kind: "thought", key, text }];
   if (kind !== "prompt") return [{ kind: "answer", key, text }];
@@ -72,7 +76,7 @@ function endOf({ turn_id, state, error, parts }: Turn): Item[] {
     case "interrupted":
       return note(
         "warning",
-        parts.every(({ kind }) => kind === "prompt")
+        parts.every(({ kind }) => kind === "prompt" || kind === "file")
           ? "The sandbox ended before the agent answered."
           : "The answer was cut off when the sandbox ended.",
       );

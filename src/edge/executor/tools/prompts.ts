@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { createPromptBody, type Prompt } from "../../../contract/prompt.ts";
 import type { Deps } from "../../../deps.ts";
+import { referencesIn } from "../../../features/change-requests/brief.ts";
 import { requireReachTo } from "../../../features/sessions/agent-reach.ts";
 import { acceptPrompt } from "../../../features/sessions/prompts/accept.ts";
 import { getPrompt } from "../../../features/sessions/prompts/read.ts";
@@ -27,7 +28,9 @@ export const promptTools: Tool[] = [
     fields: { session_id, text: createPromptBody.properties.text },
     async run(deps, { caller, project }, args) {
       await requireReachTo(deps, caller, project, args.session_id);
-      const { prompt } = await acceptPrompt(deps, caller, project, args.session_id, { text: args.text });
+      const { text } = args;
+      const references = await referencesIn(deps, project, text);
+      const { prompt } = await acceptPrompt(deps, caller, project, args.session_id, { text }, references);
       return shownPrompt(prompt);
     },
   }),

@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { createSessionBody, initialPrompt, type Session, sessionStatus } from "../../../contract/session.ts";
 import type { Deps } from "../../../deps.ts";
+import { referencesIn } from "../../../features/change-requests/brief.ts";
 import { createSession } from "../../../features/sessions/create.ts";
 import { listPrompts } from "../../../features/sessions/prompts/read.ts";
 import { getSession, listSessions } from "../../../features/sessions/read.ts";
@@ -57,11 +58,9 @@ export const sessionTools: Tool[] = [
       model,
     },
     async run(deps, { caller, project }, { prompt, ...rest }) {
-      return shown(
-        deps,
-        project,
-        await createSession(deps, caller, project, { ...rest, initial_prompt: prompt }),
-      );
+      const references = await referencesIn(deps, project, prompt);
+      const body = { ...rest, initial_prompt: prompt };
+      return shown(deps, project, await createSession(deps, caller, project, body, references));
     },
   }),
 ];
@@ -70,6 +69,7 @@ function shown(deps: Deps, project: ProjectRow, session: Session): Record<string
   return {
     session_id: session.session_id,
     name: session.name,
+    title: session.title,
     status: session.status,
     step: session.step,
     error: session.error,

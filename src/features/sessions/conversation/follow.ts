@@ -7,6 +7,7 @@ import { isWithinReach } from "../../../jobs/places.ts";
 import { type Daemon, streamRuntimeEvents } from "../../../sandboxes/daemon.ts";
 import { openSecrets } from "../../secrets/open.ts";
 import { reachSession, type SessionRow } from "../row.ts";
+import { cleanTitle, firstWords, storeTitle } from "../title.ts";
 import { readActivity, stateOf, storeActivity } from "./activity.ts";
 import { isGrowthDue } from "./growth.ts";
 import { keptOf } from "./part-row.ts";
@@ -62,7 +63,10 @@ export async function followConversation(
       // the first event, and those before the conversation exists, have no part of it
       if (turns) turns.applyEvent(event);
       else turns = await readRuntimeTurns(daemon);
-      if (turns) store.schedule(turns);
+      if (turns) {
+        store.noteTitle(turns.title);
+        store.schedule(turns);
+      }
     }
   } finally {
     clearTimeout(silence);
@@ -87,8 +91,10 @@ function createStore(deps: Deps, session: SessionRow, onError: (error: unknown) 
   let redact: { run: Redact; until: number } | null = null;
   let noted = "";
   let noting: Promise<void> = Promise.resolve();
+  let title = "";
   return {
     note,
+    noteTitle,
     schedule,
     async idle() {
       isEnding = true;
@@ -102,6 +108,17 @@ function createStore(deps: Deps, session: SessionRow, onError: (error: unknown) 
     noted = now;
     noting = noting
       .then(async () => storeActivity(deps, session, stateOf(activity, await currentRedact())))
+      .catch(onError);
+  }
+
+  function noteTitle(now: string): void {
+    if (now === title) return;
+    title = now;
+    noting = noting
+      .then(async () => {
+        const text = cleanTitle((await currentRedact())(now));
+        await storeTitle(deps, session, { of: "agentTitle", text });
+      })
       .catch(onError);
   }
 
@@ -134,6 +151,9 @@ function createStore(deps: Deps, session: SessionRow, onError: (error: unknown) 
         const changes = turns.takeChanges();
         lengths = new Map(changes.parts.map(({ partId, text }) => [partId, text.length]));
         await storeTurns(deps, session, changes, current);
+        const prompt = changes.parts.find(({ kind }) => kind === "prompt");
+        if (prompt)
+          await storeTitle(deps, session, { of: "promptTitle", text: firstWords(current(prompt.text)) });
         storedAt = performance.now();
       }
       await Bun.sleep(STORE_MS);

@@ -1,4 +1,5 @@
 import type { conversationParts, conversations } from "../../../../db/schema/index.ts";
+import type { AttachedFile } from "../../../contract/attachment.ts";
 import { CONVERSATION_MAX_BYTES, PART_TEXT_MAX } from "../../../contract/limits.ts";
 import type { TurnPlan, TurnTool } from "../../../contract/turn.ts";
 import type { RuntimeRequest } from "../../../conversation/request.ts";
@@ -32,11 +33,12 @@ export function partRow(
   turn: number,
   before: Stored | undefined,
 ): PartRow {
-  const { partId, kind, isComplete, hasFailed, text, tool, plan, request, at } = part;
+  const { partId, kind, isComplete, hasFailed, text, tool, file, plan, request, at } = part;
   const clean = (value: string) => storable(redact(value));
   const whole: Content = {
     text: keptOf(text, redact),
     tool: tool && toolOf(tool, clean),
+    file: file && { ...file, name: clean(file.name), type: clean(file.type) },
     plan: plan?.map((step) => ({ ...step, text: clean(step.text) })) ?? null,
     request: request && requestOf(request, clean),
   };
@@ -63,6 +65,7 @@ export function partRow(
 interface Content {
   text: string;
   tool: TurnTool | null;
+  file: AttachedFile | null;
   plan: TurnPlan | null;
   request: RuntimeRequest | null;
 }
@@ -108,10 +111,11 @@ function requestOf(request: RuntimeRequest, clean: (text: string) => string): Ru
 }
 
 /** What is kept of a part in a conversation that is full. */
-function emptyOf({ tool, plan, request }: Content): Content {
+function emptyOf({ tool, file, plan, request }: Content): Content {
   return {
     text: "",
     tool: tool && { ...tool, input: [], output: "", patch: "" },
+    file,
     plan: plan && [],
     request: request && { ...request, patterns: [], questions: [] },
   };

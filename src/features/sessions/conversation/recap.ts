@@ -27,6 +27,7 @@ interface Piece {
   tool: string | null;
   plan: TurnPlan | null;
   request: RuntimeRequest | null;
+  file: string | null;
 }
 
 /**
@@ -61,7 +62,7 @@ export async function recapOf(db: Db, sessionId: string): Promise<string | null>
   return [HEAD, ...sections.toReversed()].join("\n");
 }
 
-const { turn, kind, text, tool, plan, request } = conversationParts;
+const { turn, kind, text, tool, file, plan, request } = conversationParts;
 const PIECE = {
   turn,
   kind,
@@ -72,6 +73,7 @@ const PIECE = {
   >`left(${tool}->>'name' || ' ' || (${tool}->>'title') || case when ${tool}->>'error' is null then '' else ' (failed)' end, 200)`,
   plan,
   request,
+  file: sql<string | null>`left(${file}->>'name', 200)`,
 };
 
 /** Characters of a question with its answer. */
@@ -81,6 +83,7 @@ function sectionOf(pieces: readonly Piece[], isCutOff: boolean): string {
   const lines: string[] = [];
   const tools = pieces.flatMap((piece) => piece.tool ?? []);
   for (const piece of pieces) if (piece.kind === "prompt") lines.push("## User", "", shown(piece), "");
+  for (const { file } of pieces) if (file !== null) lines.push(`(Attached, and not kept: ${file})`, "");
   lines.push("## You", "");
   for (const use of tools.slice(-TOOLS_MAX)) lines.push(`- ${use}`);
   if (tools.length > 0) lines.push("");

@@ -21,8 +21,9 @@ export async function readRuntimeTurns(daemon: Daemon): Promise<RuntimeTurns | n
   const messages = wasBusy === null ? null : await readMessages(daemon, conversation);
   if (!messages) return null;
   const turns = new RuntimeTurns(conversation);
+  const info = await callRuntime(daemon, "GET", `/session/${conversation}`);
   // a run may have begun between the two answers
-  turns.applySnapshot(messages, wasBusy || ((await isBusy()) ?? true), asks);
+  turns.applySnapshot(messages, wasBusy || ((await isBusy()) ?? true), asks, info);
   return turns;
 }
 

@@ -226,6 +226,7 @@ async function writeParts(
         plan: next("plan"),
         request: next("request"),
         isRejected: next("is_rejected"),
+        file: next("file"),
         isCut: next("is_cut"),
         bytes: next("bytes"),
         version: head.version,

@@ -51,6 +51,7 @@ export function partToWire(
       ...row.request,
       answered_by: (row.isComplete && answerers.get(row.request.request_id)) || null,
     },
+    file: row.file,
     cut: row.isCut,
     at: row.at.toISOString(),
   };

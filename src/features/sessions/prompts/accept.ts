@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { and, eq } from "drizzle-orm";
 import type { Db } from "../../../../db/client.ts";
 import { projectSessions, sessionPrompts } from "../../../../db/schema/index.ts";
+import type { AttachedFile } from "../../../contract/attachment.ts";
 import { SvcError } from "../../../contract/errors.ts";
 import { PROMPT_MAX_BYTES } from "../../../contract/limits.ts";
 import { type CreatePromptBody, PROMPTS_QUEUED_MAX, type Prompt } from "../../../contract/prompt.ts";
@@ -14,13 +16,16 @@ import { nextPlaceOf } from "../../runs/goal.ts";
 import { readSessionId, unknownSession } from "../read.ts";
 import { startAgain } from "../restart.ts";
 import { lockSession, type SessionRow } from "../row.ts";
+import { firstWords, recordTitle } from "../title.ts";
 import { addPrompt } from "./add.ts";
+import { metadataOf, type NewAttachment, readAttachments } from "./attachments.ts";
 import { countOpen } from "./open.ts";
 import { promptToWire } from "./wire.ts";
 
 /**
  * Queues a prompt for a session. A session that is stopped, or stopping, is started again for it; if the account's cap
- * does not allow that, the prompt is refused. A request with the same id and text returns the same prompt.
+ * does not allow that, the prompt is refused. A request with the same id, text and attachments returns the same prompt.
+ * @param references what the text mentions, which is sent with it
  * @throws concurrent_session_limit, prompt_exists, prompt_queue_full, session_failed, not_found, validation_failed
  */
 export async function acceptPrompt(
@@ -29,10 +34,13 @@ export async function acceptPrompt(
   project: ProjectRow,
   name: string,
   body: CreatePromptBody,
+  references: readonly NewAttachment[] = [],
 ): Promise<{ prompt: Prompt }> {
   const sessionId = readSessionId(name);
   const text = storable("text", body.text, PROMPT_MAX_BYTES);
   const promptId = (body.prompt_id ?? randomUUID()).toLowerCase();
+  const given = readAttachments(body.attachments ?? []);
+  const attachments = [...given, ...references];
   const by = { userId: caller.userId, actor: actorOf(caller) };
   const row = await deps.db.transaction(async (tx) => {
     const session = await lockSession(tx, sessionId);
@@ -42,21 +50,32 @@ export async function acceptPrompt(
       .select()
       .from(sessionPrompts)
       .where(and(eq(sessionPrompts.sessionId, sessionId), eq(sessionPrompts.promptId, promptId)));
-    if (known?.text === text) return known;
+    if (known?.text === text && haveSameFiles(known.attachments, given, references)) return known;
     if (known)
       throw new SvcError(
         "prompt_exists",
         `Another prompt with the id ${promptId} already exists in the session. Send this one with another id.`,
       );
     await requireCapacity(tx, session);
-    const added = await addPrompt(tx, sessionId, { promptId, text, by, at: deps.clock() });
+    const added = await addPrompt(tx, sessionId, { promptId, text, attachments, by, at: deps.clock() });
     const place = isStopping(session) ? await nextPlaceOf(deps, tx, session) : session.place;
     await deps.jobs.enqueue(tx, queueOf("prompts", place), sessionId);
     await wake(deps, tx, session);
+    await recordTitle(tx, session, { of: "promptTitle", text: firstWords(text) });
     return added;
   });
   deps.changes.notify(sessionId);
   return { prompt: await promptToWire(deps.db, row) };
+}
+
+/** Whether a known prompt was sent with these attachments. The text of what it mentions may have changed since. */
+function haveSameFiles(
+  known: readonly AttachedFile[],
+  given: readonly NewAttachment[],
+  references: readonly NewAttachment[],
+): boolean {
+  const isSame = isDeepStrictEqual(known.slice(0, given.length), given.map(metadataOf));
+  return isSame && known.length === given.length + references.length;
 }
 
 /** @throws session_failed, prompt_queue_full */

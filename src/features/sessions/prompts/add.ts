@@ -2,6 +2,7 @@ import { and, eq, isNotNull, lte, sql } from "drizzle-orm";
 import type { Db } from "../../../../db/client.ts";
 import type { Actor } from "../../../../db/schema/actor.ts";
 import { projectSessions, sessionPrompts } from "../../../../db/schema/index.ts";
+import { addAttachments, metadataOf, type NewAttachment } from "./attachments.ts";
 import type { PromptRow } from "./wire.ts";
 
 /** Ended prompts that are kept of a session, the newest. The runtime has the conversation itself. */
@@ -14,9 +15,16 @@ export async function addPrompt(
   {
     promptId,
     text,
+    attachments = [],
     by,
     at,
-  }: { promptId: string; text: string; by: { userId: string; actor: Actor | null }; at: Date },
+  }: {
+    promptId: string;
+    text: string;
+    attachments?: readonly NewAttachment[];
+    by: { userId: string; actor: Actor | null };
+    at: Date;
+  },
 ): Promise<PromptRow> {
   const [session] = await tx
     .update(projectSessions)
@@ -29,12 +37,14 @@ export async function addPrompt(
     promptId,
     number,
     text,
+    attachments: attachments.map(metadataOf),
     createdBy: by.userId,
     createdActor: by.actor,
     createdAt: at,
   };
   const [prompt] = await tx.insert(sessionPrompts).values(values).returning();
   if (!prompt) throw new Error("the insert of a prompt returned no row");
+  await addAttachments(tx, prompt, attachments);
   if (number > KEPT) {
     await tx
       .delete(sessionPrompts)

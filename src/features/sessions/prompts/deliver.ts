@@ -1,6 +1,7 @@
 import { and, eq, exists, type SQL, sql } from "drizzle-orm";
 import type { Db } from "../../../../db/client.ts";
 import { runs, sessionPrompts } from "../../../../db/schema/index.ts";
+import type { DaemonPromptBody } from "../../../contract/daemon.ts";
 import { isAlive } from "../../../contract/session.ts";
 import type { Deps } from "../../../deps.ts";
 import { isWithinReach } from "../../../jobs/places.ts";
@@ -10,6 +11,7 @@ import { noteActivity } from "../activity.ts";
 import { catchUp } from "../conversation/follow.ts";
 import { type Reached, reachSession, type SessionRow } from "../row.ts";
 import { recordWaiting } from "../webhook.ts";
+import { dropAttachments, openAttachments } from "./attachments.ts";
 import { nextPrompt } from "./open.ts";
 import type { PromptRow } from "./wire.ts";
 
@@ -64,13 +66,17 @@ async function send(
   const running = { state: "running" as const, generation: session.generation };
   if (!(await update(deps, prompt, running, isCurrent(session)))) return "again";
   await deps.checkpoint("prompt-marked");
-  const body = { prompt_id: prompt.promptId, text: prompt.text };
-  const answer = await sendPrompt(daemon, body, signal);
+  const answer = await sendPrompt(daemon, await bodyOf(deps, prompt), signal);
   await deps.checkpoint("prompt-sent");
   const marked = { ...prompt, ...running };
   if (answer.kind === "absent") return await requeue(deps, marked);
   const next = await apply(deps, marked, receiver, answer);
   return answer.kind === "given" ? "again" : next;
+}
+
+async function bodyOf({ db }: Deps, prompt: PromptRow): Promise<DaemonPromptBody> {
+  const { promptId, text } = prompt;
+  return { prompt_id: promptId, text, attachments: await openAttachments(db, prompt) };
 }
 
 /** That the session still runs in this sandbox, so that no prompt is marked for one that has ended. */
@@ -85,7 +91,8 @@ async function poll(
   receiver: Receiver,
   signal: AbortSignal,
 ): Promise<NextCall> {
-  const body = { prompt_id: prompt.promptId, text: prompt.text, wait: true };
+  // also of a prompt that was sent: the runtime may have ended before it recorded it
+  const body = { ...(await bodyOf(deps, prompt)), wait: true };
   return await apply(deps, prompt, receiver, await sendPrompt(receiver.daemon, body, signal));
 }
 
@@ -142,6 +149,7 @@ async function end(
   const endedAt = deps.clock();
   const row = await deps.db.transaction(async (tx) => {
     const ended = await write(tx, prompt, { ...outcome, endedAt });
+    if (ended) await dropAttachments(tx, ended.sessionId);
     // a session whose sandbox has ended waits for nothing
     if (ended && outcome.state !== "interrupted") await recordWaiting(deps, tx, ended, endedAt);
     return ended;

@@ -1,6 +1,7 @@
 import { and, eq, isNotNull } from "drizzle-orm";
 import type { Db } from "../../../../db/client.ts";
 import { sessionPrompts } from "../../../../db/schema/index.ts";
+import { dropAttachments } from "./attachments.ts";
 
 /**
  * Marks the prompt that a session's sandbox was answering as interrupted. A prompt that is being sent is left to its
@@ -17,4 +18,5 @@ export async function interruptPrompt(tx: Db, sessionId: string, error: string, 
         isNotNull(sessionPrompts.startedAt),
       ),
     );
+  await dropAttachments(tx, sessionId);
 }

@@ -7,11 +7,12 @@ import { answer, listOf } from "../../../http/schema.ts";
 import { guard } from "../../../identity/auth/guard.ts";
 import { requireReachTo } from "../agent-reach.ts";
 import { acceptPrompt } from "./accept.ts";
+import type { ReferencesIn } from "./attachments.ts";
 import { getPrompt, listPrompts } from "./read.ts";
 import { withdrawPrompt } from "./withdraw.ts";
 
 /** The queue of prompts (contract: Sessions, sandboxes, proxy). */
-export const promptRoutes = (deps: Deps) =>
+export const promptRoutes = (deps: Deps, referencesIn: ReferencesIn) =>
   new Elysia({ prefix: "/projects/:projectId/sessions/:sessionId", tags: ["sessions"] })
     .use(guard(deps))
     .post(
@@ -19,7 +20,8 @@ export const promptRoutes = (deps: Deps) =>
       async ({ caller, project, params, body, set }) => {
         await requireReachTo(deps, caller, project, params.sessionId);
         set.status = 202;
-        return acceptPrompt(deps, caller, project, params.sessionId, body);
+        const references = await referencesIn(project, body.text);
+        return acceptPrompt(deps, caller, project, params.sessionId, body, references);
       },
       { project: "write", body: createPromptBody, ...answer(202, Type.Object({ prompt })) },
     )

@@ -48,6 +48,7 @@ function changeToWire(names: ReadonlyMap<string, string>, row: Omit<PromptRow, "
     number: row.number,
     state: row.state,
     error: row.error,
+    attachments: row.attachments,
     created_by: row.createdBy,
     author: authorOf(names, row.createdBy, row.createdActor),
     created_at: row.createdAt.toISOString(),

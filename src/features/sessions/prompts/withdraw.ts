@@ -4,6 +4,7 @@ import { SvcError } from "../../../contract/errors.ts";
 import type { Prompt } from "../../../contract/prompt.ts";
 import type { Deps } from "../../../deps.ts";
 import type { ProjectRow } from "../../../identity/auth/caller.ts";
+import { dropAttachments } from "./attachments.ts";
 import { findPrompt } from "./read.ts";
 import { promptToWire } from "./wire.ts";
 
@@ -27,6 +28,7 @@ export async function withdrawPrompt(
     )
     .returning();
   if (row) {
+    await dropAttachments(deps.db, sessionId);
     deps.changes.notify(sessionId);
     return { prompt: await promptToWire(deps.db, row) };
   }

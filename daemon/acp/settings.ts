@@ -1,0 +1,71 @@
+import { arrayOf, field, parseJson, textField } from "../../src/contract/json.ts";
+
+/** The variable with the description of the agent, which the daemon sets: `AcpDescription` as JSON. */
+export const ACP_VARIABLE = "SVC_ACP";
+
+/** How an agent is started and addressed. */
+export interface AcpDescription {
+  /** The program and its arguments. */
+  command: readonly string[];
+  /** Variables of its own. */
+  variables: Readonly<Record<string, string>>;
+  workspace: string;
+  /** The file that the conversation is kept in. */
+  journal: string;
+  /** The mode in which it does not ask for permission; null: it has none. */
+  mode: string | null;
+  /** The model that its answers are from, as far as svc knows. */
+  model: { providerID: string; modelID: string } | null;
+  /** svc's rules, in Markdown. */
+  rules: string;
+  /** A file that it reads its rules from; null: they are appended to its system prompt. */
+  rulesFile: string | null;
+  /** Folders with skills, and the folder that it reads them from. */
+  skills: { from: readonly string[]; to: string };
+  /** svc's tools: a server of the Model Context Protocol. */
+  tools: { type: "http"; name: string; url: string; headers: { name: string; value: string }[] } | null;
+}
+
+export interface AcpSettings extends AcpDescription {
+  /** Of the agent. */
+  environment: Readonly<Record<string, string>>;
+  port: number;
+  /** The `Authorization` header that clients must send. */
+  authorization: string;
+}
+
+/** The password is the daemon's: the agent does not get it. */
+const NOT_INHERITED = /^(?:SVC_ACP|OPENCODE_)/;
+
+/**
+ * @param args of `svc-agent acp`: those of the runtime's program
+ * @throws Error if the daemon did not set what is needed
+ */
+export function readAcpSettings(
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): AcpSettings {
+  const description = parseJson(env[ACP_VARIABLE] ?? "");
+  const port = Number(args[args.indexOf("--port") + 1]);
+  if (!isDescription(description) || !Number.isInteger(port))
+    throw new Error("svc-agent acp is started by svc-agent itself.");
+  const name = env["OPENCODE_SERVER_USERNAME"] ?? "";
+  const password = env["OPENCODE_SERVER_PASSWORD"] ?? "";
+  return {
+    ...description,
+    environment: {
+      ...Object.fromEntries(
+        Object.entries(env).flatMap(([key, value]) =>
+          value === undefined || NOT_INHERITED.test(key) ? [] : [[key, value]],
+        ),
+      ),
+      ...description.variables,
+    },
+    port,
+    authorization: `Basic ${Buffer.from(`${name}:${password}`).toString("base64")}`,
+  };
+}
+
+function isDescription(value: unknown): value is AcpDescription {
+  return arrayOf(field(value, "command")).length > 0 && textField(value, "workspace") !== "";
+}

@@ -1,0 +1,97 @@
+import { describe, expect, test } from "bun:test";
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type AcpSandbox, startAcpSandbox, textOf } from "../helpers/acp-sandbox.ts";
+import { until } from "../helpers/until.ts";
+
+const told = async (acp: AcpSandbox) => {
+  await acp.send("!told");
+  return JSON.parse(textOf(await acp.answer()));
+};
+
+/** Kills the adapter with its agent, and waits for the next one. */
+async function killRuntime({ sandbox }: AcpSandbox): Promise<void> {
+  const { runtime_pid: pid } = await sandbox.health();
+  if (pid === null || pid === undefined) throw new Error("the runtime does not run");
+  process.kill(-pid, "SIGKILL");
+  await sandbox.untilHealth("it restarts", (health) => health.runtime === "ok" && health.runtime_pid !== pid);
+}
+
+test("an agent with a mode in which it does not ask is put into it", async () => {
+  await using acp = await startAcpSandbox(["trusting"]);
+  await acp.send("!run echo free > free.txt");
+  expect(readFileSync(join(acp.sandbox.workspace, "free.txt"), "utf8")).toBe("free\n");
+  expect((await told(acp)).mode).toBe("bypassPermissions");
+});
+
+describe.each([
+  ["loads", []],
+  ["resumes", ["resumes"]],
+])("an agent that %s its conversations", (_, manners) => {
+  test("goes on with it after its process died, and nothing is shown twice", async () => {
+    await using acp = await startAcpSandbox(manners);
+    await acp.send("!say one");
+    const crashed = await acp.send("!crash out of memory");
+    expect(crashed).toMatchObject({
+      state: "failed",
+      error: "The agent ended with status 9. Its last message: out of memory",
+    });
+    const before = await acp.messages();
+    expect((await told(acp)).prompts).toEqual(["!say one", "!crash out of memory"]);
+    expect((await acp.messages()).slice(0, before.length)).toEqual(before);
+    expect((await acp.messages()).some((message) => textOf(message).includes("replayed"))).toBe(false);
+  });
+
+  test("goes on with it after the runtime was killed, with a note on what was cut off", async () => {
+    await using acp = await startAcpSandbox(manners);
+    await acp.send("!say one");
+    await acp.begin("!say half\n!hang");
+    await until("it has begun", async () => textOf(await acp.answer()) === "half");
+    await killRuntime(acp);
+    const texts = (await acp.messages()).map(textOf);
+    expect(texts.slice(0, 4)).toEqual(["!say one", "one", "!say half\n!hang", "half"]);
+    expect(texts[4]).toStartWith("[svc] The agent runtime restarted");
+    const { prompts } = await told(acp);
+    expect(prompts.slice(0, 2)).toEqual(["!say one", "!say half\n!hang"]);
+    expect(prompts[2]).toStartWith("[svc] The agent runtime restarted");
+  });
+});
+
+test("an agent that forgets is told what was said", async () => {
+  await using acp = await startAcpSandbox(["forgetful"]);
+  await acp.send("!say the word is ochre");
+  await killRuntime(acp);
+  const { prompts } = await told(acp);
+  expect(prompts).toHaveLength(1);
+  expect(prompts[0]).toContain("# Earlier in this conversation");
+  expect(prompts[0]).toContain("the word is ochre");
+});
+
+test("an agent that does not end a cancelled run is killed, and the next prompt is answered", async () => {
+  await using acp = await startAcpSandbox();
+  await acp.begin("!ignore");
+  await until("it works", async () => (await acp.answer()).info.finish === undefined);
+  await acp.json("POST", `/session/${await acp.conversation()}/abort`);
+  await until("it is idle", async () => JSON.stringify(await acp.json("GET", "/session/status")) === "{}");
+  expect((await acp.answer()).info.error?.name).toBe("MessageAbortedError");
+  expect(await acp.send("!say again")).toMatchObject({ state: "answered" });
+});
+
+test.each([
+  ["broken", "The agent ended with status 3. Its last message: it cannot read its settings"],
+  ["future", "The agent does not speak version 1 of the Agent Client Protocol."],
+])("an agent that is %s fails its prompt with the reason, and the session goes on", async (manner, error) => {
+  await using acp = await startAcpSandbox([manner]);
+  expect(await acp.send("!say hello")).toMatchObject({ state: "failed", error });
+  expect((await acp.sandbox.health()).runtime).toBe("ok");
+});
+
+test("a conversation whose file was cut in the middle of a line is read up to there", async () => {
+  await using acp = await startAcpSandbox();
+  await acp.send("!say kept");
+  const file = join(acp.home, ".local/share/svc/conversation.jsonl");
+  expect(existsSync(file)).toBe(true);
+  appendFileSync(file, '{"info":{"id":"msg_');
+  await killRuntime(acp);
+  expect((await acp.messages()).map(textOf)).toEqual(["!say kept", "kept"]);
+});
