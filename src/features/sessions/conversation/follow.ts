@@ -80,6 +80,39 @@ export async function catchUp(deps: Deps, { session, daemon }: Followed): Promis
   if (turns) await storeTurns(deps, session, turns.takeChanges(), await redactFor(deps, session));
 }
 
+/** Stores what the agent does, and the title that it gives the conversation, when they change. */
+function createNotes(
+  deps: Deps,
+  session: SessionRow,
+  redact: () => Promise<Redact>,
+  onError: (error: unknown) => void,
+) {
+  let noted = "";
+  let title = "";
+  let noting: Promise<void> = Promise.resolve();
+  return {
+    note(activity: RuntimeActivity): void {
+      const now = JSON.stringify(activity.state);
+      if (now === noted) return;
+      noted = now;
+      noting = noting
+        .then(async () => storeActivity(deps, session, stateOf(activity, await redact())))
+        .catch(onError);
+    },
+    noteTitle(now: string): void {
+      if (now === title) return;
+      title = now;
+      noting = noting
+        .then(async () => {
+          const text = cleanTitle((await redact())(now));
+          await storeTitle(deps, session, { of: "agentTitle", text });
+        })
+        .catch(onError);
+    },
+    idle: async () => await noting,
+  };
+}
+
 /** Stores changes one batch after the other, and what the agent does; passes on texts that grow meanwhile. */
 function createStore(deps: Deps, session: SessionRow, onError: (error: unknown) => void) {
   const { sessionId } = session;
@@ -89,38 +122,14 @@ function createStore(deps: Deps, session: SessionRow, onError: (error: unknown) 
   /** The lengths of the texts under way that were stored last. */
   let lengths = new Map<string, number>();
   let redact: { run: Redact; until: number } | null = null;
-  let noted = "";
-  let noting: Promise<void> = Promise.resolve();
-  let title = "";
+  const notes = createNotes(deps, session, currentRedact, onError);
   return {
-    note,
-    noteTitle,
-    schedule,
+    ...{ note: notes.note, noteTitle: notes.noteTitle, schedule },
     async idle() {
       isEnding = true;
-      await Promise.all([storing, noting]);
+      await Promise.all([storing, notes.idle()]);
     },
   };
-
-  function note(activity: RuntimeActivity): void {
-    const now = JSON.stringify(activity.state);
-    if (now === noted) return;
-    noted = now;
-    noting = noting
-      .then(async () => storeActivity(deps, session, stateOf(activity, await currentRedact())))
-      .catch(onError);
-  }
-
-  function noteTitle(now: string): void {
-    if (now === title) return;
-    title = now;
-    noting = noting
-      .then(async () => {
-        const text = cleanTitle((await currentRedact())(now));
-        await storeTitle(deps, session, { of: "agentTitle", text });
-      })
-      .catch(onError);
-  }
 
   async function currentRedact(): Promise<Redact> {
     if (!redact || redact.until < performance.now())
