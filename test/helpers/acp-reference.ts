@@ -149,6 +149,10 @@ async function follow(client: AgentContext, id: string, line: string, images: nu
       process.stderr.write(`${rest}\n`);
       process.exit(9);
       break;
+    case "pause":
+      writeFileSync(join(folder, "paused"), rest);
+      while (existsSync(join(folder, "paused"))) await Bun.sleep(2);
+      return "end_turn";
     case "hang":
       while (!cancelled.has(id)) await Bun.sleep(5);
       return "cancelled";
