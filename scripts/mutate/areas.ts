@@ -106,5 +106,13 @@ export const AREAS: readonly Area[] = [
   { sources: ["src/git/diff/patch.ts", "src/git/diff/patch-header.ts"], tests: ["git/patch", "git/diff"] },
   { sources: ["dashboard/pages/change-requests/diff/patch.ts"], tests: ["dashboard/diff/patch"] },
   { sources: ["src/lib/cache.ts"], tests: ["proxy/memory"] },
+  { sources: ["daemon/acp/tool.ts"], tests: ["acp/tool"] },
+  { sources: ["daemon/runtime/describe-agent.ts"], tests: ["acp/describe"] },
+  {
+    sources: ["agent", "answer", "content", "conversation", "journal", "recap", "routes", "turns"].map(
+      (name) => `daemon/acp/${name}.ts`,
+    ),
+    tests: ["acp/conformance", "acp/restart"],
+  },
   { sources: ["cli/flags.ts"], tests: ["cli/flags", "cli/arguments"] },
 ];

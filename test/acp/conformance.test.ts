@@ -219,6 +219,31 @@ test("images reach the agent", async () => {
   expect(JSON.parse(textOf(await acp.answer())).images).toBe(1);
 });
 
+test("a tool whose end was not reported failed with the answer", async () => {
+  await acp.send("!leave sleep 1");
+  expect((await acp.answer()).parts[0]?.state).toMatchObject({ status: "error", error: "It did not end." });
+});
+
+test("what is not text is named in the text", async () => {
+  await acp.send("!link a.txt");
+  expect(textOf(await acp.answer())).toBe("file:///a.txt[image]");
+});
+
+test("twenty prompts may wait, and another is refused", async () => {
+  const path = `/session/${await acp.conversation()}`;
+  const send = async (at: number) => {
+    const messageID = `msg_eeeeeeeeeeee${String(at).padStart(14, "0")}`;
+    const body = { messageID, parts: [{ type: "text", text: "!hang" }] };
+    return (await acp.sandbox.call("POST", `${path}/prompt_async`, "user", body)).status;
+  };
+  for (let at = 0; at < 20; at++) expect(await send(at)).toBe(204);
+  expect(await send(20)).toBe(429);
+  // one that was accepted before
+  expect(await send(0)).toBe(204);
+  await acp.json("POST", `${path}/abort`);
+  await until("it is idle", async () => JSON.stringify(await acp.json("GET", "/session/status")) === "{}");
+});
+
 test("invalid prompts and unknown routes are refused", async () => {
   const path = `/session/${await acp.conversation()}/prompt_async`;
   for (const body of [

@@ -119,6 +119,8 @@ test.each([
   ["claude-code", "anthropic/claude-x", { providerID: "anthropic", modelID: "claude-x" }],
   ["claude-code", "svc/of/mine", { providerID: "svc", modelID: "of/mine" }],
   ["claude-code", "openai/of/mine", { providerID: "svc", modelID: "openai/of/mine" }],
+  ["claude-code", "/anthropic/x", { providerID: "svc", modelID: "/anthropic/x" }],
+  ["claude-code", "anthropic/", { providerID: "svc", modelID: "anthropic/" }],
   ["codex", "openai/gpt", { providerID: "openai", modelID: "gpt" }],
   ["codex", "gpt", { providerID: "svc", modelID: "gpt" }],
 ] as const)("%s with the model %s", async (name, chosen, model) => {
@@ -146,6 +148,11 @@ test("an agent that is not there is an error that says how to install it", async
   expect(missing).rejects.toThrow(
     /^Codex is not in this sandbox\..*svc-api runtime install codex.*npm install --global @zed-industries\/codex-acp\.$/,
   );
+});
+
+test("a program that was installed, and is gone, is the same error", () => {
+  const gone = described("codex", { SVC_RUNTIME_BIN: join(folder, "gone") });
+  expect(gone).rejects.toBeInstanceOf(NotInstalledError);
 });
 
 test("an unknown agent stops the daemon with the names that it knows", async () => {

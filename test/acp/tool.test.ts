@@ -50,6 +50,9 @@ test.each([
   [{ content: content("```console\nran\n```") }, "ran"],
   [{ content: content("````\n```\ninner\n```\n````\n") }, "```\ninner\n```"],
   [{ content: content("before\n```\nin\n```") }, "before\n```\nin\n```"],
+  [{ content: content("```zsh\nran\n```") }, "ran"],
+  [{ content: content("```\n\n```") }, ""],
+  [{ content: content("```\nin\n``` after") }, "```\nin\n``` after"],
   [{ rawOutput: "text" }, "text"],
   [{ rawOutput: { formatted_output: "formatted", output: "raw" } }, "formatted"],
   [{ rawOutput: { code: 1 } }, '{"code":1}'],
@@ -57,6 +60,14 @@ test.each([
   [{ content: content(""), rawOutput: "raw" }, "raw"],
 ])("the output of %j is %j", (update, output) => {
   expect(after(update).state.output).toBe(output);
+});
+
+test("a place describes only a tool without an input", () => {
+  const locations = [{ path: "/workspace/a" }];
+  expect(after({ rawInput: { command: "ls" }, locations }, { locations }).state.input).toEqual({
+    command: "ls",
+  });
+  expect(after({ locations: [{ path: "" }] }).state.input).toEqual({});
 });
 
 test("an output is bounded", () => {
@@ -89,12 +100,20 @@ test("lines that look like the heads of a patch are counted", () => {
   ]);
 });
 
+test("a patch has three lines of context", () => {
+  const lines = (fifth: string) => ["1", "2", "3", "4", fifth, "6", "7", "8", "9"].join("\n");
+  const diff = { type: "diff", path: "a", oldText: lines("5"), newText: lines("five") };
+  expect(after({ content: [diff] }).state.metadata.diff).toContain("@@ -2,7 +2,7 @@");
+});
+
 test("a change that is too large has no patch, and the files are bounded", () => {
   const large = { type: "diff", path: "/workspace/a", oldText: "", newText: "x\n".repeat(600_000) };
   expect(after({ content: [large] }).state.metadata).toEqual({
     diff: "",
     files: [{ relativePath: "a", additions: 0, deletions: 0 }],
   });
+  const both = { ...large, oldText: "y\n".repeat(300_000), newText: "x\n".repeat(300_000) };
+  expect(after({ content: [both] }).state.metadata.diff).toBe("");
   const many = Array.from({ length: 30 }, () => ({ type: "diff", path: "a", oldText: "", newText: "b" }));
   expect(after({ content: many }).state.metadata.files).toHaveLength(20);
 });

@@ -149,6 +149,21 @@ async function follow(client: AgentContext, id: string, line: string, images: nu
       process.stderr.write(`${rest}\n`);
       process.exit(9);
       break;
+    case "leave":
+      await update(client, id, {
+        sessionUpdate: "tool_call",
+        ...{ toolCallId: `call_${++calls}`, title: rest, kind: "execute", status: "in_progress" },
+      });
+      return "end_turn";
+    case "link": {
+      const content = { type: "resource_link" as const, name: rest, uri: `file:///${rest}` };
+      await update(client, id, { sessionUpdate: "agent_message_chunk", content });
+      await update(client, id, {
+        sessionUpdate: "agent_message_chunk",
+        content: { type: "image", mimeType: "image/png", data: "" },
+      });
+      return "end_turn";
+    }
     case "pause":
       writeFileSync(join(folder, "paused"), rest);
       while (existsSync(join(folder, "paused"))) await Bun.sleep(2);
