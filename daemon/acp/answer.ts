@@ -71,13 +71,9 @@ export class Answer {
     }
   }
 
-  /** The id of the part of a use of a tool; null if it is not known. */
+  /** The part of a use of a tool; null if the agent did not report it. */
   toolPart(callId: string): ToolPart | null {
     return this.#tools.get(callId) ?? null;
-  }
-
-  get messageId(): string {
-    return this.#info.id;
   }
 
   /** @param cost in US dollars; null if unknown */

@@ -1,4 +1,5 @@
 import { arrayOf, field, parseJson, textField } from "../../src/contract/json.ts";
+import { authorizationOf } from "../runtime/authorization.ts";
 
 /** The variable with the description of the agent, which the daemon sets: `AcpDescription` as JSON. */
 export const ACP_VARIABLE = "SVC_ACP";
@@ -49,8 +50,6 @@ export function readAcpSettings(
   const port = Number(args[args.indexOf("--port") + 1]);
   if (!isDescription(description) || !Number.isInteger(port))
     throw new Error("svc-agent acp is started by svc-agent itself.");
-  const name = env["OPENCODE_SERVER_USERNAME"] ?? "";
-  const password = env["OPENCODE_SERVER_PASSWORD"] ?? "";
   return {
     ...description,
     environment: {
@@ -62,7 +61,7 @@ export function readAcpSettings(
       ...description.variables,
     },
     port,
-    authorization: `Basic ${Buffer.from(`${name}:${password}`).toString("base64")}`,
+    authorization: authorizationOf(env["OPENCODE_SERVER_PASSWORD"] ?? ""),
   };
 }
 

@@ -16,6 +16,8 @@ interface PermissionRequest {
   patterns: string[];
   metadata: Record<string, unknown>;
   always: string[];
+  /** The use of a tool that it is about. */
+  tool?: { messageID: string; callID: string };
 }
 
 interface OpenRequest {
@@ -167,9 +169,8 @@ export class Turns {
     this.#answer = answer;
     const ending = await this.#send(prompt).catch((error: unknown): Ending => {
       if (this.#isAborted) return ABORTED;
-      return {
-        error: { name: "AgentError", message: error instanceof AgentError ? error.message : "svc failed." },
-      };
+      const message = error instanceof AgentError ? error.message : UNEXPECTED;
+      return { error: { name: "AgentError", message } };
     });
     this.#answer = null;
     for (const { answer: settle } of this.#requests.values()) settle(null);
@@ -229,6 +230,7 @@ export class Turns {
       patterns: [part?.state.title ?? textField(call, "title")].filter((each) => each !== ""),
       metadata: {},
       always: [],
+      ...(part && { tool: { messageID: part.messageID, callID: part.callID } }),
     };
     const options = arrayOf(field(value, "options")).map(
       (option) => [textField(option, "kind"), textField(option, "optionId")] as const,
@@ -247,6 +249,8 @@ export class Turns {
     });
   }
 }
+
+const UNEXPECTED = "svc's adapter for the agent failed. Send the prompt again.";
 
 /** The runtime's name for it. */
 const ABORTED: Ending = { error: { name: "MessageAbortedError", message: "The run was aborted." } };

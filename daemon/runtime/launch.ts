@@ -5,13 +5,12 @@ import { ACP_VARIABLE } from "../acp/settings.ts";
 import { asAgent, type Command } from "../process/children.ts";
 import type { Settings } from "../settings.ts";
 import { thisProgram } from "../this-program.ts";
+import { RUNTIME_USER_NAME } from "./authorization.ts";
 import { describeAgent } from "./describe-agent.ts";
 import { instructionsFile } from "./home-files.ts";
 import { isFile, NotInstalledError } from "./not-installed.ts";
 import { AgentConfigWriteError, agentConfigFolder } from "./write-agent-config.ts";
 
-/** The user name that the runtime expects with its password. */
-const RUNTIME_USER_NAME = "opencode";
 /** The provider of the managed model gateway in the runtime's configuration. */
 const GATEWAY = "svc";
 /** svc's tools in the runtime's configuration: a prefix of their names. */
@@ -21,11 +20,6 @@ const TOOLS = "svc";
  * which it reads before the first prompt.
  */
 const TOOL_MS = 60_000;
-
-/** The `Authorization` header for the runtime. Processes outside the sandbox do not have the password. */
-export function authorizationOf(password: string): string {
-  return `Basic ${Buffer.from(`${RUNTIME_USER_NAME}:${password}`).toString("base64")}`;
-}
 
 /**
  * The command that starts the runtime.

@@ -5,8 +5,8 @@ import type { Log } from "../log.ts";
 import type { Children } from "../process/children.ts";
 import { Supervisor, type SupervisorLimits } from "../process/supervisor.ts";
 import type { Settings } from "../settings.ts";
+import { authorizationOf } from "./authorization.ts";
 import { callRuntime, type RuntimeCall } from "./call.ts";
-import { authorizationOf } from "./launch.ts";
 import { crashError, RuntimeProgram } from "./program.ts";
 import type { WatchdogLimits } from "./watchdog.ts";
 

@@ -86,6 +86,8 @@ test("a permission request waits for a person, and the tool runs once it is give
     return asked !== undefined;
   });
   expect(asked).toMatchObject({ permission: "bash", patterns: ["echo done > made.txt"] });
+  // it belongs to this turn, whichever prompts wait behind it
+  expect(asked).toMatchObject({ tool: { messageID: (await acp.answer()).info.id } });
   const status: unknown = await acp.json("GET", "/session/status");
   expect(status).toEqual({ [await acp.conversation()]: { type: "busy" } });
   expect(await acp.json("POST", `/permission/${asked?.id}/reply`, { reply: "maybe" })).toMatchObject({
