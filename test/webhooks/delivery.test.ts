@@ -251,6 +251,35 @@ needs("a real Postgres", POSTGRES)(
   },
 );
 
+needs("a real Postgres", POSTGRES)(
+  "a result that cannot be recorded leaves the webhook as it was: both are recorded, or neither",
+  async () => {
+    const { webhook_id: id } = await bench.add("/unrecorded");
+    bench.receiver.answer = () => new Response(null, { status: 500 });
+    const { db, close } = await openPostgres(bench.api.databaseUrl ?? "");
+    try {
+      // a sequence counts what was rolled back, too
+      await db.execute(sql`create sequence refusals`);
+      await db.execute(
+        sql`create function refuse() returns trigger language plpgsql as $$ begin perform nextval('refusals'); raise 'refused'; end $$`,
+      );
+      await db.execute(
+        sql`create trigger refuse before update of error on webhook_deliveries for each row execute function refuse()`,
+      );
+      await bench.test(id);
+      const refused = async () =>
+        JSON.stringify(await db.execute(sql`select is_called from refusals`)).includes("true");
+      await until("the result was refused", refused);
+      expect(await bench.get(id)).toMatchObject({ failing_since: null, enabled: true });
+    } finally {
+      await db.execute(sql`drop trigger if exists refuse on webhook_deliveries`);
+      await db.execute(sql`drop function if exists refuse`);
+      await db.execute(sql`drop sequence if exists refusals`);
+      await close();
+    }
+  },
+);
+
 test("secrets and URLs are found nowhere but in the answer that shows them", async () => {
   if (bench.api.databaseUrl === null) return;
   const { webhook_id: id, secret } = await bench.add("/T00/B00/credential");
