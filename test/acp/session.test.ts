@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect } from "bun:test";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { agentFolder } from "../../src/sandboxes/runtime/agents.ts";
@@ -14,8 +14,10 @@ import { until } from "../helpers/until.ts";
 
 const NAMES = ["claude-code", "codex"] as const;
 const missing = NAMES.find((name) => agentProgramOf(name) === null);
-const test = missing ? needs(agentTitle(missing), false) : needs(...SANDBOXES);
-const isHere = missing === undefined && SANDBOXES[1];
+const isBuilt = existsSync("dist/svc-agent");
+const wanted = missing ? agentTitle(missing) : isBuilt ? SANDBOXES[0] : "dist/svc-agent (npm run build)";
+const isHere = missing === undefined && isBuilt && SANDBOXES[1];
+const test = needs(wanted, isHere);
 
 /** A server with local sandboxes, svc's gateway, and a model that asks for one command. */
 let api: Api;
