@@ -163,7 +163,7 @@ async function findAgent({ runtimeBin }: Settings, name: keyof typeof AGENTS, pa
   const found = runtimeBin ?? Bun.which(program, { PATH: path });
   if (found !== null && (await isFile(found))) return found;
   throw new NotInstalledError(
-    `${RUNTIMES[name].title} is not in this sandbox. On a server with local sandboxes, the operator can install it with svc-api runtime install ${name}; an image must contain it: RUN npm install --global ${npm}.`,
+    `${RUNTIMES[name].title} is not in this sandbox. The operator can install it with svc-api runtime install ${name}; an image with musl, and one on Kubernetes, must contain it: RUN npm install --global ${npm}.`,
   );
 }
 

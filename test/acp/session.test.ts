@@ -1,91 +1,41 @@
 import { afterAll, beforeAll, expect } from "bun:test";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rmSync } from "node:fs";
 import { agentFolder } from "../../src/sandboxes/runtime/agents.ts";
-import { AGENTS_CACHE, agentProgramOf, agentTitle } from "../helpers/acp-sandbox.ts";
-import { type AgentUpstream, startAgentUpstream } from "../helpers/agent-upstream.ts";
-import { type Api, startApi } from "../helpers/api.ts";
+import { type AgentServer, agentServerNeeds, startAgentServer } from "../helpers/agent-server.ts";
 import { SANDBOXES } from "../helpers/isolation.ts";
 import { UPSTREAM_KEY } from "../helpers/model-bench.ts";
 import { needs } from "../helpers/needs.ts";
-import { Remote } from "../helpers/remote.ts";
 import { until } from "../helpers/until.ts";
 
-const NAMES = ["claude-code", "codex"] as const;
-const missing = NAMES.find((name) => agentProgramOf(name) === null);
-const isBuilt = existsSync("dist/svc-agent");
-const wanted = missing ? agentTitle(missing) : isBuilt ? SANDBOXES[0] : "dist/svc-agent (npm run build)";
-const isHere = missing === undefined && isBuilt && SANDBOXES[1];
+// local sandboxes run dist/svc-agent
+const [wanted, isHere] = agentServerNeeds(SANDBOXES);
 const test = needs(wanted, isHere);
 
-/** A server with local sandboxes, svc's gateway, and a model that asks for one command. */
-let api: Api;
-let upstream: AgentUpstream;
-let remote: Remote;
-let project: string;
-let folder: string;
+let server: AgentServer;
 beforeAll(async () => {
-  if (!isHere) return;
-  upstream = startAgentUpstream("echo ran-$((40 + 2)) | tee ran.txt");
-  folder = mkdtempSync(join(tmpdir(), "svc-agents-"));
-  mkdirSync(join(folder, "data/runtime"), { recursive: true });
-  for (const name of NAMES)
-    symlinkSync(agentFolder(AGENTS_CACHE, name), agentFolder(join(folder, "data"), name));
-  const entry = (format: string, path: string, model: string) =>
-    `[[upstreams]]\nid = "${format}"\nformat = "${format}"\nurl = "${upstream.url}${path}"\nkey = "${UPSTREAM_KEY}"\n[[upstreams.models]]\nid = "${model}"\n`;
-  writeFileSync(
-    join(folder, "models.toml"),
-    entry("openai", "/v1", "of-openai") + entry("anthropic", "", "of-anthropic"),
-  );
-  api = await startApi({
-    dataDir: join(folder, "data"),
-    env: { SVC_SANDBOX_PROVIDER: "local", SVC_MODELS_FILE: join(folder, "models.toml") },
-  });
-  remote = new Remote();
-  remote.commit("main", {
-    "a.txt": "1\n",
-    "svc.toml": 'svc_version = 1\n[sandbox]\nruntime = "claude-code"\n',
-  });
-  project = (await api.project(remote.url)).project_id;
+  if (isHere) server = await startAgentServer("local");
 });
 afterAll(async () => {
-  if (!isHere) return;
-  await api.stop();
-  upstream[Symbol.dispose]();
-  rmSync(folder, { recursive: true, force: true });
+  await server?.[Symbol.asyncDispose]();
 });
-
-const call = (method: string, path: string, body?: unknown) =>
-  api.call(method, `/v1/projects/${project}/sessions${path}`, body === undefined ? {} : { body });
-
-async function answered(id: string): Promise<void> {
-  const turns = async () => (await call("GET", `/${id}/conversation`)).body.turns ?? [];
-  await until("its first turn is over", async () => {
-    const { status, error } = (await call("GET", `/${id}`)).body;
-    if (status === "failed") throw new Error(error);
-    const [first] = await turns();
-    return first !== undefined && first.state !== "working";
-  });
-}
 
 test.each([
   ["the one that is chosen", { runtime: "codex" }, "codex", "svc/of-openai"],
   ["that of the manifest", {}, "claude-code", "svc/of-anthropic"],
 ])("the agent of a session is %s", async (_, body, runtime, model) => {
+  const { call, upstream, firstTurn } = server;
   const { status, body: made } = await call("POST", "", { ...body, initial_prompt: "Run the command." });
   expect(status).toBe(201);
   const id: string = made.session_id;
-  await answered(id);
+  const turn = await firstTurn(id);
   expect((await call("GET", `/${id}`)).body).toMatchObject({ status: "running", runtime });
-  const { turns } = (await call("GET", `/${id}/conversation`)).body;
-  expect(turns[0]).toMatchObject({ state: "done", model });
-  const { parts } = turns[0];
+  expect(turn).toMatchObject({ state: "done", model });
+  const { parts } = turn;
   expect(parts[0]).toMatchObject({ kind: "prompt", text: "Run the command." });
   expect(parts.at(-2)).toMatchObject({ kind: "tool", state: "done", tool: { name: "bash", error: null } });
   expect(parts.at(-2).tool.output.trim()).toBe("ran-42");
   expect(parts.at(-1)).toMatchObject({ kind: "text", text: "The command printed: ran-42" });
-  expect(JSON.stringify(turns)).not.toContain(UPSTREAM_KEY);
+  expect(JSON.stringify(turn)).not.toContain(UPSTREAM_KEY);
   expect([...upstream.credentials].every((each) => each.includes(UPSTREAM_KEY))).toBe(true);
 
   await call("POST", `/${id}/restart`, { restore: true });
@@ -100,6 +50,7 @@ test.each([
 });
 
 test("an agent that the server does not have fails the session with what to install", async () => {
+  const { api, call } = server;
   rmSync(agentFolder(api.dataDir, "codex"));
   const { body } = await call("POST", "", { runtime: "codex" });
   await until("it fails", async () => (await call("GET", `/${body.session_id}`)).body.status === "failed");

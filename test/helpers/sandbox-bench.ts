@@ -140,8 +140,11 @@ export function watchOf(onEvent: () => void = () => {}): Watched {
 }
 
 /** Starts a sandbox and waits until its daemon answers. */
-export async function startSandbox(provider: Provider, spec: SandboxSpec): Promise<Sandbox> {
-  const watch = watchOf();
+export async function startSandbox(
+  provider: Provider,
+  spec: SandboxSpec,
+  watch: Watched = watchOf(),
+): Promise<Sandbox> {
   const sandbox = await provider
     .start(spec, watch, AbortSignal.timeout(WAIT_LIMIT_MS))
     .catch((error: unknown) => {

@@ -45,6 +45,7 @@ export async function createSandbox(
           ...UNSET,
           ...Object.entries(environment).map(([name, value]) => `${name}=${value}`),
           `SVC_RUNTIME_USER=${image.runtimeUser}`,
+          ...(image.agent === null ? [] : [`SVC_RUNTIME_BIN=${image.agent}`]),
         ],
         Labels: { ...labels, [LABEL.role]: "sandbox" },
         HostConfig: hostConfig(netns, spec.limits, withDisk),

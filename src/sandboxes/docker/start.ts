@@ -75,7 +75,7 @@ async function assemble(
   const { engine, images } = context;
   const names = namesOf(context.options.installation, spec.sessionId);
   watch.step("image");
-  const image = await images.prepare(spec.build, watch, signal);
+  const image = await images.prepare(spec, watch, signal);
   const hostNetwork = await context.readHostNetwork(image.netns);
   signal.throwIfAborted();
 

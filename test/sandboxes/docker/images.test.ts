@@ -10,7 +10,9 @@ import {
   type Provider,
   type ProviderOptions,
   SandboxError,
+  type SandboxSpec,
 } from "../../../src/sandboxes/provider.ts";
+import { agentFolder, agentProgram } from "../../../src/sandboxes/runtime/agents.ts";
 import { runtimeFolder } from "../../../src/sandboxes/runtime/install.ts";
 import { DOCKER, docker } from "../../helpers/docker-engine.ts";
 import { needs } from "../../helpers/needs.ts";
@@ -147,6 +149,36 @@ describe("images of sandboxes in Docker", () => {
       writeFileSync(join(folder, name), text, { mode: 0o600 });
     }
     expect(await look()).toBe(`./@opencode-ai/plugin/tool.js\n./zod/empty.txt\n./zod/${long}\nexport {}\n`);
+  });
+
+  test("an agent that is installed on the server is in the images of its own sessions only", async () => {
+    const options = optionsOf(api, binaries.folder);
+    const provider = make(options);
+    const look = async (runtime: SandboxSpec["runtime"], watch = watchOf()) => {
+      const spec = specOf({}, { runtime });
+      const sandbox = await startSandbox(provider, spec, watch);
+      const { SVC_RUNTIME_BIN: program = null } = await ask(sandbox, { do: "environment" });
+      const script = "cd /opt/svc/agent && find . -type f -exec stat -c '%n %u %a %s' {} + | sort";
+      const { out } = await ask(sandbox, { do: "run", command: ["sh", "-c", script] });
+      await provider.stop(spec.sessionId, 0);
+      return { program, out };
+    };
+    expect(await look("codex")).toEqual({ program: null, out: "" });
+    const program = agentProgram("codex") ?? "";
+    const folder = agentFolder(options.dataDir, "codex");
+    mkdirSync(dirname(join(folder, program)), { recursive: true });
+    writeFileSync(join(folder, program), "#!/bin/sh\n", { mode: 0o700 });
+    writeFileSync(join(folder, "node_modules/NOTICE"), "", { mode: 0o600 });
+    const added = {
+      program: `/opt/svc/agent/${program}`,
+      out: `./${program} 0 755 10\n./node_modules/NOTICE 0 644 0\n`,
+    };
+    expect(await look("codex")).toEqual(added);
+    const watch = watchOf();
+    expect(await look("codex", watch)).toEqual(added);
+    expect(watch.lines.filter((line) => line.startsWith("build:"))).toEqual([]);
+    for (const other of ["opencode", "claude-code", null] as const)
+      expect(await look(other)).toEqual({ program: null, out: "" });
   });
 
   test("a failed build reports the reason and its last lines, and leaves nothing", async () => {

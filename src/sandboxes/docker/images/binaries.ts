@@ -1,11 +1,12 @@
 import { createReadStream } from "node:fs";
-import { readdir, readFile, stat } from "node:fs/promises";
-import { join, relative } from "node:path";
-import type { Readable } from "node:stream";
+import { readdir, stat } from "node:fs/promises";
+import { basename, join, relative } from "node:path";
+import { Readable } from "node:stream";
 import { RUNTIME_VERSION } from "../../../contract/runtime.ts";
+import type { RuntimeName } from "../../../contract/runtimes.ts";
 import type { ProviderOptions } from "../../provider.ts";
 import { SandboxError } from "../../provider.ts";
-import { findPlugins, findRuntime } from "../../runtime/find.ts";
+import { findPlugins, findRuntime, findRuntimeFiles } from "../../runtime/find.ts";
 
 /** The C library of an image: a program built for one does not run with the other. */
 export type Libc = "glibc" | "musl";
@@ -17,27 +18,38 @@ export interface Binaries {
   /** @throws SandboxError when there are none for this library */
   of(libc: Libc): Promise<Program[]>;
   /** The packages that projects' tools and plugins import; empty if they are not installed. */
-  plugins(): Promise<PluginFile[]>;
+  plugins(): Promise<ExtraFile[]>;
+  /** This machine's installation of an agent; null: the image must have it. */
+  agent(name: RuntimeName): InstalledAgent | null;
 }
 
-/** A file of the packages. */
-export interface PluginFile {
-  target: string;
-  read(): Promise<Buffer>;
-}
-
-interface Program {
+/** A file to put into an image. */
+export interface ExtraFile {
   /** Its path in the image. */
   target: string;
-  /** The path of an identical file in the image, to link to. */
-  sameAs: string | null;
+  mode: number;
   bytes: number;
   read(): Readable;
+}
+
+interface InstalledAgent {
+  /** The name of the installation: it has the version. */
+  name: string;
+  /** The path of its program in the image. */
+  program: string;
+  files(): Promise<ExtraFile[]>;
+}
+
+interface Program extends ExtraFile {
+  /** The path of an identical file in the image, to link to. */
+  sameAs: string | null;
 }
 
 const FOLDER = "usr/local/bin";
 /** The path that the daemon expects (daemon/settings.ts). */
 const PLUGINS = "opt/svc/plugins";
+/** The folder of an agent other than opencode. */
+const AGENT = "opt/svc/agent";
 const OWN = ["svc-agent", "svc-entrypoint", "svc"] as const;
 const SUFFIX = { glibc: "", musl: "-musl" } as const;
 
@@ -69,15 +81,16 @@ export function createBinaries(options: ProviderOptions): Binaries {
     },
     async plugins() {
       const folder = findPlugins(options);
-      if (folder === null) return [];
-      const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-      return entries
-        .filter((entry) => entry.isFile())
-        .map((entry) => join(entry.parentPath, entry.name))
-        .map((path) => ({
-          target: `${PLUGINS}/${relative(folder, path)}`,
-          read: () => readFile(path),
-        }));
+      return folder === null ? [] : await filesBelow(folder, PLUGINS);
+    },
+    agent(name) {
+      const found = unlessMissing(() => findRuntimeFiles(options, name));
+      if (found === null) return null;
+      return {
+        name: basename(found.path),
+        program: `/${AGENT}/${found.program}`,
+        files: () => filesBelow(found.path, AGENT),
+      };
     },
   };
 
@@ -108,12 +121,38 @@ async function hashFile(path: string): Promise<string> {
  * @throws SandboxError when SVC_RUNTIME_BIN is not a program
  */
 function runtimeOf(options: ProviderOptions): string | null {
-  if (options.runtime !== null) return findRuntime(options);
+  return options.runtime === null ? unlessMissing(() => findRuntime(options)) : findRuntime(options);
+}
+
+function unlessMissing<Found>(find: () => Found): Found | null {
   try {
-    return findRuntime(options);
-  } catch {
-    return null;
+    return find();
+  } catch (error) {
+    if (error instanceof SandboxError) return null;
+    throw error;
   }
+}
+
+/** The files of a folder, for a folder of an image. All users may read them. */
+async function filesBelow(folder: string, target: string): Promise<ExtraFile[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  return await Promise.all(
+    paths.map(async (path) => {
+      const { mode, size } = await stat(path);
+      return {
+        target: `${target}/${relative(folder, path)}`,
+        mode: mode & 0o100 ? 0o755 : 0o644,
+        bytes: size,
+        read: () => pieces(path, size),
+      };
+    }),
+  );
+}
+
+/** A file that grows meanwhile does not outgrow its entry; `end` of an empty file would be negative. */
+function pieces(path: string, bytes: number): Readable {
+  return bytes === 0 ? Readable.from([]) : createReadStream(path, { end: bytes - 1 });
 }
 
 interface FoundProgram extends Program {
@@ -127,8 +166,9 @@ async function programOf(name: string, path: string): Promise<FoundProgram | nul
   return {
     target: `${FOLDER}/${name}`,
     sameAs: null,
+    mode: 0o755,
     bytes: file.size,
-    read: () => createReadStream(path, { end: file.size - 1 }),
+    read: () => pieces(path, file.size),
     inode: `${file.dev}:${file.ino}`,
   };
 }

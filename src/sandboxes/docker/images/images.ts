@@ -1,11 +1,12 @@
 import { arch } from "node:os";
-import type { ImageBuild, ProviderOptions, StartWatch } from "../../provider.ts";
+import { DEFAULT_RUNTIME } from "../../../contract/runtimes.ts";
+import type { ProviderOptions, SandboxSpec, StartWatch } from "../../provider.ts";
 import { type Engine, EngineError } from "../engine.ts";
 import type { HostNetwork } from "../host-network.ts";
 import { LABEL } from "../names.ts";
 import { createBinaries } from "./binaries.ts";
 import { buildDefault, DEFAULT_TAG } from "./default.ts";
-import { addLayers, USER_LABEL } from "./layers.ts";
+import { addAgent, addPrograms, LIBC_LABEL, USER_LABEL } from "./layers.ts";
 import { buildProject } from "./project.ts";
 import { pruneImages } from "./prune.ts";
 import { createShared } from "./shared.ts";
@@ -14,6 +15,8 @@ export interface SandboxImage {
   id: string;
   /** The user that the agent runs as, `uid:gid`. */
   runtimeUser: string;
+  /** The path of the agent's program that svc has added; null: opencode, or one of the image's own. */
+  agent: string | null;
 }
 
 /** The images of sandboxes. Each is built once. */
@@ -24,7 +27,7 @@ export interface Images {
    * @throws SandboxError with the last lines of a build that fails; the signal's reason
    */
   prepare(
-    build: ImageBuild | null,
+    wanted: Pick<SandboxSpec, "build" | "runtime">,
     watch: StartWatch,
     signal: AbortSignal,
   ): Promise<{ sandbox: SandboxImage; netns: string }>;
@@ -38,7 +41,7 @@ export interface ImageContext {
 }
 
 /** Increment it when the output of `layers.ts` changes. */
-const LAYOUT = "2";
+const LAYOUT = "3";
 
 export function createImages(context: ImageContext): Images {
   const { engine, options } = context;
@@ -47,26 +50,40 @@ export function createImages(context: ImageContext): Images {
   const share = createShared();
 
   return {
-    async prepare(build, watch, signal) {
+    async prepare({ build, runtime }, watch, signal) {
       const netns = await ensure(DEFAULT_TAG, watch, signal, (log, abort) =>
         buildDefault(engine, log, abort),
       );
-      if (build === null) return { sandbox: await layered(DEFAULT_TAG, watch, signal), netns: netns.id };
+      if (build === null)
+        return { sandbox: await layered(DEFAULT_TAG, runtime, watch, signal), netns: netns.id };
       const tag = `svc-project:${digestOf([build.hash, build.dockerfile])}`;
       await ensure(tag, watch, signal, (log, abort) =>
         buildProject(context, { build, tag, netns: netns.id }, log, abort),
       );
-      return { sandbox: await layered(tag, watch, signal), netns: netns.id };
+      return { sandbox: await layered(tag, runtime, watch, signal), netns: netns.id };
     },
   };
 
-  async function layered(base: string, watch: StartWatch, signal: AbortSignal): Promise<SandboxImage> {
+  async function layered(
+    base: string,
+    runtime: SandboxSpec["runtime"],
+    watch: StartWatch,
+    signal: AbortSignal,
+  ): Promise<SandboxImage> {
     const { Id: baseId } = await inspect(base);
     const tag = `svc-sandbox:${digestOf([LAYOUT, baseId, await binaries.digest()])}`;
     const { id, labels } = await ensure(tag, watch, signal, (log, abort) =>
-      addLayers(engine, { base: baseId, tag, binaries, labels: own }, log, abort),
+      addPrograms(engine, { base: baseId, tag, labels: own }, binaries, log, abort),
     );
-    return { id, runtimeUser: labels[USER_LABEL] ?? "" };
+    const runtimeUser = labels[USER_LABEL] ?? "";
+    const agent = runtime && runtime !== DEFAULT_RUNTIME ? binaries.agent(runtime) : null;
+    if (agent === null || labels[LIBC_LABEL] !== "glibc") return { id, runtimeUser, agent: null };
+    const withAgent = `svc-sandbox:${digestOf([LAYOUT, id, agent.name])}`;
+    const image = await ensure(withAgent, watch, signal, async (log, abort) => {
+      log(`adding ${agent.name}`);
+      await addAgent(engine, { base: id, tag: withAgent, labels: own }, await agent.files(), abort);
+    });
+    return { id: image.id, runtimeUser, agent: agent.program };
   }
 
   /** Finds an image, or builds it and removes old ones. */

@@ -1,0 +1,77 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { agentFolder } from "../../src/sandboxes/runtime/agents.ts";
+import { AGENTS_CACHE, agentProgramOf, agentTitle } from "./acp-sandbox.ts";
+import { type AgentUpstream, startAgentUpstream } from "./agent-upstream.ts";
+import { type Api, startApi } from "./api.ts";
+import { UPSTREAM_KEY } from "./model-bench.ts";
+import { Remote } from "./remote.ts";
+import { until } from "./until.ts";
+
+const NAMES = ["claude-code", "codex"] as const;
+
+/** What `startAgentServer` needs, and whether it is here, for `needs`; beside it, what the provider needs. */
+export function agentServerNeeds(provider: readonly [string, boolean]): [string, boolean] {
+  const missing = NAMES.find((name) => agentProgramOf(name) === null);
+  if (missing !== undefined) return [agentTitle(missing), false];
+  return existsSync("dist/svc-agent") ? [...provider] : ["dist/svc-agent (npm run build)", false];
+}
+
+/** A server with the agents that are installed, svc's gateway, and a model that asks for one command. */
+export interface AgentServer extends AsyncDisposable {
+  api: Api;
+  upstream: AgentUpstream;
+  /** Calls a route below the sessions of a project whose manifest chooses Claude Code. */
+  call: (method: string, path: string, body?: unknown) => ReturnType<Api["call"]>;
+  /** Waits for the end of the first turn of a session, and returns it. */
+  // biome-ignore lint/suspicious/noExplicitAny: what the server answers is looked into by the assertions of the tests
+  firstTurn(id: string): Promise<any>;
+}
+
+export async function startAgentServer(provider: "local" | "docker"): Promise<AgentServer> {
+  const upstream = startAgentUpstream("echo ran-$((40 + 2)) | tee ran.txt");
+  const folder = mkdtempSync(join(tmpdir(), "svc-agents-"));
+  mkdirSync(join(folder, "data/runtime"), { recursive: true });
+  for (const name of NAMES)
+    symlinkSync(agentFolder(AGENTS_CACHE, name), agentFolder(join(folder, "data"), name));
+  const entry = (format: string, path: string, model: string) =>
+    `[[upstreams]]\nid = "${format}"\nformat = "${format}"\nurl = "${upstream.url}${path}"\nkey = "${UPSTREAM_KEY}"\n[[upstreams.models]]\nid = "${model}"\n`;
+  writeFileSync(
+    join(folder, "models.toml"),
+    entry("openai", "/v1", "of-openai") + entry("anthropic", "", "of-anthropic"),
+  );
+  const api = await startApi({
+    dataDir: join(folder, "data"),
+    env: { SVC_SANDBOX_PROVIDER: provider, SVC_MODELS_FILE: join(folder, "models.toml") },
+  });
+  const remote = new Remote();
+  remote.commit("main", {
+    "a.txt": "1\n",
+    "svc.toml": 'svc_version = 1\n[sandbox]\nruntime = "claude-code"\n',
+  });
+  const { project_id } = await api.project(remote.url);
+  const call: AgentServer["call"] = (method, path, body) =>
+    api.call(method, `/v1/projects/${project_id}/sessions${path}`, body === undefined ? {} : { body });
+  return {
+    api,
+    upstream,
+    call,
+    async firstTurn(id) {
+      const turns = async () => (await call("GET", `/${id}/conversation`)).body.turns ?? [];
+      await until("its first turn is over", async () => {
+        const { status, error } = (await call("GET", `/${id}`)).body;
+        if (status === "failed") throw new Error(error);
+        const [first] = await turns();
+        return first !== undefined && first.state !== "working";
+      });
+      return (await turns())[0];
+    },
+    async [Symbol.asyncDispose]() {
+      await api.stop();
+      upstream[Symbol.dispose]();
+      remote.remove();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
