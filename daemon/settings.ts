@@ -2,8 +2,14 @@ import { isAbsolute } from "node:path";
 import { DAEMON_PORT, type DaemonApp, type DaemonEnv, RUNTIME_PORT } from "../src/contract/daemon.ts";
 import { isReservedName, SECRET_NAME } from "../src/contract/environment.ts";
 import { UUID } from "../src/contract/id.ts";
-import { parseJson } from "../src/contract/json.ts";
-import { DEFAULT_RUNTIME, isRuntimeName, RUNTIME_NAMES, type RuntimeName } from "../src/contract/runtimes.ts";
+import { arrayOf, field, isObject, parseJson } from "../src/contract/json.ts";
+import {
+  type CustomRuntime,
+  DEFAULT_RUNTIME,
+  isRuntimeName,
+  RUNTIME_NAMES,
+  type RuntimeName,
+} from "../src/contract/runtimes.ts";
 import { readApp } from "./app/settings.ts";
 
 /** The settings that the daemon reads from its environment at start (spec 2.8). */
@@ -31,7 +37,7 @@ export interface Settings {
   /** The runtime's program; null: it is searched for in PATH. */
   runtimeBin: string | null;
   /** The agent of the session. */
-  runtime: RuntimeName;
+  runtime: RuntimeName | CustomRuntime;
   /** A folder whose `node_modules` a project's tools and plugins import from. It may be missing. */
   plugins: string;
   /** The user of the runtime's processes; null: the daemon's own user. */
@@ -86,6 +92,7 @@ const NOT_INHERITED: ReadonlySet<string> = new Set([
   "SVC_RUNTIME_PORT",
   "SVC_RUNTIME_BIN",
   "SVC_RUNTIME_NAME",
+  "SVC_RUNTIME_DESCRIPTION",
   "SVC_RUNTIME_PLUGINS",
   "SVC_RUNTIME_USER",
   "SVC_RUNTIME_WRAP",
@@ -116,7 +123,7 @@ export function readSettings(env: Environment, self: User | null): Settings {
     runtimePort: port(env, "SVC_RUNTIME_PORT", 1, RUNTIME_PORT),
     workspace: folder(env, "SVC_WORKSPACE", "/workspace"),
     home: folder(env, "SVC_RUNTIME_HOME", "/opt/svc/home"),
-    runtime: runtimeName(env),
+    runtime: runtime(env),
     runtimeBin: env["SVC_RUNTIME_BIN"] ? folder(env, "SVC_RUNTIME_BIN", "") : null,
     plugins: folder(env, "SVC_RUNTIME_PLUGINS", "/opt/svc/plugins"),
     user: user(env, self),
@@ -219,12 +226,19 @@ function user(env: Environment, self: User | null): User | null {
   return wanted;
 }
 
-function runtimeName(env: Environment): RuntimeName {
+function runtime(env: Environment): RuntimeName | CustomRuntime {
   const name = env["SVC_RUNTIME_NAME"] || DEFAULT_RUNTIME;
   if (isRuntimeName(name)) return name;
+  const description = parseJson(env["SVC_RUNTIME_DESCRIPTION"] ?? "");
+  if (isDescription(description) && description.name === name) return description;
   throw new SettingsError(
-    `SVC_RUNTIME_NAME must be ${RUNTIME_NAMES.join(", ")}, not ${JSON.stringify(name)}.`,
+    `SVC_RUNTIME_NAME must be ${RUNTIME_NAMES.join(", ")}, or have SVC_RUNTIME_DESCRIPTION, not be ${JSON.stringify(name)}.`,
   );
+}
+
+/** svc has written it. */
+function isDescription(value: unknown): value is CustomRuntime {
+  return arrayOf(field(value, "command")).length > 0 && isObject(field(value, "environment"));
 }
 
 function wrap(env: Environment): string[] {

@@ -71,6 +71,8 @@ export interface Config {
   idleTimeoutS: number;
   /** Path of the agent runtime for the local provider; null: svc searches for it. */
   runtimeBin: string | null;
+  /** The file with the agents that the operator adds; null: none. */
+  runtimesFile: string | null;
   /** The registry that `svc-api runtime install` downloads from. */
   npmRegistry: string;
   /** The image of sandboxes on Kubernetes; null: sessions there fail with an error that names the variable. */
@@ -157,6 +159,7 @@ export function readConfig(env: Environment, isRoot = process.getuid?.() === 0):
     orphanS: integer(env, "SVC_ORPHAN_MINUTES", 15, 1, 7 * 24 * 60) * 60,
     idleTimeoutS: integer(env, "SVC_IDLE_TIMEOUT", 3600, 10, 30 * 86_400),
     runtimeBin: env["SVC_RUNTIME_BIN"] ? folder(env, "SVC_RUNTIME_BIN", "", PROGRAM_MAX_BYTES) : null,
+    runtimesFile: env["SVC_RUNTIMES_FILE"] ? folder(env, "SVC_RUNTIMES_FILE", "", PROGRAM_MAX_BYTES) : null,
     npmRegistry: baseUrl(env, "SVC_NPM_REGISTRY", NPM_REGISTRY) ?? NPM_REGISTRY,
     kubernetesImage: matching(
       env,

@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { Database, Db } from "../db/client.ts";
 import type { Config } from "./config.ts";
+import type { CustomRuntime } from "./contract/runtimes.ts";
 import type { Events } from "./events/events.ts";
 import type { LiveTexts } from "./events/live-texts.ts";
 import type { Comparison, Git } from "./git/git.ts";
@@ -22,6 +23,8 @@ export interface Deps {
   git: Git;
   jobs: Jobs;
   sandboxes: Sandboxes;
+  /** The agents that the operator adds to those that svc knows. */
+  customRuntimes: readonly CustomRuntime[];
   /** The upstreams of the model gateway. */
   models: Models;
   /** Notifies waiters in this process, by the id of a run or a session, or by the type of an event. */

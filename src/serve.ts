@@ -6,6 +6,7 @@ import { readServerId } from "./data-folder.ts";
 import type { Deps } from "./deps.ts";
 import { keyFor } from "./edge/admin/backup.ts";
 import { runAdminCommand } from "./edge/admin/command.ts";
+import { readCustomRuntimes } from "./edge/admin/custom-runtimes.ts";
 import { listenForAdmin } from "./edge/admin/socket.ts";
 import { openEvents } from "./events/events.ts";
 import { LiveTexts } from "./events/live-texts.ts";
@@ -144,6 +145,7 @@ async function openParts(
   const checkpoint = changes.checkpoint ?? (() => {});
   const log = createLog(config);
   const metrics = createMetrics();
+  const customRuntimes = readCustomRuntimes(config.runtimesFile);
   const models = openModels(config, process.env, log);
   const git = await createGit({
     dataDir: config.dataDir,
@@ -171,7 +173,8 @@ async function openParts(
   const address = { hostname: config.host, port: config.port };
   const api = () => address;
   const sandboxes =
-    changes.sandboxes ?? (await createSandboxes(config, { installation: keys.fingerprint, api }));
+    changes.sandboxes ??
+    (await createSandboxes(config, { installation: keys.fingerprint, api, customRuntimes }));
   opened.push(() => sandboxes.close());
   const isolationLogged = logIsolation(sandboxes, log);
   opened.push(() => isolationLogged);
@@ -180,6 +183,7 @@ async function openParts(
     git,
     jobs,
     sandboxes,
+    customRuntimes,
     models,
     changes: waiting,
     events,

@@ -118,7 +118,6 @@ export const create = spec({
     runtime: {
       kind: "string",
       value: "name",
-      choices: RUNTIME_NAMES,
       summary: `The agent that works in it: ${RUNTIME_NAMES.join(", ")}; defaults to the project's`,
     },
     ...WAIT,

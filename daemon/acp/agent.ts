@@ -207,13 +207,13 @@ class AgentProcess {
   }
 
   #sessionParams(capabilities: unknown): Record<string, unknown> {
-    const { workspace, tools, rules, rulesFile } = this.#settings;
+    const { workspace, tools, rules } = this.#settings;
     const hasHttp = field(field(capabilities, "mcpCapabilities"), "http") === true;
     return {
       // an agent may compare it with the folder that it is in
       cwd: realpathSync(workspace),
       mcpServers: tools && hasHttp ? [tools] : [],
-      ...(rulesFile === null && { _meta: { systemPrompt: { append: rules } } }),
+      ...(rules.in === "system-prompt" && { _meta: { systemPrompt: { append: rules.text } } }),
     };
   }
 

@@ -11,11 +11,12 @@ import { dirname, join } from "node:path";
 import type { AcpDescription } from "./settings.ts";
 
 /** Gives the agent svc's rules and the skills of svc and the project, where it reads them. Its own files are kept. */
-export function prepareAgentHome({ rules, rulesFile, skills }: AcpDescription): void {
-  if (rulesFile !== null) {
-    mkdirSync(dirname(rulesFile), { recursive: true });
-    writeFileSync(rulesFile, rules);
+export function prepareAgentHome({ rules, skills }: Pick<AcpDescription, "rules" | "skills">): void {
+  if (typeof rules.in === "object") {
+    mkdirSync(dirname(rules.in.file), { recursive: true });
+    writeFileSync(rules.in.file, rules.text);
   }
+  if (skills === null) return;
   mkdirSync(skills.to, { recursive: true });
   for (const from of skills.from) {
     for (const name of existsSync(from) ? readdirSync(from) : [])

@@ -17,12 +17,10 @@ export interface AcpDescription {
   mode: string | null;
   /** The model that its answers are from, as far as svc knows. */
   model: { providerID: string; modelID: string } | null;
-  /** svc's rules, in Markdown. */
-  rules: string;
-  /** A file that it reads its rules from; null: they are appended to its system prompt. */
-  rulesFile: string | null;
-  /** Folders with skills, and the folder that it reads them from. */
-  skills: { from: readonly string[]; to: string };
+  /** svc's rules, in Markdown, and how the agent is told them: `file` is one that it reads. */
+  rules: { text: string; in: "system-prompt" | "first-prompt" | { file: string } };
+  /** Folders with skills, and the folder that it reads them from; null: it reads none. */
+  skills: { from: readonly string[]; to: string } | null;
   /** svc's tools: a server of the Model Context Protocol. */
   tools: { type: "http"; name: string; url: string; headers: { name: string; value: string }[] } | null;
 }

@@ -183,12 +183,14 @@ export class Turns {
   }
 
   async #send(prompt: Message): Promise<Ending> {
+    const { rules } = this.#settings;
     const { id, isResumed } = await this.#agent.open(this.#conversation.agentSession);
     const isNew = !isResumed && this.#conversation.agentSession !== id;
     this.#conversation.setAgentSession(id);
     if (this.#isAborted) return ABORTED;
     const earlier = this.#before(prompt);
     const response = await this.#agent.prompt(id, [
+      ...(isNew && rules.in === "first-prompt" ? [{ type: "text", text: rules.text }] : []),
       ...(isNew && earlier.length > 0 ? [{ type: "text", text: recapOf(earlier) }] : []),
       ...notesOf(earlier).map((text) => ({ type: "text", text })),
       ...prompt.parts.flatMap(contentOf),

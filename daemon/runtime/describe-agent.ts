@@ -1,6 +1,11 @@
 import { extname, join } from "node:path";
 import { EXECUTOR_PATH } from "../../src/contract/executor.ts";
-import { RUNTIMES, type RuntimeName } from "../../src/contract/runtimes.ts";
+import {
+  type CustomRuntime,
+  RUNTIME_PLACEHOLDERS,
+  RUNTIMES,
+  type RuntimeName,
+} from "../../src/contract/runtimes.ts";
 import type { AcpDescription } from "../acp/settings.ts";
 import type { Settings } from "../settings.ts";
 import { rulesOf, skillsFolder } from "./home-files.ts";
@@ -9,18 +14,19 @@ import { agentConfigFolder } from "./write-agent-config.ts";
 
 /** What is different from agent to agent of the Agent Client Protocol. */
 interface Agent {
-  /** The name of its program on the PATH of an image. */
+  title: string;
+  /** Its program in a sandbox: a path, or a name on the PATH. */
   program: string;
-  /** The package of npm that has the program. */
-  package: string;
+  /** How it comes into a sandbox, as a sentence. */
+  remedy: string;
   /** The provider of its own models. */
   provider: string;
   /** The mode in which it does not ask for permission. */
-  mode: string;
-  /** How it is told svc's rules: in its system prompt, or in a file below the home that it reads. */
-  rules: "system-prompt" | { file: string };
-  /** The folder below the home that it reads skills from. */
-  skills: string;
+  mode: string | null;
+  /** How it is told svc's rules: in its system prompt, with the first prompt, or in a file below the home that it reads. */
+  rules: "system-prompt" | "first-prompt" | { file: string };
+  /** The folder below the home that it reads skills from; null: none. */
+  skills: string | null;
   /** Variables with which the project gives it a credential of its own, instead of svc's model gateway. */
   credentials: readonly string[];
   start(options: StartOptions): { args: string[]; variables: Record<string, string> };
@@ -42,8 +48,9 @@ const GATEWAY = "svc";
 
 const AGENTS: Record<Exclude<RuntimeName, "opencode">, Agent> = {
   "claude-code": {
+    title: RUNTIMES["claude-code"].title,
     program: "claude-agent-acp",
-    package: "@agentclientprotocol/claude-agent-acp",
+    remedy: remedyOf("claude-code", "@agentclientprotocol/claude-agent-acp"),
     provider: "anthropic",
     mode: "bypassPermissions",
     rules: "system-prompt",
@@ -65,8 +72,9 @@ const AGENTS: Record<Exclude<RuntimeName, "opencode">, Agent> = {
     }),
   },
   codex: {
+    title: RUNTIMES.codex.title,
     program: "codex-acp",
-    package: "@zed-industries/codex-acp",
+    remedy: remedyOf("codex", "@zed-industries/codex-acp"),
     provider: "openai",
     mode: "full-access",
     rules: { file: ".codex/AGENTS.md" },
@@ -95,6 +103,50 @@ const AGENTS: Record<Exclude<RuntimeName, "opencode">, Agent> = {
   },
 };
 
+function remedyOf(name: RuntimeName, npm: string): string {
+  return `The operator can install it with svc-api runtime install ${name}; an image with musl, and one on Kubernetes, must contain it: RUN npm install --global ${npm}.`;
+}
+
+/** An agent that the operator describes. */
+function customAgent({
+  title,
+  command,
+  environment,
+  mode,
+  rulesFile,
+  skills,
+  secrets,
+}: CustomRuntime): Agent {
+  const [program = "", ...args] = command;
+  return {
+    title,
+    program,
+    remedy: "The image must contain it, or the operator can correct SVC_RUNTIMES_FILE.",
+    provider: GATEWAY,
+    mode,
+    rules: rulesFile === null ? "first-prompt" : { file: rulesFile },
+    skills,
+    credentials: secrets,
+    start({ model, gateway }) {
+      const values: Record<(typeof RUNTIME_PLACEHOLDERS)[number], string | null> = {
+        model,
+        openai_url: gateway?.url ?? null,
+        anthropic_url: gateway?.url.replace(OPENAI_PATH, ANTHROPIC_PATH) ?? null,
+        key: gateway?.key ?? null,
+      };
+      const isSet = (text: string) =>
+        RUNTIME_PLACEHOLDERS.every((name) => values[name] !== null || !text.includes(`{${name}}`));
+      const filled = (text: string) =>
+        RUNTIME_PLACEHOLDERS.reduce(
+          (all, name) => all.replaceAll(`{${name}}`, () => values[name] ?? ""),
+          text,
+        );
+      const set = Object.entries(environment).filter(([, text]) => isSet(text));
+      return { args, variables: Object.fromEntries(set.map(([name, text]) => [name, filled(text)])) };
+    },
+  };
+}
+
 /**
  * What svc's adapter has to know of an agent of the Agent Client Protocol: `AcpDescription` as JSON.
  * @param environment that of the runtime
@@ -102,12 +154,12 @@ const AGENTS: Record<Exclude<RuntimeName, "opencode">, Agent> = {
  */
 export async function describeAgent(
   settings: Settings,
-  name: keyof typeof AGENTS,
+  runtime: keyof typeof AGENTS | CustomRuntime,
   environment: Readonly<Record<string, string>>,
 ): Promise<string> {
-  const agent = AGENTS[name];
+  const agent = typeof runtime === "string" ? AGENTS[runtime] : customAgent(runtime);
   const { home, workspace } = settings;
-  const program = await findAgent(settings, name, environment["PATH"] ?? "");
+  const program = await findAgent(settings, agent, environment["PATH"] ?? "");
   const model = modelOf(settings, agent);
   const started = agent.start({ model: model?.modelID ?? null, gateway: gatewayOf(agent, environment) });
   const token = environment["SVC_EXECUTOR_TOKEN"];
@@ -118,12 +170,17 @@ export async function describeAgent(
     journal: join(home, ".local/share/svc/conversation.jsonl"),
     mode: agent.mode,
     model,
-    rules: rulesOf(settings),
-    rulesFile: agent.rules === "system-prompt" ? null : join(home, agent.rules.file),
-    skills: {
-      to: join(home, agent.skills),
-      from: [skillsFolder(settings), join(agentConfigFolder(settings), "skills")],
+    rules: {
+      text: rulesOf(settings),
+      in: typeof agent.rules === "string" ? agent.rules : { file: join(home, agent.rules.file) },
     },
+    skills:
+      agent.skills === null
+        ? null
+        : {
+            to: join(home, agent.skills),
+            from: [skillsFolder(settings), join(agentConfigFolder(settings), "skills")],
+          },
     tools: token
       ? {
           type: "http",
@@ -158,13 +215,14 @@ function modelOf({ model, inherited }: Settings, { provider }: Agent): AcpDescri
   };
 }
 
-async function findAgent({ runtimeBin }: Settings, name: keyof typeof AGENTS, path: string): Promise<string> {
-  const { program, package: npm } = AGENTS[name];
+async function findAgent(
+  { runtimeBin }: Settings,
+  { title, program, remedy }: Agent,
+  path: string,
+): Promise<string> {
   const found = runtimeBin ?? Bun.which(program, { PATH: path });
   if (found !== null && (await isFile(found))) return found;
-  throw new NotInstalledError(
-    `${RUNTIMES[name].title} is not in this sandbox. The operator can install it with svc-api runtime install ${name}; an image with musl, and one on Kubernetes, must contain it: RUN npm install --global ${npm}.`,
-  );
+  throw new NotInstalledError(`${title} is not in this sandbox. ${remedy}`);
 }
 
 /** svc-agent is a Bun, which runs JavaScript with this variable. The programs that the agent starts must not inherit it. */

@@ -6,6 +6,31 @@ export interface RuntimeKind {
   modelFormat: "openai" | "anthropic";
 }
 
+/** An agent of the Agent Client Protocol that an operator describes (docs/runtime.md). */
+export interface CustomRuntime extends RuntimeKind {
+  name: string;
+  /** The program and its arguments. The program is a path in `folder`; without one, a path in sandboxes, or a name on their PATH. */
+  command: readonly string[];
+  /** The folder of the server that svc mounts or copies into sandboxes; null: sandboxes have the program. */
+  folder: string | null;
+  /** Variables of the agent, with placeholders: `RUNTIME_PLACEHOLDERS`. */
+  environment: Readonly<Record<string, string>>;
+  /** The mode in which it does not ask for permission; null: it has none. */
+  mode: string | null;
+  /** A file below the home that it reads rules from; null: svc's rules are sent with the first prompt. */
+  rulesFile: string | null;
+  /** A folder below the home that it reads skills from. */
+  skills: string | null;
+  /** Secrets of a project with which it calls a model itself, instead of through svc's gateway. */
+  secrets: readonly string[];
+}
+
+/** In `environment` of a custom runtime: the model, and svc's gateway. A variable whose placeholder has no value is not set. */
+export const RUNTIME_PLACEHOLDERS = ["model", "openai_url", "anthropic_url", "key"] as const;
+
+/** The name of an agent: a pattern. */
+export const RUNTIME_NAME = "^[a-z][a-z0-9-]{0,31}$";
+
 /** The agents that svc knows. The first one is the default. */
 export const RUNTIMES = {
   opencode: { title: "opencode", modelFormat: "openai" },
@@ -18,6 +43,17 @@ export type RuntimeName = keyof typeof RUNTIMES;
 export const DEFAULT_RUNTIME: RuntimeName = "opencode";
 
 export const RUNTIME_NAMES: readonly RuntimeName[] = Object.keys(RUNTIMES).filter(isRuntimeName);
+
+/** The title and the format of an agent; null if svc does not know it. */
+export function runtimeKind(name: string, custom: readonly CustomRuntime[]): RuntimeKind | null {
+  return isRuntimeName(name) ? RUNTIMES[name] : (custom.find((each) => each.name === name) ?? null);
+}
+
+/** Why an agent cannot be used, as a sentence that names those that can. */
+export function unknownRuntime(name: string, custom: readonly CustomRuntime[]): string {
+  const known = [...RUNTIME_NAMES, ...custom.map((each) => each.name)];
+  return `This server has no agent "${name}". It has: ${known.join(", ")}.`;
+}
 
 export function isRuntimeName(name: string): name is RuntimeName {
   return Object.hasOwn(RUNTIMES, name);

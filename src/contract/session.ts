@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { author } from "./author.ts";
 import { NAME_MAX, PROMPT_MAX_BYTES, REF_MAX_BYTES } from "./limits.ts";
 import { promptChange } from "./prompt.ts";
-import { RUNTIME_NAMES } from "./runtimes.ts";
+import { RUNTIME_NAME } from "./runtimes.ts";
 import { nullable, oneOf } from "./schema.ts";
 import { costUsed, tokensUsed } from "./usage.ts";
 
@@ -155,7 +155,7 @@ export const createSessionBody = Type.Object({
   name: Type.Optional(name),
   model: Type.Optional(name),
   provider: Type.Optional(oneOf(PROVIDERS)),
-  runtime: Type.Optional(oneOf(RUNTIME_NAMES)),
+  runtime: Type.Optional(Type.String({ pattern: RUNTIME_NAME })),
 });
 export type CreateSessionBody = Static<typeof createSessionBody>;
 

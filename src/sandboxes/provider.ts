@@ -1,4 +1,4 @@
-import type { RuntimeName } from "../contract/runtimes.ts";
+import type { CustomRuntime } from "../contract/runtimes.ts";
 import type { ProviderName, Wall } from "../contract/session.ts";
 
 /** A backend that runs sandboxes. All pass the same conformance suite. */
@@ -54,7 +54,7 @@ export interface SandboxSpec {
   environment(apiUrl: string): Readonly<Record<string, string>>;
   limits: SandboxLimits;
   /** The agent runtime that it needs; null: none, as an app. */
-  runtime: RuntimeName | null;
+  runtime: string | null;
   /** How to build the image; null: the default image. Ignored by providers without images. */
   build: ImageBuild | null;
 }
@@ -127,4 +127,6 @@ export interface ProviderOptions {
   binaries: string;
   /** `SVC_RUNTIME_BIN`: the agent runtime's program on this machine; null: `findRuntime` finds it. */
   runtime: string | null;
+  /** The agents that the operator describes. */
+  customRuntimes: readonly CustomRuntime[];
 }

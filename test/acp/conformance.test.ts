@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type AcpSandbox, startAcpSandbox, textOf } from "../helpers/acp-sandbox.ts";
+import { type AcpSandbox, referenceAgent, startAcpSandbox, textOf } from "../helpers/acp-sandbox.ts";
 import { until } from "../helpers/until.ts";
 
 /** The daemon with an agent that asks for permission. */
@@ -32,6 +32,22 @@ test("svc's rules, tools and the workspace reach the agent", async () => {
   const { rules, tools } = await told();
   expect(rules).toContain("You work in an svc session");
   expect(tools).toEqual([]);
+});
+
+test("an agent that the operator describes is told svc's rules once, with the first prompt", async () => {
+  const description = {
+    ...{ name: "own", title: "Own", modelFormat: "openai", folder: null, mode: null },
+    ...{ command: [await referenceAgent()], environment: {}, rulesFile: null, skills: null, secrets: [] },
+  };
+  await using own = await startAcpSandbox([], {
+    env: { SVC_RUNTIME_NAME: "own", SVC_RUNTIME_DESCRIPTION: JSON.stringify(description) },
+  });
+  await own.send("!say Hello.");
+  const { prompts, rules } = await told(own);
+  expect(rules).toBe("{}");
+  expect(prompts).toEqual([expect.stringContaining("You work in an svc session"), "!say Hello."]);
+  await own.send("!say More.");
+  expect((await told(own)).prompts.at(-1)).toBe("!say More.");
 });
 
 test("thoughts and texts are parts of their own, in order", async () => {

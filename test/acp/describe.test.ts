@@ -6,6 +6,7 @@ import type { AcpDescription } from "../../daemon/acp/settings.ts";
 import { describeAgent } from "../../daemon/runtime/describe-agent.ts";
 import { NotInstalledError } from "../../daemon/runtime/not-installed.ts";
 import { readSettings } from "../../daemon/settings.ts";
+import type { CustomRuntime } from "../../src/contract/runtimes.ts";
 
 let folder: string;
 beforeAll(() => {
@@ -22,7 +23,7 @@ const ids = { SVC_PROJECT_ID: crypto.randomUUID(), SVC_SESSION_ID: crypto.random
 
 /** @param variables of the daemon, which the agent inherits */
 async function described(
-  name: "claude-code" | "codex",
+  runtime: "claude-code" | "codex" | CustomRuntime,
   variables: Record<string, string> = {},
 ): Promise<AcpDescription> {
   const environment = { PATH: folder, SVC_API_URL: "http://svc.test/v1", ...variables };
@@ -33,17 +34,20 @@ async function described(
       SVC_BRANCH_NAME: "b",
       SVC_REPO_URL: "http://svc.test/r.git",
       SVC_TOKEN: "a-service-key",
-      SVC_RUNTIME_NAME: name,
+      ...(typeof runtime === "string"
+        ? { SVC_RUNTIME_NAME: runtime }
+        : { SVC_RUNTIME_NAME: runtime.name, SVC_RUNTIME_DESCRIPTION: JSON.stringify(runtime) }),
       SVC_RUNTIME_HOME: "/opt/home",
     },
     null,
   );
-  return JSON.parse(await describeAgent(settings, name, environment));
+  if (settings.runtime === "opencode") throw new Error("not an agent of the protocol");
+  return JSON.parse(await describeAgent(settings, settings.runtime, environment));
 }
 
 describe("Claude Code", () => {
   test("gets the gateway in its own format, and its model", async () => {
-    const { command, variables, model, mode, rulesFile } = await described("claude-code", {
+    const { command, variables, model, mode, rules } = await described("claude-code", {
       ...GATEWAY,
       SVC_LLM_MODEL: "large",
     });
@@ -54,10 +58,10 @@ describe("Claude Code", () => {
       ANTHROPIC_MODEL: "large",
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
     });
-    expect([model, mode, rulesFile]).toEqual([
+    expect([model, mode, rules.in]).toEqual([
       { providerID: "svc", modelID: "large" },
       "bypassPermissions",
-      null,
+      "system-prompt",
     ]);
   });
 
@@ -93,7 +97,7 @@ describe("Claude Code", () => {
 
 describe("Codex", () => {
   test("gets the gateway, its model and its rules in a file", async () => {
-    const { command, variables, mode, rulesFile, rules } = await described("codex", {
+    const { command, variables, mode, rules } = await described("codex", {
       ...GATEWAY,
       SVC_OPENCODE_MODEL: "svc/a/b",
     });
@@ -102,8 +106,8 @@ describe("Codex", () => {
     expect(command).toContain('model_providers.svc.base_url="http://svc.test/v1/llm/openai/v1"');
     expect(command.join(" ")).not.toContain("start-key");
     expect(Object.keys(variables)).not.toContain("BUN_BE_BUN");
-    expect([mode, rulesFile]).toEqual(["full-access", "/opt/home/.codex/AGENTS.md"]);
-    expect(rules).toContain("You work in an svc session");
+    expect([mode, rules.in]).toEqual(["full-access", { file: "/opt/home/.codex/AGENTS.md" }]);
+    expect(rules.text).toContain("You work in an svc session");
   });
 
   test.each(["OPENAI_API_KEY", "CODEX_API_KEY"])(
@@ -164,6 +168,62 @@ test("an unknown agent stops the daemon with the names that it knows", async () 
     SVC_TOKEN: "a-service-key",
   };
   expect(() => readSettings({ ...env, SVC_RUNTIME_NAME: "gemini" }, null)).toThrow(
-    'SVC_RUNTIME_NAME must be opencode, claude-code, codex, not "gemini".',
+    'SVC_RUNTIME_NAME must be opencode, claude-code, codex, or have SVC_RUNTIME_DESCRIPTION, not be "gemini".',
   );
+});
+
+describe("an agent that the operator describes", () => {
+  const custom: CustomRuntime = {
+    ...{ name: "own", title: "Own", modelFormat: "openai", folder: null, mode: "yolo" },
+    command: ["codex-acp", "--acp"],
+    environment: {
+      URL: "{openai_url}",
+      OTHER_URL: "{anthropic_url}",
+      KEY: "{key}",
+      MODEL: "svc:{model}",
+      BOTH: "{model}@{openai_url}",
+      PLAIN: "{unknown}",
+    },
+    ...{ rulesFile: null, skills: null, secrets: ["OWN_KEY"] },
+  };
+
+  test("gets the gateway and its model where its variables name them", async () => {
+    const { command, variables, mode, rules, skills, model } = await described(custom, {
+      ...GATEWAY,
+      SVC_OPENCODE_MODEL: "svc/a/b",
+    });
+    expect(command).toEqual([join(folder, "codex-acp"), "--acp"]);
+    expect(variables).toEqual({
+      URL: "http://svc.test/v1/llm/openai/v1",
+      OTHER_URL: "http://svc.test/v1/llm/anthropic",
+      KEY: "start-key",
+      MODEL: "svc:a/b",
+      BOTH: "a/b@http://svc.test/v1/llm/openai/v1",
+      PLAIN: "{unknown}",
+    });
+    expect([mode, rules.in, skills]).toEqual(["yolo", "first-prompt", null]);
+    expect(model).toEqual({ providerID: "svc", modelID: "a/b" });
+  });
+
+  test.each([
+    ["a secret of the project", { ...GATEWAY, OWN_KEY: "of the project" }, { PLAIN: "{unknown}" }],
+    ["no gateway", { SVC_OPENCODE_MODEL: "m" }, { MODEL: "svc:m", PLAIN: "{unknown}" }],
+  ])("a variable without a value is not set: %s", async (_, environment, variables) => {
+    expect((await described(custom, environment)).variables).toEqual(variables);
+  });
+
+  test("reads rules and skills below its home", async () => {
+    const { rules, skills } = await described({
+      ...custom,
+      rulesFile: ".own/RULES.md",
+      skills: ".own/skills",
+    });
+    expect(rules.in).toEqual({ file: "/opt/home/.own/RULES.md" });
+    expect(skills?.to).toBe("/opt/home/.own/skills");
+  });
+
+  test("that is not in the sandbox is named by its title", async () => {
+    const missing = described({ ...custom, command: ["nowhere"] });
+    expect(missing).rejects.toThrow("Own is not in this sandbox. The image must contain it");
+  });
 });

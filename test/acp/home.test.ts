@@ -25,8 +25,7 @@ function prepare(change: Partial<AcpDescription> = {}): void {
     journal: join(folder, "journal"),
     mode: null,
     model: null,
-    rules: "the rules",
-    rulesFile: null,
+    rules: { text: "the rules", in: "system-prompt" },
     skills: { from: [join(folder, "svc"), join(folder, "project")], to: join(folder, "home/skills") },
     tools: null,
     ...change,
@@ -51,8 +50,8 @@ test("the skills of svc and the project are where the agent reads them, and its 
 test("rules go into a file only if the agent reads them there", () => {
   prepare();
   expect(() => at("home/AGENTS.md")).toThrow();
-  for (const rules of ["first", "second"]) {
-    prepare({ rules, rulesFile: join(folder, "home/AGENTS.md") });
-    expect(at("home/AGENTS.md")).toBe(rules);
+  for (const text of ["first", "second"]) {
+    prepare({ rules: { text, in: { file: join(folder, "home/AGENTS.md") } } });
+    expect(at("home/AGENTS.md")).toBe(text);
   }
 });

@@ -21,6 +21,7 @@ afterAll(async () => {
 
 test.each([
   ["the one that is chosen", { runtime: "codex" }, "codex", "svc/of-openai"],
+  ["one that the operator describes", { runtime: "opencode-acp" }, "opencode-acp", "svc/of-openai"],
   ["that of the manifest", {}, "claude-code", "svc/of-anthropic"],
 ])("the agent of a session is %s", async (_, body, runtime, model) => {
   const { call, upstream, firstTurn } = server;
@@ -47,6 +48,14 @@ test.each([
     asked().some((each) => each.includes("Earlier in this conversation") && each.includes("ran-42")),
   );
   await call("POST", `/${id}/stop`);
+});
+
+test("an agent that the server does not know is refused with those that it has", async () => {
+  const { status, body } = await server.call("POST", "", { runtime: "goose" });
+  expect([status, body.code]).toEqual([400, "validation_failed"]);
+  expect(body.error).toBe(
+    'This server has no agent "goose". It has: opencode, claude-code, codex, opencode-acp.',
+  );
 });
 
 test("an agent that the server does not have fails the session with what to install", async () => {

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { agentFolder } from "../../src/sandboxes/runtime/agents.ts";
+import { runtimeFolder } from "../../src/sandboxes/runtime/install.ts";
 import { AGENTS_CACHE, agentProgramOf, agentTitle } from "./acp-sandbox.ts";
 import { type AgentUpstream, startAgentUpstream } from "./agent-upstream.ts";
 import { type Api, startApi } from "./api.ts";
@@ -41,9 +42,14 @@ export async function startAgentServer(provider: "local" | "docker"): Promise<Ag
     join(folder, "models.toml"),
     entry("openai", "/v1", "of-openai") + entry("anthropic", "", "of-anthropic"),
   );
+  writeFileSync(join(folder, "runtimes.toml"), opencodeByProtocol());
   const api = await startApi({
     dataDir: join(folder, "data"),
-    env: { SVC_SANDBOX_PROVIDER: provider, SVC_MODELS_FILE: join(folder, "models.toml") },
+    env: {
+      SVC_SANDBOX_PROVIDER: provider,
+      SVC_MODELS_FILE: join(folder, "models.toml"),
+      SVC_RUNTIMES_FILE: join(folder, "runtimes.toml"),
+    },
   });
   const remote = new Remote();
   remote.commit("main", {
@@ -74,4 +80,23 @@ export async function startAgentServer(provider: "local" | "docker"): Promise<Ag
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** opencode as an agent that an operator describes: it speaks the Agent Client Protocol, too. */
+function opencodeByProtocol(): string {
+  const options = { baseURL: "{openai_url}", apiKey: "{key}" };
+  const provider = { npm: "@ai-sdk/openai-compatible", options, models: { "{model}": {} } };
+  const config = { model: "svc/{model}", small_model: "svc/{model}", provider: { svc: provider } };
+  return [
+    "[[runtimes]]",
+    'name = "opencode-acp"',
+    'command = ["bin/opencode", "acp"]',
+    `folder = ${JSON.stringify(runtimeFolder(AGENTS_CACHE))}`,
+    "[runtimes.environment]",
+    `OPENCODE_CONFIG_CONTENT = ${JSON.stringify(JSON.stringify(config))}`,
+    'OPENCODE_DISABLE_MODELS_FETCH = "1"',
+    'OPENCODE_DISABLE_AUTOUPDATE = "1"',
+    'OPENCODE_DISABLE_LSP_DOWNLOAD = "1"',
+    "",
+  ].join("\n");
 }

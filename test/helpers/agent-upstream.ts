@@ -56,6 +56,7 @@ interface WireFormat {
 const SHELLS: Record<string, (command: string) => Record<string, unknown>> = {
   Bash: (command) => ({ command, description: "Runs it" }),
   bash: (command) => ({ command, description: "Runs it" }),
+  run_shell_command: (command) => ({ command, is_background: false, description: "Runs it" }),
   exec_command: (cmd) => ({ cmd }),
   shell_command: (command) => ({ command }),
   shell: (command) => ({ command: ["sh", "-c", command] }),

@@ -85,6 +85,7 @@ export function optionsOf(api: ApiStandIn, binaries: string): ProviderOptions {
     apiUrl: null,
     binaries,
     runtime: "/bin/true",
+    customRuntimes: [],
   };
 }
 

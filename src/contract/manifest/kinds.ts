@@ -9,7 +9,7 @@ import {
   REF_MAX_BYTES,
   SECRET_MAX_BYTES,
 } from "../limits.ts";
-import { isRuntimeName, RUNTIME_NAMES, type RuntimeName } from "../runtimes.ts";
+import { RUNTIME_NAME, RUNTIME_NAMES } from "../runtimes.ts";
 import { openBraces } from "../template.ts";
 
 /** A kind of value. */
@@ -61,10 +61,9 @@ export const reach = kind(
   { enum: ["own", "project"] },
   (value): value is "own" | "project" => value === "own" || value === "project",
 );
-export const runtime = kind(
-  `one of ${RUNTIME_NAMES.map((each) => `"${each}"`).join(", ")}`,
-  { enum: RUNTIME_NAMES },
-  (value): value is RuntimeName => typeof value === "string" && isRuntimeName(value),
+export const runtime = string(
+  `the name of an agent: ${RUNTIME_NAMES.map((each) => `"${each}"`).join(", ")}, or one of the server's own`,
+  { pattern: RUNTIME_NAME },
 );
 export const version = kind("1", { enum: [1] }, (value): value is 1 => value === 1);
 export const approvals = kind(

@@ -1,4 +1,4 @@
-import { DEFAULT_RUNTIME, type RuntimeName } from "../runtimes.ts";
+import { DEFAULT_RUNTIME } from "../runtimes.ts";
 import { appsShape } from "./apps.ts";
 import { connectorSecrets, connectorsShape } from "./connectors.ts";
 import * as kinds from "./kinds.ts";
@@ -29,7 +29,7 @@ export interface Tables {
     memory: number | null;
     disk: number | null;
     /** The agent of sessions that do not choose one. */
-    runtime: RuntimeName;
+    runtime: string;
   };
   changeRequests: {
     agentMerge: boolean;

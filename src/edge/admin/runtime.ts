@@ -7,6 +7,7 @@ import { agentVersion, installAgent } from "../../sandboxes/runtime/agents.ts";
 import { findPlugins, findRuntime, findRuntimeFiles } from "../../sandboxes/runtime/find.ts";
 import { installRuntime, versionOf } from "../../sandboxes/runtime/install.ts";
 import { InstallError } from "../../sandboxes/runtime/install-error.ts";
+import { readCustomRuntimes } from "./custom-runtimes.ts";
 
 type Settings = Pick<Config, "dataDir" | "runtimeBin" | "npmRegistry">;
 
@@ -34,12 +35,17 @@ export async function runtimeInstall(
 }
 
 /** `svc-api runtime ls`: the agents that svc knows, and whether local sandboxes have them. */
-export function runtimeList(config: Settings): string {
+export function runtimeList(config: Settings & Pick<Config, "runtimesFile">): string {
   const options = { dataDir: config.dataDir, runtime: config.runtimeBin, binaries: binariesFolder() };
-  return RUNTIME_NAMES.map((name) => {
+  const known = RUNTIME_NAMES.map((name) => {
     const version = name === "opencode" ? RUNTIME_VERSION : agentVersion(name);
     return `${name.padEnd(12)} ${version.padEnd(8)} ${isFound(options, name) ? "installed" : `not installed: svc-api runtime install ${name}`}`;
-  }).join("\n");
+  });
+  const custom = readCustomRuntimes(config.runtimesFile).map(
+    ({ name, command, folder }) =>
+      `${name.padEnd(12)} ${"".padEnd(8)} ${folder ?? `in sandboxes: ${command[0]}`}`,
+  );
+  return [...known, ...custom].join("\n");
 }
 
 function isFound(options: Parameters<typeof findRuntimeFiles>[0], name: RuntimeName): boolean {

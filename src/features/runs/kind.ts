@@ -1,6 +1,5 @@
 import type { Db } from "../../../db/client.ts";
 import type { ProjectEvent } from "../../contract/event.ts";
-import type { RuntimeName } from "../../contract/runtimes.ts";
 import type { BootStep, LogLine } from "../../contract/session.ts";
 import type { Deps } from "../../deps.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
@@ -31,7 +30,7 @@ export interface SandboxKeys {
 /** The sandbox of one start, and the callbacks for when it is ready. */
 export interface StartPlan {
   /** The agent runtime of the sandbox; null: it has none. */
-  runtime: RuntimeName | null;
+  runtime: string | null;
   /** @param apiUrl where the sandbox reaches the API, without `/v1` */
   environment(keys: SandboxKeys, apiUrl: string): Record<string, string>;
   /** The sandbox is ready; the run is not `running` yet. @throws SandboxError, which fails the start */

@@ -1,6 +1,5 @@
 import { SvcError } from "../../contract/errors.ts";
 import type { Manifest } from "../../contract/manifest/manifest.ts";
-import type { RuntimeName } from "../../contract/runtimes.ts";
 import type { Deps } from "../../deps.ts";
 import type { Repository } from "../../git/git.ts";
 import { streamOf } from "../../http/stream.ts";
@@ -25,7 +24,7 @@ export interface SandboxConfig {
   limits: SandboxLimits;
   build: ImageBuild | null;
   /** The agent of sessions that do not choose one. */
-  runtime: RuntimeName;
+  runtime: string;
 }
 
 /**

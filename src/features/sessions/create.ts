@@ -18,7 +18,7 @@ import { enforceSessionCap } from "./cap.ts";
 import { sessionRuns } from "./kind.ts";
 import { addPrompt } from "./prompts/add.ts";
 import type { NewAttachment } from "./prompts/attachments.ts";
-import { requireAgent } from "./require-agent.ts";
+import { requireAgent, requireRuntime } from "./require-agent.ts";
 import type { SessionRow } from "./row.ts";
 import { firstWords } from "./title.ts";
 import { allToWire } from "./wire.ts";
@@ -58,8 +58,10 @@ export async function createSessions(
     secretNames,
     triesId,
   }));
-  for (const { agent_name, runtime } of bodies)
+  for (const { agent_name, runtime } of bodies) {
+    if (runtime !== undefined) requireRuntime(deps, runtime);
     if (agent_name !== undefined) await requireAgent(deps, project, agent_name, runtime);
+  }
   try {
     const rows = await deps.db.transaction(async (tx) => {
       const added: SessionRow[] = [];

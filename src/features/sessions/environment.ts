@@ -1,5 +1,10 @@
 import { DAEMON_PORT } from "../../contract/daemon.ts";
-import { DEFAULT_RUNTIME, RUNTIMES, type RuntimeName } from "../../contract/runtimes.ts";
+import {
+  type CustomRuntime,
+  DEFAULT_RUNTIME,
+  type RuntimeKind,
+  runtimeKind,
+} from "../../contract/runtimes.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import type { ModelAccess } from "../models/key.ts";
 import { MODEL_PATHS } from "../models/paths.ts";
@@ -14,7 +19,8 @@ interface SandboxOf {
   /** What happened in earlier sandboxes, for the agent; null: nothing. */
   recap: string | null;
   /** The agent; null: it is not started. */
-  runtime: RuntimeName | null;
+  runtime: string | null;
+  customRuntimes: readonly CustomRuntime[];
 }
 
 /**
@@ -24,13 +30,14 @@ interface SandboxOf {
  * @param restore the commit of saved work that the daemon restores
  */
 export function environmentOf(
-  { session, project, recap, runtime }: SandboxOf,
+  { session, project, recap, runtime, customRuntimes }: SandboxOf,
   keys: SandboxKeys,
   secrets: OpenSecrets,
   apiUrl: string,
   restore: string | null,
 ): Record<string, string> {
   const { sessionId } = session;
+  const custom = customRuntimes.find(({ name }) => name === runtime);
   return {
     ...secrets.values,
     SVC_PROJECT_ID: project.projectId,
@@ -49,6 +56,7 @@ export function environmentOf(
     ...(restore !== null && { SVC_RESTORE_COMMIT: restore }),
     ...(recap !== null && { SVC_CONVERSATION_RECAP: recap }),
     ...(runtime !== null && runtime !== DEFAULT_RUNTIME && { SVC_RUNTIME_NAME: runtime }),
+    ...(custom && { SVC_RUNTIME_DESCRIPTION: JSON.stringify(custom) }),
     ...(session.agentName !== null && { SVC_AGENT_NAME: session.agentName }),
     ...(session.model !== null && { SVC_OPENCODE_MODEL: session.model }),
     // only for the first start; svc delivers the prompt itself, as all others, also after a restart
@@ -58,17 +66,18 @@ export function environmentOf(
         SVC_BOOTSTRAP_OPENCODE_SESSION: "1",
         SVC_PROMPT_QUEUE: "1",
       }),
-    ...(keys.models !== null && modelEnvironment(keys.models, runtime, apiUrl)),
+    ...(keys.models !== null &&
+      modelEnvironment(keys.models, runtimeKind(runtime ?? DEFAULT_RUNTIME, customRuntimes), apiUrl)),
   };
 }
 
 /** The model gateway: its address at svc, the key of this start, and the model of a session that does not choose one. */
 function modelEnvironment(
   { key, defaultModels }: ModelAccess,
-  runtime: RuntimeName | null,
+  runtime: RuntimeKind | null,
   apiUrl: string,
 ): Record<string, string> {
-  const defaultModel = defaultModels[RUNTIMES[runtime ?? DEFAULT_RUNTIME].modelFormat];
+  const defaultModel = runtime && defaultModels[runtime.modelFormat];
   const url = `${apiUrl}${MODEL_PATHS.openai}`;
   return {
     SVC_LLM_API_KEY: key,

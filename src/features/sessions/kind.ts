@@ -1,12 +1,13 @@
 import { eq, sql } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
 import { projectSessions, tokens } from "../../../db/schema/index.ts";
-import { isRuntimeName } from "../../contract/runtimes.ts";
+import { runtimeKind, unknownRuntime } from "../../contract/runtimes.ts";
 import type { BootStep } from "../../contract/session.ts";
 import type { Deps } from "../../deps.ts";
 import { publish } from "../../events/publish.ts";
 import { mintToken } from "../../identity/auth/token.ts";
 import { queueOf } from "../../jobs/places.ts";
+import { SandboxError } from "../../sandboxes/provider.ts";
 import { grantModels, revokeModelKey } from "../models/key.ts";
 import type { RunKind, Start, StartPlan } from "../runs/kind.ts";
 import type { RunRow } from "../runs/row.ts";
@@ -102,12 +103,14 @@ async function plan(deps: Deps, { run, project }: Start, config: SandboxConfig):
   const open = () => openSecrets(deps, projectId, session.secretAudience, session.secretNames);
   const secrets = await open();
   const recap = await recapOf(deps.db, sessionId);
-  const chosen = session.runtime ?? "";
-  const runtime = isRuntimeName(chosen) ? chosen : config.runtime;
+  const { customRuntimes } = deps;
+  const runtime = session.runtime ?? config.runtime;
+  if (runtimeKind(runtime, customRuntimes) === null)
+    throw new SandboxError(unknownRuntime(runtime, customRuntimes), { permanent: true });
   return {
     runtime,
     environment: (keys, apiUrl) =>
-      environmentOf({ session, project, recap, runtime }, keys, secrets, apiUrl, restore),
+      environmentOf({ session, project, recap, runtime, customRuntimes }, keys, secrets, apiUrl, restore),
     async onRecorded(tx: Db, now, restored) {
       const { savedCommit, savedGeneration } = projectSessions;
       // unless the daemon has saved other work since

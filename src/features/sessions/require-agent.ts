@@ -1,5 +1,5 @@
 import { SvcError } from "../../contract/errors.ts";
-import { DEFAULT_RUNTIME, RUNTIMES, type RuntimeName } from "../../contract/runtimes.ts";
+import { DEFAULT_RUNTIME, runtimeKind, unknownRuntime } from "../../contract/runtimes.ts";
 import type { Deps } from "../../deps.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { within } from "../../lib/within.ts";
@@ -19,10 +19,10 @@ export async function requireAgent(
   deps: Deps,
   project: ProjectRow,
   name: string,
-  runtime: RuntimeName = DEFAULT_RUNTIME,
+  runtime: string = DEFAULT_RUNTIME,
 ): Promise<void> {
   if (runtime !== DEFAULT_RUNTIME) {
-    const { title } = RUNTIMES[runtime];
+    const title = runtimeKind(runtime, deps.customRuntimes)?.title ?? runtime;
     throw new SvcError(
       "validation_failed",
       `${title} has no agents to choose from: leave out agent_name, or use the runtime ${DEFAULT_RUNTIME}.`,
@@ -56,4 +56,12 @@ async function knownAgents(deps: Deps, project: ProjectRow): Promise<string[] | 
     if (error instanceof SvcError) return null;
     throw error;
   }
+}
+
+/** @throws validation_failed for an agent that the server does not have */
+export function requireRuntime({ customRuntimes }: Pick<Deps, "customRuntimes">, runtime: string): void {
+  if (runtimeKind(runtime, customRuntimes) !== null) return;
+  throw new SvcError("validation_failed", unknownRuntime(runtime, customRuntimes), {
+    details: [{ path: "runtime", message: "is not an agent of this server" }],
+  });
 }

@@ -24,7 +24,13 @@ export async function saveOrphan(deps: Deps, session: SessionRow): Promise<void>
     sessionId: session.sessionId,
     limits,
     environment: (apiUrl: string) =>
-      environmentOf({ session, project, recap: null, runtime: null }, keys, secrets, apiUrl, null),
+      environmentOf(
+        { session, project, recap: null, runtime: null, customRuntimes: [] },
+        keys,
+        secrets,
+        apiUrl,
+        null,
+      ),
   };
   for (let tries = 0; ; tries++) {
     try {

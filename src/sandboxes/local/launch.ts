@@ -1,7 +1,7 @@
 import { accessSync, constants, rmSync, symlinkSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type ProviderOptions, SandboxError, type SandboxSpec, type StartWatch } from "../provider.ts";
-import { findPlugins, findRuntimeFiles } from "../runtime/find.ts";
+import { findFilesFor, findPlugins } from "../runtime/find.ts";
 import { bubblewrapCommand, INSIDE, prepareFolder } from "./bubblewrap.ts";
 import { cgroupsNamed, createCgroups } from "./cgroup.ts";
 import { markOf } from "./end.ts";
@@ -63,7 +63,7 @@ export async function prepare(
   verb: readonly string[] = [],
 ): Promise<{ command: string[]; environment: Record<string, string>; directory: string }> {
   const programs = findPrograms(options, watch);
-  const found = spec.runtime && findRuntimeFiles(options, spec.runtime);
+  const found = spec.runtime && findFilesFor(options, spec.runtime);
   const plugins = spec.runtime && findPlugins(options);
   const isIsolated = isolation !== null;
   const mounted = found && `${INSIDE.runtime}/${basename(found.path)}`;

@@ -9,7 +9,7 @@ import {
   statSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { RUNTIMES, type RuntimeName } from "../../contract/runtimes.ts";
+import { isRuntimeName, RUNTIMES, type RuntimeName } from "../../contract/runtimes.ts";
 import { type ProviderOptions, SandboxError } from "../provider.ts";
 import { agentFolder, agentProgram } from "./agents.ts";
 import { runtimeFolder } from "./install.ts";
@@ -71,6 +71,26 @@ export function findRuntimeFiles(
   if (program !== null && existsSync(join(path, program))) return { path: realpathSync(path), program };
   throw new SandboxError(
     `${RUNTIMES[name].title} is not installed on the server. The operator can install it with \`svc-api runtime install ${name}\`.`,
+    { permanent: true },
+  );
+}
+
+/**
+ * Finds what a sandbox needs of an agent, which may be one that the operator describes.
+ * @returns null: the sandbox has it
+ * @throws SandboxError with what the operator can do
+ */
+export function findFilesFor(
+  options: Parameters<typeof findRuntime>[0] & Pick<ProviderOptions, "customRuntimes">,
+  name: string,
+): RuntimeFiles | null {
+  if (isRuntimeName(name)) return findRuntimeFiles(options, name);
+  const { folder = null, command: [program = ""] = [] } =
+    options.customRuntimes.find((each) => each.name === name) ?? {};
+  if (folder === null) return null;
+  if (existsSync(join(folder, program))) return { path: realpathSync(folder), program };
+  throw new SandboxError(
+    `The agent ${name} is not in its folder on the server. The operator can correct SVC_RUNTIMES_FILE.`,
     { permanent: true },
   );
 }

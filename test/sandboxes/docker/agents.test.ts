@@ -26,18 +26,16 @@ afterAll(async () => {
 test.each([
   ["claude-code", "svc/of-anthropic"],
   ["codex", "svc/of-openai"],
-])(
-  "%s, which the operator has installed, works in a container without it in the image",
-  async (runtime, model) => {
-    const { call, firstTurn, upstream } = server;
-    const { body } = await call("POST", "", { runtime, initial_prompt: "Run the command." });
-    const turn = await firstTurn(body.session_id);
-    expect(turn).toMatchObject({ state: "done", model });
-    expect(turn.parts.at(-2).tool.output.trim()).toBe("ran-42");
-    expect(turn.parts.at(-1)).toMatchObject({ kind: "text", text: "The command printed: ran-42" });
-    expect([...upstream.credentials].every((each) => each.includes(UPSTREAM_KEY))).toBe(true);
-  },
-);
+  ["opencode-acp", "svc/of-openai"],
+])("%s, which the server has, works in a container without it in the image", async (runtime, model) => {
+  const { call, firstTurn, upstream } = server;
+  const { body } = await call("POST", "", { runtime, initial_prompt: "Run the command." });
+  const turn = await firstTurn(body.session_id);
+  expect(turn).toMatchObject({ state: "done", model });
+  expect(turn.parts.at(-2).tool.output.trim()).toBe("ran-42");
+  expect(turn.parts.at(-1)).toMatchObject({ kind: "text", text: "The command printed: ran-42" });
+  expect([...upstream.credentials].every((each) => each.includes(UPSTREAM_KEY))).toBe(true);
+});
 
 test("an agent that neither the server nor the image has fails the session with what to do", async () => {
   const { api, call } = server;

@@ -1,12 +1,11 @@
 import { createReadStream } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
-import { basename, join, relative } from "node:path";
+import { join, relative } from "node:path";
 import { Readable } from "node:stream";
 import { RUNTIME_VERSION } from "../../../contract/runtime.ts";
-import type { RuntimeName } from "../../../contract/runtimes.ts";
 import type { ProviderOptions } from "../../provider.ts";
 import { SandboxError } from "../../provider.ts";
-import { findPlugins, findRuntime, findRuntimeFiles } from "../../runtime/find.ts";
+import { findFilesFor, findPlugins, findRuntime } from "../../runtime/find.ts";
 
 /** The C library of an image: a program built for one does not run with the other. */
 export type Libc = "glibc" | "musl";
@@ -20,7 +19,7 @@ export interface Binaries {
   /** The packages that projects' tools and plugins import; empty if they are not installed. */
   plugins(): Promise<ExtraFile[]>;
   /** This machine's installation of an agent; null: the image must have it. */
-  agent(name: RuntimeName): InstalledAgent | null;
+  agent(name: string): Promise<InstalledAgent | null>;
 }
 
 /** A file to put into an image. */
@@ -29,15 +28,17 @@ export interface ExtraFile {
   target: string;
   mode: number;
   bytes: number;
+  /** Its time of change, in milliseconds since 1970. */
+  changedAt: number;
   read(): Readable;
 }
 
 interface InstalledAgent {
-  /** The name of the installation: it has the version. */
-  name: string;
+  /** Changes whenever a file does. */
+  digest: string;
   /** The path of its program in the image. */
   program: string;
-  files(): Promise<ExtraFile[]>;
+  files: ExtraFile[];
 }
 
 interface Program extends ExtraFile {
@@ -83,14 +84,11 @@ export function createBinaries(options: ProviderOptions): Binaries {
       const folder = findPlugins(options);
       return folder === null ? [] : await filesBelow(folder, PLUGINS);
     },
-    agent(name) {
-      const found = unlessMissing(() => findRuntimeFiles(options, name));
+    async agent(name) {
+      const found = unlessMissing(() => findFilesFor(options, name));
       if (found === null) return null;
-      return {
-        name: basename(found.path),
-        program: `/${AGENT}/${found.program}`,
-        files: () => filesBelow(found.path, AGENT),
-      };
+      const files = await filesBelow(found.path, AGENT);
+      return { digest: digestOfFiles(files), program: `/${AGENT}/${found.program}`, files };
     },
   };
 
@@ -133,14 +131,20 @@ function unlessMissing<Found>(find: () => Found): Found | null {
   }
 }
 
+function digestOfFiles(files: readonly ExtraFile[]): string {
+  const seen = files.map(({ target, mode, bytes, changedAt }) => [target, mode, bytes, changedAt]);
+  return JSON.stringify(seen.toSorted());
+}
+
 /** The files of a folder, for a folder of an image. All users may read them. */
 async function filesBelow(folder: string, target: string): Promise<ExtraFile[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   return await Promise.all(
     paths.map(async (path) => {
-      const { mode, size } = await stat(path);
+      const { mode, size, mtimeMs } = await stat(path);
       return {
+        changedAt: mtimeMs,
         target: `${target}/${relative(folder, path)}`,
         mode: mode & 0o100 ? 0o755 : 0o644,
         bytes: size,
@@ -168,6 +172,7 @@ async function programOf(name: string, path: string): Promise<FoundProgram | nul
     sameAs: null,
     mode: 0o755,
     bytes: file.size,
+    changedAt: file.mtimeMs,
     read: () => pieces(path, file.size),
     inode: `${file.dev}:${file.ino}`,
   };

@@ -76,12 +76,12 @@ export function createImages(context: ImageContext): Images {
       addPrograms(engine, { base: baseId, tag, labels: own }, binaries, log, abort),
     );
     const runtimeUser = labels[USER_LABEL] ?? "";
-    const agent = runtime && runtime !== DEFAULT_RUNTIME ? binaries.agent(runtime) : null;
+    const agent = runtime && runtime !== DEFAULT_RUNTIME ? await binaries.agent(runtime) : null;
     if (agent === null || labels[LIBC_LABEL] !== "glibc") return { id, runtimeUser, agent: null };
-    const withAgent = `svc-sandbox:${digestOf([LAYOUT, id, agent.name])}`;
+    const withAgent = `svc-sandbox:${digestOf([LAYOUT, id, agent.digest])}`;
     const image = await ensure(withAgent, watch, signal, async (log, abort) => {
-      log(`adding ${agent.name}`);
-      await addAgent(engine, { base: id, tag: withAgent, labels: own }, await agent.files(), abort);
+      log(`adding ${runtime}`);
+      await addAgent(engine, { base: id, tag: withAgent, labels: own }, agent.files, abort);
     });
     return { id: image.id, runtimeUser, agent: agent.program };
   }

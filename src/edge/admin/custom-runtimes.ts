@@ -1,0 +1,96 @@
+import { readFileSync } from "node:fs";
+import { isAbsolute } from "node:path";
+import { Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { parse, TomlError } from "smol-toml";
+import { ConfigError } from "../../config.ts";
+import { SvcError } from "../../contract/errors.ts";
+import { MODEL_FORMATS } from "../../contract/model-upstream.ts";
+import { type CustomRuntime, isRuntimeName, RUNTIME_NAME } from "../../contract/runtimes.ts";
+import { oneOf } from "../../contract/schema.ts";
+import { validationFailed } from "../../http/validation.ts";
+
+const RUNTIMES_MAX = 20;
+const TEXT_MAX = 4_096;
+const text = Type.String({ minLength: 1, maxLength: TEXT_MAX });
+/** A path below a folder. */
+const BELOW = /^(?!\/)(?!.*\.\.).+$/;
+const below = Type.String({ maxLength: TEXT_MAX, pattern: BELOW.source });
+
+const file = Type.Object(
+  {
+    runtimes: Type.Array(
+      Type.Object(
+        {
+          name: Type.String({ pattern: RUNTIME_NAME }),
+          title: Type.Optional(text),
+          command: Type.Array(text, { minItems: 1, maxItems: 64 }),
+          folder: Type.Optional(text),
+          model_format: Type.Optional(oneOf(MODEL_FORMATS)),
+          environment: Type.Optional(Type.Record(Type.String({ pattern: "^[A-Za-z_]\\w{0,127}$" }), text)),
+          mode: Type.Optional(text),
+          rules_file: Type.Optional(below),
+          skills: Type.Optional(below),
+          secrets: Type.Optional(Type.Array(Type.String({ pattern: "^[A-Z][A-Z0-9_]*$" }), { maxItems: 20 })),
+        },
+        { additionalProperties: false },
+      ),
+      { maxItems: RUNTIMES_MAX },
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/**
+ * Reads SVC_RUNTIMES_FILE: the agents that the operator adds to those that svc knows.
+ * @param path null: there are none
+ * @throws ConfigError that names the place, and no value
+ */
+export function readCustomRuntimes(path: string | null): CustomRuntime[] {
+  if (path === null) return [];
+  try {
+    const runtimes = parsed(path);
+    for (const [
+      index,
+      {
+        name,
+        folder,
+        command: [program = ""],
+      },
+    ] of runtimes.entries()) {
+      const isTaken = isRuntimeName(name) || runtimes.findIndex((each) => each.name === name) < index;
+      if (isTaken) throw new ConfigError(`the name "${name}" is taken`);
+      if (folder !== null && !isAbsolute(folder))
+        throw new ConfigError(`runtimes.${index}.folder must be an absolute path`);
+      if (folder !== null && !BELOW.test(program))
+        throw new ConfigError(`runtimes.${index}.command must begin with a path in the folder`);
+    }
+    return runtimes;
+  } catch (error) {
+    throw new ConfigError(`SVC_RUNTIMES_FILE (${path}) is not valid: ${reasonOf(error)}.`);
+  }
+}
+
+function parsed(path: string): CustomRuntime[] {
+  const content: unknown = parse(readFileSync(path, "utf8"));
+  if (!Value.Check(file, content))
+    throw validationFailed({ type: "the file", all: [...Value.Errors(file, content)] });
+  return content.runtimes.map((each) => ({
+    name: each.name,
+    title: each.title ?? each.name,
+    command: each.command,
+    folder: each.folder ?? null,
+    modelFormat: each.model_format ?? "openai",
+    environment: each.environment ?? {},
+    mode: each.mode ?? null,
+    rulesFile: each.rules_file ?? null,
+    skills: each.skills ?? null,
+    secrets: each.secrets ?? [],
+  }));
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof ConfigError || error instanceof SvcError) return error.message.replace(/\.$/, "");
+  if (error instanceof TomlError) return `line ${error.line}, column ${error.column} is not TOML`;
+  return "it cannot be read";
+}
