@@ -39,3 +39,8 @@ export function shellWord(word: string): string {
 
 /** `1 file`, `2 files`. */
 export const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? "" : "s"}`;
+
+/** A cost in US dollars: a small one to the hundredth of a cent. */
+export function costText(cost: number): string {
+  return `$${cost.toFixed(cost < 1 ? 4 : 2)}`;
+}

@@ -5,6 +5,7 @@ import { CliError, usage as usageError } from "../failure.ts";
 import type { Handler } from "../spec.ts";
 import type * as table from "../table/usage.ts";
 import { type Column, table as tableOf } from "../table-print.ts";
+import { costText } from "../text.ts";
 
 export const usage: Handler<typeof table.usageSpec> = async (context, { flags }) => {
   const target = await context.target();
@@ -58,5 +59,5 @@ function columnsOf(group: Usage["group_by"]): Column<UsageRow>[] {
 
 function shownCost({ cost, incomplete }: UsageRow): string {
   if (cost === null) return "unknown";
-  return `${incomplete > 0 ? "~" : ""}$${cost.toFixed(cost < 1 ? 4 : 2)}`;
+  return `${incomplete > 0 ? "~" : ""}${costText(cost)}`;
 }

@@ -108,7 +108,11 @@ export const create = spec({
       completes: "agent",
       summary: "The agent; defaults to the project's",
     },
-    model: { kind: "string", value: "name", summary: "The model; defaults to the agent's" },
+    model: {
+      kind: "string",
+      value: "name",
+      summary: "The model; defaults to the agent's. Several, separated by commas: one for each try",
+    },
     provider: {
       kind: "string",
       value: "provider",
@@ -118,7 +122,7 @@ export const create = spec({
     runtime: {
       kind: "string",
       value: "name",
-      summary: `The agent that works in it: ${RUNTIME_NAMES.join(", ")}; defaults to the project's`,
+      summary: `The agent that works in it: ${RUNTIME_NAMES.join(", ")}; defaults to the project's. Several: one for each try`,
     },
     ...WAIT,
   },

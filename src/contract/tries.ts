@@ -1,17 +1,29 @@
-import { type Static, Type } from "@sinclair/typebox";
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { CR_STATUSES } from "./change-request.ts";
 import { checksSummary } from "./commit-status.ts";
-import { TRIES_MAX } from "./limits.ts";
+import { NAME_MAX, TRIES_MAX } from "./limits.ts";
+import { RUNTIME_NAME } from "./runtimes.ts";
 import { nullable, oneOf } from "./schema.ts";
 import { createSessionBody, initialPrompt, session } from "./session.ts";
 
 const uuid = Type.String({ format: "uuid" });
 const { session_id: _, ...fields } = createSessionBody.properties;
 
+/** Of the tries in turn: the first value for the first one, and from the start again. */
+const inTurn = <Value extends TSchema>(what: string, value: Value) =>
+  Type.Optional(
+    Type.Array(value, {
+      ...{ minItems: 1, maxItems: TRIES_MAX },
+      description: `The ${what} of the tries, in turn: two of them for four sessions are used twice each`,
+    }),
+  );
+
 /** Body of `POST /v1/projects/:id/tries`. With an id from the client, the request can be retried. */
 export const createTriesBody = Type.Object({
   ...fields,
   initial_prompt: initialPrompt,
+  runtimes: inTurn("agents", Type.String({ pattern: RUNTIME_NAME })),
+  models: inTurn("models", Type.String({ minLength: 1, maxLength: NAME_MAX, pattern: "\\S" })),
   count: Type.Integer({ minimum: 2, maximum: TRIES_MAX, description: "The number of sessions" }),
   tries_id: Type.Optional(uuid),
 });

@@ -402,18 +402,23 @@ describe("tries", () => {
     expect(made.stderr).toContain("Next: svc sessions tries 1a2b3c4d\n");
     const { body } = api.seen.find(({ method, path }) => method === "POST" && path.endsWith("/tries")) ?? {};
     expect(body).toEqual({
-      ...{ initial_prompt: "Make it faster", count: 3, model: "p/m" },
+      ...{ initial_prompt: "Make it faster", count: 3, models: ["p/m"] },
       tries_id: expect.any(String),
+    });
+    await run(["new", "--runtime", "codex, claude-code", "--prompt", "Make it faster"]);
+    expect(api.seen.findLast(({ path }) => path.endsWith("/tries"))?.body).toMatchObject({
+      runtimes: ["codex", "claude-code"],
+      count: 2,
     });
     expect(await run(["new", "--tries", "2"])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("--tries requires --prompt."),
+      stderr: expect.stringContaining("Several tries require --prompt."),
     });
   });
 
   test("compares them, and chooses one only with a yes", async () => {
     const shown = await run(["tries", SESSION_ID]);
-    expect(shown.stdout).toBe(`${SESSION_ID}\trunning\t+3 -1 in 2 files\tsuccess\t#3 open\t\n`);
+    expect(shown.stdout).toBe(`${SESSION_ID}\trunning\t+3 -1 in 2 files\tsuccess\t#3 open\t\t\t\n`);
     const chosen = () => api.seen.filter(({ path }) => path.endsWith("/choose")).map(({ body }) => body);
     expect(await run(["tries", SESSION_ID, "--choose", "1a2b"])).toMatchObject({
       code: 2,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Tries } from "../../src/contract/tries.ts";
+import type { OneTry, Tries } from "../../src/contract/tries.ts";
 import { type SessionBench, startSessions } from "../helpers/sessions.ts";
 
 const CAP = 7;
@@ -47,6 +47,31 @@ test("several sessions start from one prompt, all or none, and a retry starts no
   expect((await bench.call("GET", "?limit=200")).body.sessions).toHaveLength(before);
   for (const count of [1, 6]) expect((await start(count)).body.code).toBe("validation_failed");
   await removeAll();
+});
+
+test("agents and models take turns, and one that the server lacks stops all", async () => {
+  const used = async (more: object, count = 3) =>
+    (await start(count, more)).body.tries
+      .map(({ session }: OneTry) => [session.runtime, session.model])
+      .toSorted();
+  expect(await used({ runtimes: ["codex", "claude-code"], models: ["a/m"] })).toEqual([
+    ["claude-code", "a/m"],
+    ["codex", "a/m"],
+    ["codex", "a/m"],
+  ]);
+  expect(await used({ models: ["a/m", "b/m", "c/m"], model: "d/m" })).toEqual([
+    [null, "a/m"],
+    [null, "b/m"],
+    [null, "c/m"],
+  ]);
+  await removeAll();
+  expect(await start(2, { runtimes: ["codex", "goose"] })).toMatchObject({
+    status: 400,
+    body: { details: [{ path: "runtime" }] },
+  });
+  for (const more of [{ runtimes: [] }, { models: [" "] }, { models: Array(6).fill("m") }])
+    expect((await start(2, more)).status).toBe(400);
+  expect((await bench.call("GET", "")).body.sessions).toEqual([]);
 });
 
 test("they are compared by what they have pushed, their checks and their change requests", async () => {

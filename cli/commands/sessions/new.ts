@@ -22,11 +22,19 @@ export const create: Handler<typeof table.create> = async (context, { flags }) =
   if (flags.agent !== undefined) body.agent_name = flags.agent;
   if (prompt !== undefined) body.initial_prompt = prompt;
   if (flags.name !== undefined) body.name = flags.name;
-  if (flags.model !== undefined) body.model = flags.model;
-  if (flags.runtime !== undefined) body.runtime = flags.runtime;
   if (flags.provider !== undefined) body.provider = flags.provider;
-  if (flags.tries !== undefined)
-    return startTries(context, path`/projects/${project}/tries`, flags.tries, body);
+  const [models, runtimes] = [listIn(flags.model), listIn(flags.runtime)];
+  const tries = flags.tries ?? Math.max(models.length, runtimes.length);
+  if (tries > 1)
+    return startTries(context, path`/projects/${project}/tries`, {
+      ...body,
+      ...(models.length > 0 && { models }),
+      ...(runtimes.length > 0 && { runtimes }),
+      count: tries,
+    });
+  const [[model], [runtime]] = [models, runtimes];
+  if (model !== undefined) body.model = model;
+  if (runtime !== undefined) body.runtime = runtime;
   const started = await start(api, collection, body);
   const found = { api, id: started.session_id, path: `${collection}${path`/${started.session_id}`}` };
   const id = shortId(started);
@@ -44,11 +52,14 @@ export const create: Handler<typeof table.create> = async (context, { flags }) =
 async function startTries(
   context: Context,
   collection: string,
-  count: number,
-  { session_id: tries_id, initial_prompt, ...fields }: CreateSessionBody,
+  {
+    session_id: tries_id,
+    initial_prompt,
+    ...fields
+  }: CreateSessionBody & Pick<CreateTriesBody, "count" | "models" | "runtimes">,
 ): Promise<void> {
-  if (initial_prompt === undefined) throw usage("--tries requires --prompt.");
-  const body: CreateTriesBody = { ...fields, initial_prompt, count, ...(tries_id && { tries_id }) };
+  if (initial_prompt === undefined) throw usage("Several tries require --prompt.");
+  const body: CreateTriesBody = { ...fields, initial_prompt, ...(tries_id && { tries_id }) };
   const api = await context.api();
   const made = await api.call<Tries>({ path: collection, body, slow: true }).catch((error: unknown) => {
     throw withLimitHint(error);
@@ -57,6 +68,11 @@ async function startTries(
   await context.out.result(sessions, (view) => listOf(sessions, view));
   const [first] = sessions;
   if (first) await context.out.note(`Next: svc sessions tries ${shortId(first)}`);
+}
+
+/** The values of a flag that accepts several, separated by commas. */
+function listIn(flag: string | undefined): string[] {
+  return (flag ?? "").split(",").flatMap((each) => each.trim() || []);
 }
 
 /** @throws CliError `usage` for an empty prompt. */

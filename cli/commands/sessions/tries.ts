@@ -7,7 +7,7 @@ import type { View } from "../../output.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/session-tries.ts";
 import { type Column, table as printTable } from "../../table-print.ts";
-import { count, oneLine } from "../../text.ts";
+import { costText, count, oneLine } from "../../text.ts";
 import { findSession } from "./reference.ts";
 import { shortId, statusPaint, statusText } from "./show-session.ts";
 
@@ -75,7 +75,9 @@ const COLUMNS: readonly Column<OneTry>[] = [
   { title: "CHANGE", value: ({ change }) => changeText(change) },
   { title: "CHECKS", value: ({ checks }) => checks.state },
   { title: "CR", value: ({ change_request: cr }) => (cr === null ? "" : `#${cr.number} ${cr.status}`) },
+  { title: "AGENT", value: ({ session }) => session.runtime ?? "" },
   { title: "MODEL", value: ({ session }) => session.model ?? "" },
+  { title: "COST", value: ({ session: { cost } }) => (cost === null ? "" : costText(cost)) },
 ];
 
 export const listOfTries = (all: readonly OneTry[], view: View): string => printTable(all, COLUMNS, view);

@@ -8,6 +8,7 @@ import { path } from "../../api/path.ts";
 import { useProject } from "../../api/project.ts";
 import { Button } from "../../parts/button.tsx";
 import { Confirm } from "../../parts/confirm.tsx";
+import { spent } from "../../parts/cost.ts";
 import { count } from "../../parts/count.ts";
 import { Loading } from "../../parts/loading.tsx";
 import { Failure } from "../../parts/notice.tsx";
@@ -75,10 +76,16 @@ function Try({ each, slug, onChoose }: { each: OneTry; slug: string; onChoose: (
         <dd>{changeText(change)}</dd>
         <dt className="text-muted">Checks</dt>
         <dd>{checks.total === 0 ? "none" : `${checks.passed} passed, ${checks.failed} failed`}</dd>
+        <dt className="text-muted">Agent</dt>
+        <dd>
+          <Visible>{session.runtime ?? "not started yet"}</Visible>
+        </dd>
         <dt className="text-muted">Model</dt>
         <dd>
           <Visible>{session.model ?? "the agent's own"}</Visible>
         </dd>
+        <dt className="text-muted">Used</dt>
+        <dd>{spent(session) ?? "nothing yet"}</dd>
         {request && (
           <>
             <dt className="text-muted">Change request</dt>
