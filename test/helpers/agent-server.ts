@@ -33,23 +33,10 @@ export interface AgentServer extends AsyncDisposable {
 export async function startAgentServer(provider: "local" | "docker"): Promise<AgentServer> {
   const upstream = startAgentUpstream("echo ran-$((40 + 2)) | tee ran.txt");
   const folder = mkdtempSync(join(tmpdir(), "svc-agents-"));
-  mkdirSync(join(folder, "data/runtime"), { recursive: true });
-  for (const name of NAMES)
-    symlinkSync(agentFolder(AGENTS_CACHE, name), agentFolder(join(folder, "data"), name));
-  const entry = (format: string, path: string, model: string) =>
-    `[[upstreams]]\nid = "${format}"\nformat = "${format}"\nurl = "${upstream.url}${path}"\nkey = "${UPSTREAM_KEY}"\n[[upstreams.models]]\nid = "${model}"\n`;
-  writeFileSync(
-    join(folder, "models.toml"),
-    entry("openai", "/v1", "of-openai") + entry("anthropic", "", "of-anthropic"),
-  );
-  writeFileSync(join(folder, "runtimes.toml"), opencodeByProtocol());
+  linkAgents(join(folder, "data"));
   const api = await startApi({
     dataDir: join(folder, "data"),
-    env: {
-      SVC_SANDBOX_PROVIDER: provider,
-      SVC_MODELS_FILE: join(folder, "models.toml"),
-      SVC_RUNTIMES_FILE: join(folder, "runtimes.toml"),
-    },
+    env: { SVC_SANDBOX_PROVIDER: provider, ...agentSettings(folder, upstream) },
   });
   const remote = new Remote();
   remote.commit("main", {
@@ -80,6 +67,28 @@ export async function startAgentServer(provider: "local" | "docker"): Promise<Ag
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Gives a server the agents that are installed for the tests. */
+export function linkAgents(dataDir: string): void {
+  mkdirSync(join(dataDir, "runtime"), { recursive: true });
+  for (const name of NAMES) symlinkSync(agentFolder(AGENTS_CACHE, name), agentFolder(dataDir, name));
+}
+
+/** The settings of a server whose gateway leads to the upstream in each format. @param folder for its files */
+export function agentSettings(folder: string, { url }: Pick<AgentUpstream, "url">): Record<string, string> {
+  const files = {
+    SVC_MODELS_FILE: join(folder, "models.toml"),
+    SVC_RUNTIMES_FILE: join(folder, "runtimes.toml"),
+  };
+  const entry = (format: string, path: string, model: string) =>
+    `[[upstreams]]\nid = "${format}"\nformat = "${format}"\nurl = "${url}${path}"\nkey = "${UPSTREAM_KEY}"\n[[upstreams.models]]\nid = "${model}"\n`;
+  writeFileSync(
+    files.SVC_MODELS_FILE,
+    entry("openai", "/v1", "of-openai") + entry("anthropic", "", "of-anthropic"),
+  );
+  writeFileSync(files.SVC_RUNTIMES_FILE, opencodeByProtocol());
+  return files;
 }
 
 /** opencode as an agent that an operator describes: it speaks the Agent Client Protocol, too. */

@@ -13,8 +13,13 @@ export interface AgentUpstream extends Disposable {
 
 const USAGE = { input: 1_000, output: 20 };
 
-/** @param command of the shell */
-export function startAgentUpstream(command: string): AgentUpstream {
+/** What the model does, by the number of results of tools in the request: it runs a command, or says a text. */
+export type Script = (results: number, body: string) => { command: string } | { text: string };
+
+/** @param script a command to run once, or what the model does at each request; it may keep the agent waiting */
+export function startAgentUpstream(
+  script: string | ((...of: Parameters<Script>) => Promise<ReturnType<Script>>),
+): AgentUpstream {
   const seen = {
     counted: { input: 0, output: 0 },
     paths: [] as string[],
@@ -35,7 +40,10 @@ export function startAgentUpstream(command: string): AgentUpstream {
       seen.bodies.push(body);
       seen.counted.input += USAGE.input;
       seen.counted.output += USAGE.output;
-      const events = format.events(turnOf(format, body, command));
+      const text = JSON.stringify(body);
+      const results = text.match(format.result)?.length ?? 0;
+      const does = typeof script === "string" ? once(script)(results, text) : await script(results, text);
+      const events = format.events(turnOf(text, does), `${results}`);
       return new Response(events.map(eventOf).join(""), { headers: { "Content-Type": "text/event-stream" } });
     },
   });
@@ -47,9 +55,10 @@ type Turn = { tool: string; input: Record<string, unknown> } | { text: string };
 
 interface WireFormat {
   ends: string;
-  /** The result of the tool call in the text of a request. */
+  /** A result of a tool in the text of a request: global. */
   result: RegExp;
-  events(turn: Turn): Record<string, unknown>[];
+  /** @param id of a call of a tool: other calls of the conversation have others */
+  events(turn: Turn, id: string): Record<string, unknown>[];
 }
 
 /** The shells of the agents, and how they are called. */
@@ -62,19 +71,23 @@ const SHELLS: Record<string, (command: string) => Record<string, unknown>> = {
   shell: (command) => ({ command: ["sh", "-c", command] }),
 };
 
-function turnOf({ result }: WireFormat, body: unknown, command: string): Turn {
-  const text = JSON.stringify(body);
-  if (result.test(text)) return { text: `The command printed: ${/ran-[0-9]+/.exec(text)?.[0]}` };
-  const found = Object.entries(SHELLS).find(([name]) => text.includes(`"name":"${name}"`));
+const once =
+  (command: string): Script =>
+  (results, body) =>
+    results === 0 ? { command } : { text: `The command printed: ${/ran-[0-9]+/.exec(body)?.[0]}` };
+
+function turnOf(body: string, does: ReturnType<Script>): Turn {
+  if ("text" in does) return does;
+  const found = Object.entries(SHELLS).find(([name]) => body.includes(`"name":"${name}"`));
   // requests without tools are for titles
-  return found ? { tool: found[0], input: found[1](command) } : { text: "A title" };
+  return found ? { tool: found[0], input: found[1](does.command) } : { text: "A title" };
 }
 
 const FORMATS: readonly WireFormat[] = [
   {
     ends: "/messages",
-    result: /"type":"tool_result"/,
-    events: (turn) => [
+    result: /"type":"tool_result"/g,
+    events: (turn, id) => [
       {
         type: "message_start",
         message: {
@@ -87,7 +100,7 @@ const FORMATS: readonly WireFormat[] = [
             {
               type: "content_block_start",
               index: 0,
-              content_block: { type: "tool_use", id: "toolu_1", name: turn.tool, input: {} },
+              content_block: { type: "tool_use", id: `toolu_${id}`, name: turn.tool, input: {} },
             },
             {
               type: "content_block_delta",
@@ -110,12 +123,12 @@ const FORMATS: readonly WireFormat[] = [
   },
   {
     ends: "/responses",
-    result: /"type":"function_call_output"/,
-    events(turn) {
+    result: /"type":"function_call_output"/g,
+    events(turn, id) {
       const item =
         "tool" in turn
           ? {
-              ...{ type: "function_call", id: "fc_1", call_id: "call_1" },
+              ...{ type: "function_call", id: `fc_${id}`, call_id: `call_${id}` },
               ...{ name: turn.tool, arguments: JSON.stringify(turn.input) },
             }
           : {
@@ -139,15 +152,15 @@ const FORMATS: readonly WireFormat[] = [
   },
   {
     ends: "/chat/completions",
-    result: /"role":"tool"/,
-    events(turn) {
+    result: /"role":"tool"/g,
+    events(turn, id) {
       const delta =
         "tool" in turn
           ? {
               role: "assistant",
               tool_calls: [
                 {
-                  ...{ index: 0, id: "call_1", type: "function" },
+                  ...{ index: 0, id: `call_${id}`, type: "function" },
                   function: { name: turn.tool, arguments: JSON.stringify(turn.input) },
                 },
               ],
