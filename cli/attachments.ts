@@ -32,3 +32,6 @@ export async function readAttachments(context: Context, paths: readonly string[]
   }
   return files;
 }
+
+/** As a request has them. */
+export const attachedIn = (files: readonly Attachment[]) => files.map(({ name, data }) => ({ name, data }));

@@ -16,6 +16,9 @@ const ATTACH = {
   summary: "Attach an image, a PDF or a text file; can be repeated",
 } as const;
 
+/** Beside `--prompt`. */
+export const ATTACH_TO_PROMPT = { ...ATTACH, summary: `${ATTACH.summary}. Requires --prompt` } as const;
+
 export const chat = spec({
   path: ["sessions", "chat"],
   aliases: ["talk"],
@@ -40,7 +43,7 @@ export const chat = spec({
       short: "p",
       summary: "Send this prompt and exit after the answer; `-` reads it from standard input",
     },
-    attach: { ...ATTACH, summary: `${ATTACH.summary}. Requires --prompt` },
+    attach: ATTACH_TO_PROMPT,
     new: { kind: "boolean", summary: "Start a new session for the chat" },
   },
   fields: CHAT_FIELDS,

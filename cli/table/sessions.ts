@@ -6,7 +6,7 @@ import { SESSION_FIELDS } from "./fields.ts";
 import { conversation } from "./session-conversation.ts";
 import { SAVED_FIELDS } from "./session-fields.ts";
 import { ID, OWN_ID } from "./session-id.ts";
-import { abort, answer, chat, prompt, prompts } from "./session-prompts.ts";
+import { ATTACH_TO_PROMPT, abort, answer, chat, prompt, prompts } from "./session-prompts.ts";
 import { tries } from "./session-tries.ts";
 
 const STATUSES = ["all", "provisioning", "running", "stopped", "failed"] as const satisfies readonly (
@@ -87,6 +87,7 @@ export const create = spec({
       short: "p",
       summary: "The first prompt for the agent; `-` reads it from standard input",
     },
+    attach: ATTACH_TO_PROMPT,
     tries: {
       kind: "integer",
       value: "n",

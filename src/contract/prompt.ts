@@ -54,17 +54,20 @@ export const promptChange = Type.Omit(prompt, ["text", "answer"]);
 export type PromptChange = Static<typeof promptChange>;
 
 /** Body of `POST /v1/projects/:id/sessions/:sid/prompt`. With an id from the client, the request can be retried. */
+/** Files that are sent with a prompt. */
+export const attachments = Type.Optional(
+  Type.Array(
+    Type.Object({
+      name: Type.String({ minLength: 1, maxLength: FILE_NAME_MAX }),
+      data: Type.String({ minLength: 1, description: "The content, in base64" }),
+    }),
+    { maxItems: ATTACHMENTS_MAX, description: `At most ${ATTACHMENTS_MAX_BYTES} bytes together` },
+  ),
+);
+
 export const createPromptBody = Type.Object({
   text: Type.String({ minLength: 1, maxLength: PROMPT_MAX_BYTES, pattern: "\\S" }),
   prompt_id: Type.Optional(uuid),
-  attachments: Type.Optional(
-    Type.Array(
-      Type.Object({
-        name: Type.String({ minLength: 1, maxLength: FILE_NAME_MAX }),
-        data: Type.String({ minLength: 1, description: "The content, in base64" }),
-      }),
-      { maxItems: ATTACHMENTS_MAX, description: `At most ${ATTACHMENTS_MAX_BYTES} bytes together` },
-    ),
-  ),
+  attachments,
 });
 export type CreatePromptBody = Static<typeof createPromptBody>;

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { author } from "./author.ts";
 import { NAME_MAX, PROMPT_MAX_BYTES, REF_MAX_BYTES } from "./limits.ts";
-import { promptChange } from "./prompt.ts";
+import { attachments, promptChange } from "./prompt.ts";
 import { RUNTIME_NAME } from "./runtimes.ts";
 import { nullable, oneOf } from "./schema.ts";
 import { costUsed, tokensUsed } from "./usage.ts";
@@ -152,6 +152,7 @@ export const createSessionBody = Type.Object({
   base_ref: Type.Optional(Type.String({ minLength: 1, maxLength: REF_MAX_BYTES + 11 })),
   agent_name: Type.Optional(name),
   initial_prompt: Type.Optional(initialPrompt),
+  attachments,
   name: Type.Optional(name),
   model: Type.Optional(name),
   provider: Type.Optional(oneOf(PROVIDERS)),

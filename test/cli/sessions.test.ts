@@ -395,6 +395,17 @@ describe("restart with saved work", () => {
   });
 });
 
+test("new --attach sends files with the first prompt, and needs one", async () => {
+  const file = new URL("../helpers/attachments.ts", import.meta.url).pathname;
+  await run(["new", "--no-wait", "--prompt", "Look", "--attach", file]);
+  const { body } = api.seen.find(({ method, path }) => method === "POST" && path.endsWith("/sessions")) ?? {};
+  expect(body).toMatchObject({ initial_prompt: "Look", attachments: [{ name: "attachments.ts" }] });
+  expect(await run(["new", "--no-wait", "--attach", file])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("--attach requires --prompt."),
+  });
+});
+
 describe("tries", () => {
   test("new --tries starts several sessions, and needs a prompt", async () => {
     const made = await run(["new", "--tries", "3", "--prompt", "Make it faster", "--model", "p/m"]);

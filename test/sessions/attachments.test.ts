@@ -46,6 +46,30 @@ async function kept(id: string): Promise<number> {
   return await database.db.$count(promptAttachments, eq(promptAttachments.sessionId, id));
 }
 
+test("the first prompt of a session has attachments, too, and so has that of each of several tries", async () => {
+  const files = [attached("shot.png", PNG)];
+  const { session_id: id } = await bench.create({ initial_prompt: "Look", attachments: files });
+  await ended(id);
+  expect(bench.provider.sandboxes.get(id)?.prompts[0]?.attachments).toEqual([
+    { name: "shot.png", type: "image/png", data: PNG.toString("base64") },
+  ]);
+  const { body } = await bench.api.call("POST", `/v1/projects/${bench.projectId}/tries`, {
+    body: { initial_prompt: "Look", count: 2, attachments: files },
+  });
+  for (const { session } of body.tries)
+    expect((await bench.call("GET", `/${session.session_id}/prompts`)).body.prompts[0].attachments).toEqual([
+      SHOT,
+    ]);
+  for (const [bad, path] of [
+    [{ attachments: files }, "initial_prompt"],
+    [{ initial_prompt: "Look", attachments: [attached("a.bin", "\0")] }, "attachments.0"],
+  ] as const)
+    expect(await bench.call("POST", "", { body: bad })).toMatchObject({
+      status: 400,
+      body: { details: [{ path }] },
+    });
+});
+
 test("attachments reach the sandbox with the prompt, and only names, types and sizes stay", async () => {
   const id = await running();
   const asked = { text: "Look", attachments: [attached("a/shot.png", PNG), attached("b.exe", "Hi\n")] };

@@ -1,6 +1,7 @@
 import type { CreateSessionBody, Session } from "../../../src/contract/session.ts";
 import type { CreateTriesBody, Tries } from "../../../src/contract/tries.ts";
 import { type Api, path } from "../../api.ts";
+import { attachedIn, readAttachments } from "../../attachments.ts";
 import type { Context } from "../../context.ts";
 import { CliError, usage } from "../../failure.ts";
 import { readText } from "../../input.ts";
@@ -14,6 +15,8 @@ export const create: Handler<typeof table.create> = async (context, { flags }) =
   const { out } = context;
   const wait = shouldWait(flags);
   const prompt = await readPrompt(context, flags.prompt);
+  if (prompt === undefined && flags.attach.length > 0) throw usage("--attach requires --prompt.");
+  const files = await readAttachments(context, flags.attach);
   const { id: project } = await context.project();
   const api = await context.api();
   const collection = path`/projects/${project}/sessions`;
@@ -21,6 +24,7 @@ export const create: Handler<typeof table.create> = async (context, { flags }) =
   if (flags.base !== undefined) body.base_ref = flags.base;
   if (flags.agent !== undefined) body.agent_name = flags.agent;
   if (prompt !== undefined) body.initial_prompt = prompt;
+  if (files.length > 0) body.attachments = attachedIn(files);
   if (flags.name !== undefined) body.name = flags.name;
   if (flags.provider !== undefined) body.provider = flags.provider;
   const [models, runtimes] = [listIn(flags.model), listIn(flags.runtime)];

@@ -3,7 +3,7 @@ import type { Session, WaitingFor } from "../../../src/contract/session.ts";
 import { follow } from "../../../src/conversation/follow.ts";
 import { isTransient } from "../../../src/conversation/transport.ts";
 import { path } from "../../api.ts";
-import { readAttachments } from "../../attachments.ts";
+import { attachedIn, readAttachments } from "../../attachments.ts";
 import type { Context } from "../../context.ts";
 import { CliError, type LocalCode, usage } from "../../failure.ts";
 import { readText } from "../../input.ts";
@@ -30,7 +30,7 @@ export const prompt: Handler<typeof table.prompt> = async (context, { args, flag
   const files = await readAttachments(context, flags.attach);
   const found = await findSession(context, args.id);
   const body: CreatePromptBody = { prompt_id: crypto.randomUUID(), text };
-  if (files.length > 0) body.attachments = files.map(({ name, data }) => ({ name, data }));
+  if (files.length > 0) body.attachments = attachedIn(files);
   const taken = await send(found, body);
   const id = shortId(taken);
   if (!flags.wait) {

@@ -17,7 +17,7 @@ import { addRun } from "../runs/goal.ts";
 import { enforceSessionCap } from "./cap.ts";
 import { sessionRuns } from "./kind.ts";
 import { addPrompt } from "./prompts/add.ts";
-import type { NewAttachment } from "./prompts/attachments.ts";
+import { type NewAttachment, readAttachments } from "./prompts/attachments.ts";
 import { requireAgent, requireRuntime } from "./require-agent.ts";
 import type { SessionRow } from "./row.ts";
 import { firstWords } from "./title.ts";
@@ -54,9 +54,8 @@ export async function createSessions(
   const by = { userId: caller.userId, actor: actorOf(caller) };
   const secretNames = await secretNamesFor(deps, caller);
   const sessions = bodies.map((body) => ({
-    ...newSession(deps, by, project, body),
-    secretNames,
-    triesId,
+    session: { ...newSession(deps, by, project, body), secretNames, triesId },
+    files: [...filesOf(body), ...references],
   }));
   for (const { agent_name, runtime } of bodies) {
     if (runtime !== undefined) requireRuntime(deps, runtime);
@@ -65,7 +64,7 @@ export async function createSessions(
   try {
     const rows = await deps.db.transaction(async (tx) => {
       const added: SessionRow[] = [];
-      for (const session of sessions) added.push(await addSession(deps, tx, session, references));
+      for (const { session, files } of sessions) added.push(await addSession(deps, tx, session, files));
       await publish(tx, project.projectId, ...added.map(sessionCreated));
       return added;
     });
@@ -81,6 +80,19 @@ export async function createSessions(
       );
     throw error;
   }
+}
+
+/** @throws validation_failed */
+function filesOf({ attachments = [], initial_prompt }: CreateSessionBody): NewAttachment[] {
+  if (attachments.length > 0 && initial_prompt === undefined)
+    throw new SvcError(
+      "validation_failed",
+      "Attachments are sent with the first prompt: set initial_prompt.",
+      {
+        details: [{ path: "initial_prompt", message: "is required with attachments" }],
+      },
+    );
+  return readAttachments(attachments);
 }
 
 /** An agent's sessions get no more secrets than the agent. @returns null: all */
