@@ -13,6 +13,7 @@ import { VERSION } from "./contract/version.ts";
 import { DataFolderError, DataFolderInUseError, RestoreUnfinishedError } from "./data-folder.ts";
 import { runBackup } from "./edge/admin/backup.ts";
 import { type AdminCommand, runAdminCommand } from "./edge/admin/command.ts";
+import { readCustomRuntimes } from "./edge/admin/custom-runtimes.ts";
 import { runRestore } from "./edge/admin/restore.ts";
 import { runtimeInstall, runtimeList, runtimeStatus } from "./edge/admin/runtime.ts";
 import { sendAdminCommand } from "./edge/admin/socket.ts";
@@ -60,6 +61,7 @@ async function main(argv: string[]): Promise<void> {
 /** `svc-api config check`: everything about the configuration that `serve` refuses. */
 function checkConfig(config: Config): void {
   openModels(config, process.env, { info() {}, error() {} });
+  readCustomRuntimes(config.runtimesFile);
   process.stdout.write("The configuration is valid.\n");
 }
 

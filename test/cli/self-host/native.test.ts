@@ -118,6 +118,7 @@ test.each([
   ["SVC_RELEASES_DIR=/nowhere", /SVC_RELEASES_DIR must be a folder of releases/],
   // what the start reads after the configuration
   ["SVC_MODELS_FILE=/nowhere.toml", /SVC_MODELS_FILE \(\/nowhere\.toml\) is not valid/],
+  ["SVC_RUNTIMES_FILE=/nowhere.toml", /SVC_RUNTIMES_FILE \(\/nowhere\.toml\) is not valid/],
   // half of a pair
   ["SVC_LLM_BASE_URL=", /SVC_LLM_BASE_URL and SVC_LLM_API_KEY must be set together/],
 ])("%s is refused at once, not by the next start", async (pair, problem) => {
