@@ -130,7 +130,8 @@ test.each(CASES)(
           // a request for a title has no tools
           .find((body) => body.includes(QUESTION) && /"tools":\[\{/.test(body));
       await until("the model is asked", () => asked() !== undefined);
-      for (const each of ["Run the commands.", ...POINTS.slice(0, at).map((_, index) => commandAfter(index))])
+      const commands = POINTS.slice(0, at).map((_, index) => commandAfter(index));
+      for (const each of ["Run the commands.", ...commands, ...ran(at).map((output) => `  > ${output}`)])
         expect(asked()).toContain(each);
       await until("it has answered", async () => (await conversation(id))[1]?.state === "done");
       expect(outputs((await conversation(id))[0].parts)).toEqual(ran(at));

@@ -11,6 +11,8 @@ const PARTS = 2_000;
 /** Characters of one text; uses of tools of one turn; characters of the whole, about 6,000 tokens. */
 const TEXT_MAX = 3_000;
 const TOOLS_MAX = 20;
+/** Characters of the end of a tool's output, which the newest turn has. */
+const OUTPUT_MAX = 400;
 const RECAP_MAX = 24_000;
 
 const HEAD = `# Earlier in this conversation
@@ -25,6 +27,7 @@ interface Piece {
   text: string;
   length: number;
   tool: string | null;
+  output: string | null;
   plan: TurnPlan | null;
   request: RuntimeRequest | null;
   file: string | null;
@@ -32,7 +35,8 @@ interface Piece {
 
 /**
  * What an agent in a new sandbox is told of its session's conversation so far, in Markdown: prompts, the texts of the
- * answers, and the uses of tools by their titles. The newest turns that fit.
+ * answers, and the uses of tools by their titles, in the newest turn with the ends of their outputs. The newest turns that
+ * fit.
  * @returns null if there is none
  */
 export async function recapOf(db: Db, sessionId: string): Promise<string | null> {
@@ -54,7 +58,7 @@ export async function recapOf(db: Db, sessionId: string): Promise<string | null>
   let length = HEAD.length;
   for (const { number, state } of turns) {
     const own = pieces.filter(({ turn }) => turn === number).toReversed();
-    const section = sectionOf(own, state !== "done");
+    const section = sectionOf(own, { isCutOff: state !== "done", isNewest: sections.length === 0 });
     length += section.length;
     if (length > RECAP_MAX && sections.length > 0) break;
     sections.push(section.slice(0, RECAP_MAX - HEAD.length));
@@ -71,6 +75,9 @@ const PIECE = {
   tool: sql<
     string | null
   >`left(${tool}->>'name' || ' ' || (${tool}->>'title') || case when ${tool}->>'error' is null then '' else ' (failed)' end, 200)`,
+  output: sql<
+    string | null
+  >`right(coalesce(${tool}->>'error', ${tool}->>'output'), ${sql.raw(String(OUTPUT_MAX))})`,
   plan,
   request,
   file: sql<string | null>`left(${file}->>'name', 200)`,
@@ -79,13 +86,25 @@ const PIECE = {
 /** Characters of a question with its answer. */
 const ASKED_MAX = 500;
 
-function sectionOf(pieces: readonly Piece[], isCutOff: boolean): string {
+function sectionOf(
+  pieces: readonly Piece[],
+  { isCutOff, isNewest }: { isCutOff: boolean; isNewest: boolean },
+): string {
   const lines: string[] = [];
-  const tools = pieces.flatMap((piece) => piece.tool ?? []);
+  const tools = pieces.filter((piece) => piece.tool !== null);
   for (const piece of pieces) if (piece.kind === "prompt") lines.push("## User", "", shown(piece), "");
   for (const { file } of pieces) if (file !== null) lines.push(`(Attached, and not kept: ${file})`, "");
   lines.push("## You", "");
-  for (const use of tools.slice(-TOOLS_MAX)) lines.push(`- ${use}`);
+  for (const { tool: use, output } of tools.slice(-TOOLS_MAX)) {
+    lines.push(`- ${use}`);
+    if (isNewest && output?.trim())
+      lines.push(
+        ...output
+          .trim()
+          .split("\n")
+          .map((line) => `  > ${line}`),
+      );
+  }
   if (tools.length > 0) lines.push("");
   for (const { request } of pieces)
     for (const { asked, answer } of request ? askedOf(request, "done") : [])
