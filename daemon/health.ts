@@ -2,6 +2,7 @@ import type { DaemonHealth } from "../src/contract/daemon.ts";
 import { workspaceCommand } from "./git/git.ts";
 import type { Children } from "./process/children.ts";
 import { run } from "./process/run.ts";
+import { timeOfDescendants } from "./process/tree.ts";
 import type { Conversation } from "./prompts/conversation.ts";
 import { runningSessions } from "./runtime/abort.ts";
 import type { Runtime } from "./runtime/runtime.ts";
@@ -29,6 +30,7 @@ const COMMIT_MS = 5_000;
 /** @returns the handler of `GET /svc/health` */
 export function createHealth(context: HealthContext): () => Promise<DaemonHealth> {
   const { settings, runtime, saver } = context;
+  const worked = cached(() => timeOfDescendants(process.pid));
   const commit = cached(() => readCommit(context));
   const conversation = cached(() => context.conversation.find().catch(() => null));
   const busy = cached(async () => runtime.state === "ok" && isBusy(await runningSessions(runtime.call)));
@@ -36,7 +38,8 @@ export function createHealth(context: HealthContext): () => Promise<DaemonHealth
   return async () => {
     // one snapshot: with the state "ok", a conversation of null means that there is none
     const { state, pid, error: ofRuntime } = runtime;
-    const [checkedOut, isAtWork, conversationId] = await Promise.all([
+    const [workedMs, checkedOut, isAtWork, conversationId] = await Promise.all([
+      worked(),
       context.clone === "ok" && settings.autoClone ? commit() : null,
       busy(),
       // without a runtime there is no result to cache
@@ -50,6 +53,7 @@ export function createHealth(context: HealthContext): () => Promise<DaemonHealth
       time: new Date().toISOString(),
       runtime: state,
       uptime_s: Math.floor(process.uptime()),
+      worked_ms: workedMs,
       runtime_pid: pid,
       repo: settings.repoUrl,
       branch: settings.branch,

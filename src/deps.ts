@@ -48,6 +48,8 @@ export interface Deps {
   log: Logger;
   metrics: Metrics;
   clock: () => Date;
+  /** Milliseconds since an arbitrary time. Unlike `clock`, no one sets it. */
+  monotonic: () => number;
   /** The database's time, by which all servers decide what is due. */
   databaseTime(db: Db): Promise<Date>;
   /** Merge verdicts, by project, commits and git version. */

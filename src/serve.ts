@@ -197,6 +197,7 @@ async function openParts(
     log,
     metrics,
     clock: () => new Date(),
+    monotonic: () => performance.now(),
     databaseTime,
     mutex: new KeyedMutex(),
     verdicts: new Map(),

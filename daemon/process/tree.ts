@@ -4,7 +4,12 @@ import { sendSignal } from "./children.ts";
 interface Process {
   pid: number;
   parent: number;
+  /** Processor time of its own and of its children that have ended, in clock ticks: proc_pid_stat(5). */
+  ticks: number;
 }
+
+/** USER_HZ, which Linux has fixed for programs. */
+const TICK_MS = 10;
 
 /** The interval at which the process list is read. */
 const CHECK_MS = 20;
@@ -40,6 +45,13 @@ export async function listDescendants(root: number): Promise<number[]> {
   return descendantsOf(await allProcesses(), root, new Set());
 }
 
+/** Milliseconds of processor time of all descendants of a process that have not ended. 0 if the system has no /proc. */
+export async function timeOfDescendants(root: number): Promise<number> {
+  const all = await allProcesses();
+  const found = new Set(descendantsOf(all, root, new Set()));
+  return all.reduce((sum, { pid, ticks }) => sum + (found.has(pid) ? ticks : 0), 0) * TICK_MS;
+}
+
 function descendantsOf(all: readonly Process[], root: number, kept: ReadonlySet<number>): number[] {
   const children = Map.groupBy(all, ({ parent }) => parent);
   const found: number[] = [];
@@ -62,7 +74,12 @@ async function allProcesses(): Promise<Process[]> {
   );
   return stats.flatMap((stat, index) => {
     // the program's name may contain any character, so the fields are counted from its end
-    const [state = "Z", parent = ""] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return state === "Z" || state === "X" ? [] : [{ pid: Number(names[index]), parent: Number(parent) }];
+    const [state = "Z", parent = "", ...rest] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    if (state === "Z" || state === "X") return [];
+    const ticks = rest.slice(...TIMES).reduce((sum, field) => sum + Number(field), 0);
+    return [{ pid: Number(names[index]), parent: Number(parent), ticks }];
   });
 }
+
+/** Of utime, stime, cutime and cstime among the fields after the parent's pid. */
+const TIMES = [9, 13] as const;

@@ -52,6 +52,8 @@ export interface DaemonHealth {
   /** `down`: it exited and is being restarted; `failed`: a restart is not expected to help. */
   runtime: RuntimeState;
   uptime_s: number;
+  /** Milliseconds of processor time of the processes in a session's sandbox, except the daemon: it grows while a start goes on. */
+  worked_ms?: number;
   runtime_pid: number | null;
   /** Clone URL, without credentials. */
   repo: string;

@@ -15,8 +15,13 @@ export interface Jobs {
    * Works on a queue, several keys at a time. A job is retried when its handler throws or its server dies. A key that is
    * enqueued while its job runs starts a second job at once; a handler that needs exclusive access takes a claim.
    * @param handler its signal is aborted when the server stops
+   * @param atOnce keys that this server works on at a time
    */
-  work(queue: string, handler: (key: string, signal: AbortSignal) => Promise<void>): Promise<void>;
+  work(
+    queue: string,
+    handler: (key: string, signal: AbortSignal) => Promise<void>,
+    atOnce?: number,
+  ): Promise<void>;
   /** Deletes a queue with its jobs. */
   remove(queue: string): Promise<void>;
   /** Stops working, aborts running jobs and waits for them, with a limit. They are retried after the next start. */
@@ -40,6 +45,9 @@ const KEEP_S = 60;
 /** Connections of the queue, besides the one that listens. */
 const POOL_SIZE = 2;
 const STOP_MS = 10_000;
+
+/** Keys of one queue that a server works on at a time. */
+const AT_ONCE = 10;
 
 /** The schema of the queue's tables. */
 const SCHEMA = "jobs";
@@ -99,7 +107,7 @@ export async function openJobs(
       );
       await db.execute(sql`select pg_notify(${JOBS_CHANNEL}, ${name})`);
     },
-    work: workers.start,
+    work: (queue, handler, atOnce = AT_ONCE) => workers.start(queue, handler, atOnce),
     async remove(name) {
       await boss.deleteQueue(name);
     },

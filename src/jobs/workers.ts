@@ -1,7 +1,11 @@
 /** The workers of this server, each of which runs one job at a time. They fetch a job only when they are woken. */
 export interface Workers {
   /** Starts the workers of a queue. @param handler its signal is aborted when the server stops */
-  start(queue: string, handler: (key: string, signal: AbortSignal) => Promise<void>): Promise<void>;
+  start(
+    queue: string,
+    handler: (key: string, signal: AbortSignal) => Promise<void>,
+    atOnce: number,
+  ): Promise<void>;
   /** Wakes a worker that has no job. If it finds one, it wakes the next. */
   wakeOne(queue: string): void;
   wakeAll(queue: string): void;
@@ -17,16 +21,13 @@ interface Boss {
   notifyWorker(id: string): void;
 }
 
-/** Jobs of one queue that a server runs at a time: they mostly wait for sandboxes to start. */
-const CONCURRENCY = 10;
-
 /** @param pollS the interval in which they fetch without being woken */
 export function createWorkers(boss: Boss, pollS: number, stopping: AbortSignal): Workers {
   /** Queues → the ids of the workers, and of those that have a job. */
   const queues = new Map<string, { ids: string[]; busy: Set<string> }>();
 
   return {
-    async start(queue, handler) {
+    async start(queue, handler, atOnce) {
       const busy = new Set<string>();
       // one call for several workers has one id, by which only the first of them can be woken
       const startOne = async () => {
@@ -44,7 +45,7 @@ export function createWorkers(boss: Boss, pollS: number, stopping: AbortSignal):
         });
         return id;
       };
-      queues.set(queue, { ids: await Promise.all(Array.from({ length: CONCURRENCY }, startOne)), busy });
+      queues.set(queue, { ids: await Promise.all(Array.from({ length: atOnce }, startOne)), busy });
     },
     wakeOne,
     wakeAll(queue) {

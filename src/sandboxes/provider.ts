@@ -78,8 +78,11 @@ export interface ImageBuild {
 
 /** Reports the progress of a start. */
 export interface StartWatch {
-  /** Called at the beginning of a step: `image` for providers with images, then `sandbox`. */
-  step(name: "image" | "sandbox"): void;
+  /**
+   * Called at the beginning of a step: `image` for providers with images, then `sandbox`. Providers whose sandboxes use the
+   * server's machine wait until it returns.
+   */
+  step(name: "image" | "sandbox"): void | Promise<void>;
   /** Logs one line, as is; the receiver removes control characters. */
   log(source: "svc" | "build", line: string): void;
 }

@@ -34,6 +34,7 @@ test("a sandbox boots: clone, runtime, requests; and leaves no secret of svc any
     time: expect.any(String),
     runtime: "ok",
     uptime_s: expect.any(Number),
+    worked_ms: expect.any(Number),
     runtime_pid: expect.any(Number),
     repo: `${git.origin}/project.git`,
     branch: sessionId,

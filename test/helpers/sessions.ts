@@ -20,8 +20,10 @@ export interface SessionBench {
   look(): void;
   /** Makes it check its sandboxes, and waits for the end of the check. */
   looked(): Promise<void>;
-  /** Puts the server's clock forward. */
+  /** Lets the server's time pass. */
   advance(seconds: number): void;
+  /** Sets the server's clock forward, while no time passes. */
+  setClock(seconds: number): void;
   /** Waits until the session's status is one of these. */
   becomes(sessionId: string, ...statuses: Session["status"][]): Promise<Session>;
   stop(): Promise<void>;
@@ -32,8 +34,13 @@ export async function startSessions(options: Parameters<typeof startApi>[0] = {}
   const { deps = {}, ...rest } = options;
   const changes = new Changes();
   let ahead = 0;
-  const clock = () => new Date(Date.now() + ahead * 1000);
-  const api = await startApi({ ...rest, deps: { sandboxes: provider.sandboxesOf, changes, clock, ...deps } });
+  let jumped = 0;
+  const clock = () => new Date(Date.now() + (ahead + jumped) * 1000);
+  const monotonic = () => performance.now() + ahead * 1000;
+  const api = await startApi({
+    ...rest,
+    deps: { sandboxes: provider.sandboxesOf, changes, clock, monotonic, ...deps },
+  });
   const remote = new Remote();
   remote.commit("main", { a: "1\n" });
   const { project_id: projectId } = await api.project(remote.url);
@@ -54,6 +61,9 @@ export async function startSessions(options: Parameters<typeof startApi>[0] = {}
     looked: () => provider.untilLooked(look),
     advance(seconds) {
       ahead += seconds;
+    },
+    setClock(seconds) {
+      jumped += seconds;
     },
     async create(body = {}) {
       const made = await call("POST", "", { body });

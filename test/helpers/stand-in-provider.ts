@@ -63,9 +63,9 @@ export class StandInProvider implements Provider {
 
   async start(...[spec, watch, signal]: Parameters<Provider["start"]>): Promise<Sandbox> {
     this.starts++;
-    watch.step("image");
+    await watch.step("image");
     watch.log("build", "\u001b[31mStep 1\u001b[0m of a build");
-    watch.step("sandbox");
+    await watch.step("sandbox");
     this.#end(spec.sessionId);
     await this.onStart(spec, signal);
     signal.throwIfAborted();

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { verifyUserContext } from "../../src/contract/user-context.ts";
+import { SandboxError } from "../../src/sandboxes/provider.ts";
 import { readEvents, type SessionBench, startSessions } from "../helpers/sessions.ts";
 import { engineGone } from "../helpers/stand-in-provider.ts";
 import { until } from "../helpers/until.ts";
@@ -373,6 +374,16 @@ describe("events", () => {
   });
 });
 
+test("an engine that is away is not reported as a failure of the branch", async () => {
+  bench.provider.onCall = (method) => {
+    if (method === "find") throw new SandboxError("No Docker engine answers.");
+  };
+  const { session_id: id } = await bench.create();
+  const { error } = await bench.becomes(id, "failed");
+  bench.provider.onCall = () => {};
+  expect(error).toBe("The sandbox could not be started: No Docker engine answers.");
+});
+
 describe("an idle session", () => {
   test("is stopped, unless its agent is busy or its daemon has had a request", async () => {
     const [idle, busy, used] = [await bench.create(), await bench.create(), await bench.create()];
@@ -398,6 +409,19 @@ describe("an idle session", () => {
       bench.look();
       return (await bench.get(busy.session_id)).status === "stopped";
     });
+  });
+
+  test("is not one whose server's clock was set two hours ahead, until it has been idle from then on", async () => {
+    const { session_id: id } = await bench.create();
+    await bench.becomes(id, "running");
+    await bench.looked();
+    bench.setClock(7_200);
+    await bench.looked();
+    await bench.looked();
+    expect((await bench.get(id)).status).toBe("running");
+    bench.advance(3_601);
+    bench.look();
+    expect(await bench.becomes(id, "stopped")).toMatchObject({ stop_reason: "idle" });
   });
 });
 

@@ -12,12 +12,15 @@ import { deploymentEnvironment, readDeployment } from "./deployment.ts";
 const BUILD_MS = 45 * 60_000;
 /** Longer than the daemon's own limit, after which it reports why the app does not answer. */
 const ANSWER_MS = 5 * 60_000;
-const LATE = "The app was not built, or did not answer, in time.";
+const LATE = "The app was not built, or did not answer,";
 
 /** The run of a deployment: the default branch's app, built and kept running. */
 export const deploymentRuns: RunKind = {
   name: "deployment",
-  limits: { cloneMs: BUILD_MS, readyMs: ANSWER_MS },
+  limits: {
+    clone: { stillMs: BUILD_MS, longestMs: BUILD_MS },
+    ready: { stillMs: ANSWER_MS, longestMs: ANSWER_MS },
+  },
   text: {
     starting: "Starting the app …",
     running: "The app answers.",

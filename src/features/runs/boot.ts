@@ -4,6 +4,7 @@ import { type Daemon, fetchHealth } from "../../sandboxes/daemon.ts";
 import { SandboxError } from "../../sandboxes/provider.ts";
 import type { RunKind } from "./kind.ts";
 import type { RunRow } from "./row.ts";
+import { watchStage } from "./stage.ts";
 
 /** A daemon that has not answered for this long counts as failed. */
 const SILENT_MS = 30_000;
@@ -31,7 +32,7 @@ export async function awaitBoot(
   const startedAt = performance.now();
   let answeredAt = performance.now();
   let checkedAt = performance.now();
-  let deadline = performance.now() + limits.cloneMs;
+  let stage = watchStage(limits.clone);
   let last: DaemonHealth | null = null;
   for (;;) {
     signal.throwIfAborted();
@@ -40,16 +41,18 @@ export async function awaitBoot(
     if (health) {
       last = health;
       answeredAt = now;
+      stage.saw(health.worked_ms);
       if (health.clone === "ok" && health.app?.stage !== "building" && !isCloned) {
         isCloned = true;
-        deadline = now + limits.readyMs;
+        stage = watchStage(limits.ready);
         await onCloned();
       }
       if (isCloned && health.runtime === "ok") return health;
       if (health.error?.permanent) throw new SandboxError(health.error.message);
     }
-    if (now > deadline)
-      throw new SandboxError((isCloned ? text.readyLate : text.cloneLate) + lastErrorOf(last));
+    const late = stage.late();
+    if (late !== null)
+      throw new SandboxError(`${isCloned ? text.readyLate : text.cloneLate} ${late}${lastErrorOf(last)}`);
     if (now - checkedAt > CHECK_MS || now - answeredAt > SILENT_MS) {
       checkedAt = now;
       await requireAlive(deps, run);

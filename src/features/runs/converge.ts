@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { eq } from "drizzle-orm";
 import { projects, runs } from "../../../db/schema/index.ts";
 import { isAlive } from "../../contract/session.ts";
@@ -8,8 +9,11 @@ import { endRun, removeRun } from "./end.ts";
 import { fail } from "./fail.ts";
 import { kindOf, type RunKind, type RunKinds, type Start } from "./kind.ts";
 import { startSandbox } from "./start.ts";
+import { StartQueue } from "./start-queue.ts";
 import { watchGoal } from "./watch-goal.ts";
 
+/** A start waits for the network and the disk, too. */
+const STARTS_PER_PROCESSOR = 2;
 /** A run whose goal keeps changing yields to others: the reconciler enqueues its job again. */
 const STEPS_MAX = 10;
 
@@ -24,6 +28,7 @@ export function createConverger(
 ): (runId: string, signal: AbortSignal) => Promise<void> {
   /** Runs that this process works on → whether their job was enqueued again meanwhile. */
   const busy = new Map<string, boolean>();
+  const queue = new StartQueue(availableParallelism() * STARTS_PER_PROCESSOR);
   return async (runId, signal) => {
     if (busy.has(runId)) {
       busy.set(runId, true);
@@ -32,7 +37,9 @@ export function createConverger(
     try {
       do {
         busy.set(runId, false);
-        await withClaim(deps, runId, (lost) => converge(deps, kinds, runId, AbortSignal.any([signal, lost])));
+        await withClaim(deps, runId, (lost) =>
+          converge({ deps, kinds, queue }, runId, AbortSignal.any([signal, lost])),
+        );
       } while (busy.get(runId));
     } finally {
       busy.delete(runId);
@@ -40,7 +47,13 @@ export function createConverger(
   };
 }
 
-async function converge(deps: Deps, kinds: RunKinds, runId: string, signal: AbortSignal): Promise<void> {
+interface Work {
+  deps: Deps;
+  kinds: RunKinds;
+  queue: StartQueue;
+}
+
+async function converge({ deps, kinds, queue }: Work, runId: string, signal: AbortSignal): Promise<void> {
   for (let step = 0; step < STEPS_MAX; step++) {
     signal.throwIfAborted();
     const [start] = await deps.db
@@ -57,15 +70,21 @@ async function converge(deps: Deps, kinds: RunKinds, runId: string, signal: Abor
     if (run.goal === "deleted") return await removeRun(deps, kind, run);
     if (!isAlive(run)) return;
     if (run.goal === "stopped") await endRun(deps, kind, run);
-    else if (run.status === "provisioning") await begin(deps, kind, start, signal);
+    else if (run.status === "provisioning") await begin(deps, kind, start, queue, signal);
     else return;
   }
 }
 
-async function begin(deps: Deps, kind: RunKind, start: Start, signal: AbortSignal): Promise<void> {
+async function begin(
+  deps: Deps,
+  kind: RunKind,
+  start: Start,
+  queue: StartQueue,
+  signal: AbortSignal,
+): Promise<void> {
   const goal = watchGoal(deps, start.run);
   try {
-    await startSandbox(deps, kind, start, AbortSignal.any([signal, goal.signal]));
+    await startSandbox(deps, kind, start, queue, AbortSignal.any([signal, goal.signal]));
   } catch (error) {
     // the goal has changed: the next step acts on it
     if (goal.signal.aborted) return;

@@ -17,7 +17,8 @@ export async function fail(deps: Deps, kind: RunKind, run: RunRow, error: unknow
   if (isDatabaseAway(error)) throw error;
   const [row] = await deps.db.select().from(runs).where(thisStart(run));
   if (!row) return;
-  const step = row.step ?? "branch";
+  // what fails before the first step of the sandbox, such as an engine that is away, is no failure of the branch
+  const step = error instanceof SandboxError && row.step === "branch" ? "sandbox" : (row.step ?? "branch");
   if (!isExplained(error))
     deps.log.error({ [kind.name]: run.runId, step, err: error }, `cannot start a ${kind.name}`);
   // the reconciler stops a sandbox that cannot be stopped now

@@ -44,6 +44,13 @@ export interface StartPlan {
   onRunning?(): Promise<void>;
 }
 
+/** Of a stage of a start: a busy machine makes it slow, which is no fault. In milliseconds. */
+export interface StageLimit {
+  /** Without any work in the sandbox. */
+  stillMs: number;
+  longestMs: number;
+}
+
 /**
  * The differences between kinds of runs: sessions and deployments of apps. `serve.ts` lists the kinds. Everything else in
  * the life of a sandbox is the same for all, and in this folder.
@@ -52,16 +59,17 @@ export interface RunKind {
   /** `runs.kind`. */
   name: string;
   limits: {
-    /** Milliseconds to clone the repository and to run the build. */
-    cloneMs: number;
-    /** Milliseconds from then on until the daemon reports that it is ready. */
-    readyMs: number;
+    /** To clone the repository and to run the build. */
+    clone: StageLimit;
+    /** From then on until the daemon reports that it is ready. */
+    ready: StageLimit;
   };
   /** Sentences of its log and errors. */
   text: {
     starting: string;
     running: string;
     stopped: string;
+    /** The stage is not over, as the beginning of a sentence. */
     cloneLate: string;
     readyLate: string;
     /** @param reason why a step failed, as a sentence */

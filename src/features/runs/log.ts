@@ -34,7 +34,9 @@ export interface RunLog {
 
 export function openLog(deps: Deps, runId: string): RunLog {
   let waiting: { source: Source; text: string; at: Date }[] = [];
-  let writing: Promise<void> | null = null;
+  let isScheduled = false;
+  /** Batches are written one after the other: lines of two that are written at once could change places. */
+  let last = Promise.resolve();
   let untrimmed = TRIM_EVERY;
 
   return {
@@ -44,18 +46,22 @@ export function openLog(deps: Deps, runId: string): RunLog {
         if (clean !== "") waiting.push({ source, text: clean, at });
       }
       waiting = waiting.slice(-WAITING_MAX);
-      writing ??= Bun.sleep(FLUSH_MS).then(drain);
+      if (isScheduled) return;
+      isScheduled = true;
+      void Bun.sleep(FLUSH_MS).then(drain);
     },
-    async flush() {
-      await drain();
-      await writing;
-    },
+    flush: drain,
   };
 
-  async function drain(): Promise<void> {
+  function drain(): Promise<void> {
+    isScheduled = false;
+    last = last.then(writeWaiting);
+    return last;
+  }
+
+  async function writeWaiting(): Promise<void> {
     const lines = waiting;
     waiting = [];
-    writing = null;
     if (lines.length === 0) return;
     try {
       await deps.db.insert(runLog).values(lines.map((line) => ({ ...line, runId })));

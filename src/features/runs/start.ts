@@ -9,8 +9,10 @@ import { issueKeys } from "./keys.ts";
 import type { EnterStep, RunKind, Start, StartPlan } from "./kind.ts";
 import { openLog, type RunLog } from "./log.ts";
 import { hostOf } from "./reach.ts";
+import { withRetries } from "./retry.ts";
 import { type RunRow, SUPERSEDED, thisStart } from "./row.ts";
 import { readSandboxConfig } from "./sandbox-config.ts";
+import type { StartQueue } from "./start-queue.ts";
 
 /**
  * Starts a run's sandbox, step by step: the kind's preparation, image, sandbox, clone, readiness. The run is `running`
@@ -21,11 +23,13 @@ export async function startSandbox(
   deps: Deps,
   kind: RunKind,
   start: Start,
+  queue: StartQueue,
   signal: AbortSignal,
 ): Promise<void> {
   const { run, project } = start;
   const log = openLog(deps, run.runId);
   let entering = Promise.resolve();
+  let leave = () => {};
   const enter: EnterStep = (step, text) => {
     signal.throwIfAborted();
     log.write("svc", text);
@@ -34,11 +38,13 @@ export async function startSandbox(
     return entering;
   };
   try {
-    await kind.prepare?.(deps, start, enter);
+    await withRetries(log, signal, async () => kind.prepare?.(deps, start, enter));
     // of an earlier start, even an interrupted one: its work is saved, and its keys are revoked
     await endSandbox(deps, kind, run);
-    const config = await readSandboxConfig(deps, project);
-    const plan = await kind.plan(deps, start, config);
+    const { config, plan } = await withRetries(log, signal, async () => {
+      const config = await readSandboxConfig(deps, project);
+      return { config, plan: await kind.plan(deps, start, config) };
+    });
     const keys = await issueKeys(deps, kind, run);
     await deps.checkpoint("keys-issued");
     const provider = deps.sandboxes.get(run.provider);
@@ -59,8 +65,15 @@ export async function startSandbox(
         build,
       },
       {
-        // an error is reported by the next step, which is awaited
-        step: (name) => void enter(name, STARTING[name]).catch(() => {}),
+        async step(name) {
+          // a cluster decides by itself how many pods it starts
+          if (name === "sandbox" && provider.name !== "kubernetes") {
+            leave();
+            leave = await queue.enter(signal, (before) => log.write("svc", waitingText(before)));
+          }
+          // an error is reported by the next step, which is awaited
+          void enter(name, STARTING[name]).catch(() => {});
+        },
         log: (source, line) => log.write(source, line),
       },
       signal,
@@ -79,10 +92,18 @@ export async function startSandbox(
     await recordRunning(deps, kind, run, { plan, restored, log });
     await plan.onRunning?.();
   } finally {
+    leave();
     // the step that failed is the last one that was entered
     await entering.catch(() => {});
     await log.flush();
   }
+}
+
+/** @param before the number of starts that come first */
+function waitingText(before: number): string {
+  const others =
+    before === 0 ? "it is the next" : `${before} ${before === 1 ? "other is" : "others are"} before it`;
+  return `The server starts as many sandboxes as it has processors for: ${others}.`;
 }
 
 const STARTING = { image: "Checking for the image …", sandbox: "Starting the sandbox …" } as const;

@@ -7,6 +7,9 @@ import type { RunKinds } from "./kind.ts";
 import { reconcile } from "./reconcile.ts";
 import { takeOver } from "./take-over.ts";
 
+/** Most of them wait: for other starts, or for a sandbox. */
+const JOBS_AT_ONCE = 50;
+
 /**
  * Works on this server's runs: their jobs, and a reconciliation with the sandboxes, every few seconds while there are any.
  * @returns stops the worker, and waits for the round in progress
@@ -14,7 +17,7 @@ import { takeOver } from "./take-over.ts";
 export async function startRunWorker(deps: Deps, kinds: RunKinds): Promise<() => Promise<void>> {
   await dropOwnClaims(deps);
   const converge = createConverger(deps, kinds);
-  for (const place of placesOf(deps)) await deps.jobs.work(queueOf("runs", place), converge);
+  for (const place of placesOf(deps)) await deps.jobs.work(queueOf("runs", place), converge, JOBS_AT_ONCE);
   // the embedded database has no other servers, except those from before its data folder was copied or restored
   let takesOver = true;
   const wakers = placesOf(deps).map((place) => newJobIn(queueOf("runs", place)));

@@ -2,6 +2,7 @@ import { and, eq, inArray } from "drizzle-orm";
 import { projectSessions, runs } from "../../../db/schema/index.ts";
 import type { Deps } from "../../deps.ts";
 import { placesOf } from "../../jobs/places.ts";
+import { watchForJumps } from "../../lib/clock-jump.ts";
 import { fetchHealth } from "../../sandboxes/daemon.ts";
 import { noteActivity, writeActivity } from "./activity.ts";
 import { countOpen } from "./prompts/open.ts";
@@ -11,14 +12,38 @@ import { stop } from "./stop.ts";
 /** Sessions checked per round; the next round checks the rest. */
 const BATCH = 100;
 
+/** The rounds of `stopIdle`. When the clock has jumped ahead, no session has been idle for as long as it says. */
+export function createIdleRounds(deps: Deps): () => Promise<boolean> {
+  const hasJumped = watchForJumps(deps.clock(), deps.monotonic);
+  return async () => {
+    // one reading, since the clock may be set during the round
+    const now = deps.clock();
+    if (hasJumped(now)) {
+      deps.log.warn("the clock has jumped ahead: sessions count as used now");
+      await deps.db
+        .update(projectSessions)
+        .set({ lastActiveAt: now })
+        .where(inArray(projectSessions.sessionId, runningHere(deps)));
+    }
+    return await stopIdle(deps, now);
+  };
+}
+
+function runningHere(deps: Deps) {
+  return deps.db
+    .select({ id: runs.runId })
+    .from(runs)
+    .where(and(eq(runs.status, "running"), inArray(runs.place, placesOf(deps))));
+}
+
 /**
  * Stops the sessions of this server that have been idle for `SVC_IDLE_TIMEOUT`. A busy agent counts as activity, and so
  * do the requests that the daemon has seen.
  * @returns whether any session runs here
  */
-export async function stopIdle(deps: Deps): Promise<boolean> {
+async function stopIdle(deps: Deps, now: Date): Promise<boolean> {
   await writeActivity(deps);
-  const limit = new Date(deps.clock().getTime() - deps.config.idleTimeoutS * 1000);
+  const limit = new Date(now.getTime() - deps.config.idleTimeoutS * 1000);
   const sessions = await deps.db
     .select(sessionColumns)
     .from(projectSessions)

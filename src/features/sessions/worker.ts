@@ -2,7 +2,7 @@ import type { Deps } from "../../deps.ts";
 import { runPeriodically } from "../../jobs/periodic.ts";
 import { newJobIn, placesOf, queueOf } from "../../jobs/places.ts";
 import { createConversationWorker } from "./conversation/worker.ts";
-import { stopIdle } from "./idle.ts";
+import { createIdleRounds } from "./idle.ts";
 import { createPromptWorker } from "./prompts/worker.ts";
 import { pushSecrets } from "./push-secrets.ts";
 
@@ -26,7 +26,7 @@ export async function startSessionWorker(deps: Deps): Promise<() => Promise<void
     wakers: placesOf(deps).flatMap((place) =>
       (["runs", "prompts"] as const).map((work) => newJobIn(queueOf(work, place))),
     ),
-    work: [() => stopIdle(deps), prompts.round, conversations.round],
+    work: [createIdleRounds(deps), prompts.round, conversations.round],
   });
   return async () => {
     await endRounds();

@@ -3,7 +3,7 @@ import { createShare } from "../../lib/coalesce.ts";
 import { within } from "../../lib/within.ts";
 import type { Branches, RemoteRepository } from "../git.ts";
 import type { Engine } from "../run/engine.ts";
-import { remoteFailure } from "../run/failure.ts";
+import { remoteFailure, SOON } from "../run/failure.ts";
 import { listByLsRefs } from "./ls-refs.ts";
 import { openRemote, type Remote } from "./remote.ts";
 
@@ -16,7 +16,13 @@ export function createListing(
     within(
       share(keyOf(repo), () => list(engine, repo)),
       timeoutMs,
-      () => new SvcError("repo_unreachable", "The repository did not answer in time. Try again in a moment."),
+      () =>
+        new SvcError(
+          "repo_unreachable",
+          "The repository did not answer in time. Try again in a moment.",
+          {},
+          SOON,
+        ),
     );
 }
 

@@ -62,6 +62,8 @@ export function remoteFailure(engine: Engine, remote: Remote, result: RunResult)
     return new SvcError(
       "repo_unreachable",
       `The repository at ${remote.label} could not be read: ${STOPS[result.stopped]}.`,
+      {},
+      result.stopped === "deadline" ? SOON : {},
     );
   }
   // the remote's environment has the proxies that git uses
@@ -78,6 +80,8 @@ export function remoteFailure(engine: Engine, remote: Remote, result: RunResult)
   return new SvcError(
     "repo_unreachable",
     `The repository at ${remote.label} could not be read: ${why || "no reason was given"}.`,
+    {},
+    sentence === CUT_OFF ? SOON : {},
   );
 }
 
@@ -105,6 +109,11 @@ const SUSPICIOUS =
 /** Messages of curl (7.80 to 8.15). With a proxy, it is all that curl connects to. */
 const PROXY_FAULT =
   /could not resolve proxy|failed to connect to|could ?n[o']t connect to server|connect tunnel failed|proxy connect aborted|from proxy/i;
+
+const CUT_OFF = "the host closed the connection before its answer was complete";
+
+/** Another attempt may succeed. */
+export const SOON = { "Retry-After": "5" };
 
 const REMOTE_FAULTS: readonly (readonly [RegExp, string])[] = [
   [
@@ -137,7 +146,7 @@ const REMOTE_FAULTS: readonly (readonly [RegExp, string])[] = [
   [/mismatched algorithms|unsupported hash|object.format/i, "it uses another object format than the mirror"],
   [
     /the remote end hung up|early eof|unexpected disconnect|empty reply|connection (?:was )?(?:reset|closed)/i,
-    "the host closed the connection before its answer was complete",
+    CUT_OFF,
   ],
 ];
 

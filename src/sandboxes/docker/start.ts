@@ -74,12 +74,13 @@ async function assemble(
 ): Promise<Sandbox> {
   const { engine, images } = context;
   const names = namesOf(context.options.installation, spec.sessionId);
-  watch.step("image");
+  await watch.step("image");
   const image = await images.prepare(spec, watch, signal);
   const hostNetwork = await context.readHostNetwork(image.netns);
   signal.throwIfAborted();
 
-  watch.step("sandbox");
+  await watch.step("sandbox");
+  signal.throwIfAborted();
   const network = await createNetwork(engine, names.network, labels);
   signal.throwIfAborted();
   const api = await openApiListener(context, spec.sessionId, network);

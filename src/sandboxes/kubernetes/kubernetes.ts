@@ -57,7 +57,7 @@ export function createKubernetesProvider(options: KubernetesOptions): Provider {
           ...{ image, environment, limits },
         };
         try {
-          watch.step("sandbox");
+          await watch.step("sandbox");
           if (spec.build) {
             watch.log(
               "svc",

@@ -48,7 +48,7 @@ export async function startSandbox(
   const end = () => endSandbox(options, folder, spec.sessionId, 0);
   await end();
   try {
-    watch.step("sandbox");
+    await watch.step("sandbox");
     const isolation = await context.isolation();
     logIsolation(isolation, spec, watch);
     if (isolation !== null) {
