@@ -171,7 +171,7 @@ describe("a sandbox in Docker", () => {
   });
 
   test("enforces limits of CPU, memory and processes; warns if it cannot limit the disk", async () => {
-    const limits = { cpus: 0.5, memoryBytes: 256 * 1024 ** 2, diskBytes: 64 * 1024 ** 2, processes: 64 };
+    const limits = { cpus: 0.5, memoryBytes: 512 * 1024 ** 2, diskBytes: 64 * 1024 ** 2, processes: 64 };
     const bounded = specOf({}, { limits });
     const watch = watchOf();
     const small = await provider.start(bounded, watch, AbortSignal.timeout(WAIT_LIMIT_MS));
