@@ -22,6 +22,7 @@ import { checkRoutes } from "./features/checks/routes.ts";
 import { connectorRoutes } from "./features/connectors/routes.ts";
 import { manifestRoutes } from "./features/manifest/routes.ts";
 import { modelRoutes } from "./features/models/routes.ts";
+import { notificationRoutes } from "./features/notifications/routes.ts";
 import { projectRoutes, projectTokenRoutes } from "./features/projects/routes.ts";
 import { repositoryRoutes } from "./features/repository/routes.ts";
 import { secretRoutes } from "./features/secrets/routes.ts";
@@ -101,6 +102,7 @@ export function createApp(deps: Deps) {
         .use(deviceRoutes(deps))
         .use(accountRoutes(deps))
         .use(oneAccountRoutes(deps))
+        .use(notificationRoutes(deps))
         .use(modelRoutes(deps))
         .use(projectRoutes(deps))
         .use(projectTokenRoutes(deps))

@@ -11,7 +11,9 @@ import {
   githubApp,
   type Isolation,
   isolation,
+  type MailSender,
   type ModelUpstream,
+  mailSender,
   masterKey,
   metricsListen,
   modelUpstream,
@@ -99,6 +101,8 @@ export interface Config {
   github: GithubApp | null;
   /** The base URL of Slack's Web API, without a trailing slash. */
   slackApiUrl: string;
+  /** Where e-mails are sent from, and by which SMTP server; null: none are. */
+  mail: MailSender | null;
   /** Host part of the merge commits' no-reply address. */
   noReplyHost: string;
   logLevel: LogLevel;
@@ -186,6 +190,7 @@ export function readConfig(env: Environment, isRoot = process.getuid?.() === 0):
     signUp: oneOf(env, "SVC_SIGN_UP", SIGN_UP, "invited"),
     github: githubApp(env),
     slackApiUrl: baseUrl(env, "SVC_SLACK_API_URL", SLACK_API) ?? SLACK_API,
+    mail: mailSender(env),
     noReplyHost: hostName(env, "SVC_NO_REPLY_HOST", "svc.invalid"),
     logLevel: oneOf(env, "SVC_LOG_LEVEL", LOG_LEVELS, "info"),
     trustedProxies: trustedProxies(env),

@@ -67,6 +67,7 @@ type Step =
   | FiringStep
   | DeployStep
   | WebhookStep
+  | NotificationStep
   | ChannelStep;
 
 /** The steps of a session's start, stop and deletion. Each checkpoint is called after its step. */
@@ -96,6 +97,9 @@ export type FiringStep = "firing-recorded";
 
 /** The steps of an attempt to deliver an event to a webhook. */
 export type WebhookStep = "delivery-claimed" | "delivery-sent";
+
+/** The steps of an attempt to notify a person. */
+export type NotificationStep = "notification-claimed" | "notification-sent";
 
 /** The steps of a task of a chat channel: claimed, the session or prompt made, and posted to the chat. */
 export type ChannelStep = "channel-claimed" | "channel-prompted" | "channel-posted";

@@ -19,6 +19,7 @@ import { applyConnectors } from "./features/connectors/apply.ts";
 import type { ManifestFeature } from "./features/manifest/feature.ts";
 import { followDefaultBranches } from "./features/manifest/follow.ts";
 import { settleCalls } from "./features/models/settle.ts";
+import { startNotificationWorker } from "./features/notifications/worker.ts";
 import type { RunKind } from "./features/runs/kind.ts";
 import { stopWithServer } from "./features/runs/stop-with-server.ts";
 import { startRunWorker } from "./features/runs/worker.ts";
@@ -221,10 +222,11 @@ async function startWork(
   const endTriggers = startTriggerScheduler(deps);
   const endWebhooks = startWebhookWorker(deps);
   const endChannels = startChannelWorker(deps);
+  const endNotifications = startNotificationWorker(deps);
   const endFollowing = await followDefaultBranches(deps, manifestFeatures);
   return async () => {
     await Promise.all(workers.map((end) => end()));
-    await Promise.all([endFollowing(), endTriggers(), endWebhooks(), endChannels()]);
+    await Promise.all([endFollowing(), endTriggers(), endWebhooks(), endChannels(), endNotifications()]);
   };
 }
 

@@ -10,6 +10,7 @@ export * from "./conversation.ts";
 export * from "./event.ts";
 export * from "./manifest.ts";
 export * from "./model.ts";
+export * from "./notification.ts";
 export * from "./preview.ts";
 export * from "./project.ts";
 export * from "./prompt.ts";

@@ -38,6 +38,14 @@ export interface SocketAddress {
   port: number;
 }
 
+/** Who sends e-mails, and by which server. */
+export interface MailSender {
+  /** `smtp://` or `smtps://`, with the credentials. */
+  url: string;
+  /** `svc@example.com`, or `svc <svc@example.com>`. */
+  from: string;
+}
+
 const GITHUB_URL = "https://github.com";
 const ISOLATIONS = ["required", "none"] as const;
 const GIT_HOST_KINDS = ["github", "gitlab", "gitea"] as const;
@@ -64,6 +72,25 @@ export function isolation(env: Environment, isRoot: boolean): Isolation {
     );
   }
   return chosen;
+}
+
+/** Both variables, or neither. */
+export function mailSender(env: Environment): MailSender | null {
+  const [url, from] = [env["SVC_SMTP_URL"] ?? "", env["SVC_MAIL_FROM"] ?? ""];
+  if (url === "" && from === "") return null;
+  if (url === "" || from === "")
+    throw new ConfigError("SVC_SMTP_URL and SVC_MAIL_FROM must both be set, or neither.");
+  const server = URL.parse(url);
+  // the message must not repeat the value, which may hold a password
+  if (!server || !/^smtps?:$/.test(server.protocol) || server.hostname === "")
+    throw new ConfigError(
+      "SVC_SMTP_URL must be an smtp:// or smtps:// URL, such as smtps://user:password@mail.example.com.",
+    );
+  if (!/^(?:[^<>@\r\n]{0,200}<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/.test(from))
+    throw new ConfigError(
+      `SVC_MAIL_FROM must be an address, such as svc@example.com or "svc <svc@example.com>", not "${from}".`,
+    );
+  return { url, from };
 }
 
 export function databaseUrl(env: Environment): string | null {

@@ -3,7 +3,8 @@ import { Webhook as StandardWebhook } from "standardwebhooks";
 import { WEBHOOK_EVENTS } from "../../src/contract/webhook-event.ts";
 import { bounded } from "../../src/features/webhooks/bounded.ts";
 import { readEvents } from "../../src/features/webhooks/create.ts";
-import { isGivenUp, nextAttempt, pauseUntil, readRetryAfter } from "../../src/features/webhooks/schedule.ts";
+import { isGivenUp, nextAttempt, pauseUntil } from "../../src/features/webhooks/schedule.ts";
+import { readRetryAfter } from "../../src/lib/retry-after.ts";
 import { checkSecret, makeSecret, signedHeaders } from "../../src/features/webhooks/signature.ts";
 import { chatText } from "../../src/features/webhooks/text.ts";
 

@@ -7,6 +7,7 @@ import type { Deps } from "../../deps.ts";
 import { type ProjectChange, publish } from "../../events/publish.ts";
 import type { Branches } from "../../git/git.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
+import { notifyOfChangeRequest } from "../notifications/record.ts";
 import { readProtection } from "../projects/protection.ts";
 import { headMoved } from "./merge-intent.ts";
 import { present } from "./present.ts";
@@ -52,6 +53,10 @@ export async function approveChangeRequest(
         set: approval,
       });
     await recordCrEvent(tx, project, { type: "cr.approved", at: approval.createdAt }, row);
+    await notifyOfChangeRequest(tx, row, {
+      ...{ event: "cr.approved", text: "", but: caller.userId },
+      key: `${row.crId} ${caller.userId} ${head}`,
+    });
     await publish(tx, project.projectId, changeOf(row, "created"));
   });
   return await present(deps, project, row, listing);

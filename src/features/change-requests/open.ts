@@ -9,6 +9,7 @@ import { checkBranchName } from "../../git/refs.ts";
 import { storable, storableObject } from "../../http/text.ts";
 import { actorOf } from "../../identity/auth/actor.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
+import { notifyOfChangeRequest } from "../notifications/record.ts";
 import { LISTING_MS } from "../projects/fetch.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { present } from "./present.ts";
@@ -68,6 +69,8 @@ export async function openChangeRequest(
       .returning();
     if (inserted) {
       await recordCrEvent(tx, project, { type: "cr.opened", at: inserted.createdAt }, inserted);
+      const but = caller.kind === "user" ? caller.userId : null;
+      await notifyOfChangeRequest(tx, inserted, { event: "cr.opened", key: inserted.crId, text: "", but });
       await publish(tx, project.projectId, changeOf(inserted, "created"));
     }
     return inserted;

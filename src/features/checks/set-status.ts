@@ -15,6 +15,7 @@ import { publish } from "../../events/publish.ts";
 import { storable } from "../../http/text.ts";
 import { actorOf } from "../../identity/auth/actor.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
+import { notifyOfChangeRequest, type OwnedChangeRequest } from "../notifications/record.ts";
 import { lockProject } from "../projects/lock.ts";
 import { resolveRef } from "../repository/resolve.ts";
 import { recordWebhookEvent } from "../webhooks/record.ts";
@@ -65,9 +66,11 @@ export async function setStatus(
     if (!row) throw new Error("the insert of a status returned no row");
     const [status] = await toWire(tx, [row]);
     if (!status) throw new Error("a status was left out");
-    const numbers = await openAt(tx, projectId, commit);
+    const open = await openAt(tx, projectId, commit);
+    const numbers = open.map(({ number }) => number);
     const event = { type: EVENTS[row.state], at: now };
     await recordWebhookEvent(tx, projectId, event, async () => ({ status, change_requests: numbers }));
+    if (event.type === "check.failed") await notifyOfFailure(tx, open, row);
     const change = { type: "check", id: commit, action: "changed" } as const;
     await publish(
       tx,
@@ -119,9 +122,9 @@ async function requireRoom(tx: Db, of: { projectId: string; sha: string; context
   );
 }
 
-async function openAt(tx: Db, projectId: string, sha: string): Promise<number[]> {
-  const rows = await tx
-    .select({ number: changeRequests.number })
+async function openAt(tx: Db, projectId: string, sha: string) {
+  return await tx
+    .select()
     .from(changeRequests)
     .where(
       and(
@@ -132,5 +135,15 @@ async function openAt(tx: Db, projectId: string, sha: string): Promise<number[]>
     )
     .orderBy(asc(changeRequests.number))
     .limit(NAMED_MAX);
-  return rows.map(({ number }) => number);
+}
+
+/** Once for a commit of a change request, however many of its checks fail. */
+async function notifyOfFailure(
+  tx: Db,
+  open: readonly OwnedChangeRequest[],
+  { sha, context, description }: typeof commitStatuses.$inferSelect,
+): Promise<void> {
+  const text = description ? `${context}: ${description}` : context;
+  for (const cr of open)
+    await notifyOfChangeRequest(tx, cr, { event: "check.failed", key: `${cr.crId} ${sha}`, text, but: null });
 }

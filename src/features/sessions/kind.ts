@@ -17,6 +17,7 @@ import { createBranch } from "./branch.ts";
 import { interruptTurns } from "./conversation/end.ts";
 import { recapOf } from "./conversation/recap.ts";
 import { environmentOf } from "./environment.ts";
+import { endWaitingNotices } from "./notify.ts";
 import { interruptPrompt } from "./prompts/interrupt.ts";
 import { type SessionRow, sessionRow } from "./row.ts";
 import { saveOrphan } from "./save-orphan.ts";
@@ -67,6 +68,7 @@ export const sessionRuns: RunKind = {
     const how = state === "stopped" ? "session was stopped" : "sandbox ended";
     await interruptPrompt(tx, sessionId, `The ${how} in the middle of the answer.`, now);
     await interruptTurns(tx, sessionId, now);
+    await endWaitingNotices(tx, sessionId, now);
     const none = { activity: null, activityAt: null, waitingFor: null };
     await tx.update(projectSessions).set(none).where(eq(projectSessions.sessionId, sessionId));
   },

@@ -12,8 +12,6 @@ const DELAYS_S = [
 ] as const;
 /** Plus or minus: deliveries that failed together are not retried together. */
 const JITTER = 0.2;
-/** The longest `Retry-After` that is respected. */
-const RETRY_AFTER_MAX_S = 3_600;
 /** A receiver gets no delivery for a second after one that failed, doubled each time up to a minute. */
 const PAUSE_S = 1;
 const PAUSE_MAX_S = 60;
@@ -44,13 +42,4 @@ export function pauseUntil(failures: number, { now, retryAfter }: { now: Date; r
 /** Whether a webhook is disabled because all its deliveries have failed for so long. */
 export function isGivenUp(failingSince: Date, now: Date): boolean {
   return now.getTime() - failingSince.getTime() >= GIVE_UP_MS;
-}
-
-/** Seconds of a `Retry-After` header (RFC 9110, 10.2.3), within bounds; 0 without one. */
-export function readRetryAfter(header: string | null, now: Date): number {
-  if (header === null) return 0;
-  const seconds = /^\d{1,9}$/.test(header)
-    ? Number(header)
-    : (new Date(header).getTime() - now.getTime()) / 1000;
-  return Number.isFinite(seconds) ? Math.min(Math.max(seconds, 0), RETRY_AFTER_MAX_S) : 0;
 }

@@ -9,6 +9,7 @@ import { publish } from "../../../events/publish.ts";
 import { storable } from "../../../http/text.ts";
 import { actorOf } from "../../../identity/auth/actor.ts";
 import type { Caller, ProjectRow } from "../../../identity/auth/caller.ts";
+import { notifyOfChangeRequest } from "../../notifications/record.ts";
 import { type CrRow, findChangeRequest } from "../row.ts";
 import { recordCrEvent } from "../webhook.ts";
 import { findAnchor } from "./anchor.ts";
@@ -55,6 +56,8 @@ export async function addComment(
     if (!row) throw new Error("the insert of a comment returned no row");
     const comment = await toWireOf(tx, row);
     await recordCrEvent(tx, project, { type: "cr.commented", at: now }, cr, { comment });
+    const but = caller.kind === "user" ? caller.userId : null;
+    await notifyOfChangeRequest(tx, cr, { event: "cr.commented", key: row.commentId, text: body, but });
     await publish(tx, project.projectId, commentChange(row, cr, "created"));
     return comment;
   });

@@ -7,6 +7,7 @@ import type { Deps } from "../../../deps.ts";
 import { publish } from "../../../events/publish.ts";
 import { callRuntime, type Daemon } from "../../../sandboxes/daemon.ts";
 import { readAsks } from "../agent.ts";
+import { notifyOfActivity } from "../notify.ts";
 import type { SessionRow } from "../row.ts";
 import { recordAsked } from "../webhook.ts";
 import { storable } from "./part-row.ts";
@@ -67,6 +68,10 @@ export async function storeActivity(
 ): Promise<void> {
   const at = deps.clock();
   const isStored = await deps.db.transaction(async (tx) => {
+    const [before] = await tx
+      .select({ activity: projectSessions.activity })
+      .from(projectSessions)
+      .where(eq(projectSessions.sessionId, sessionId));
     const [row] = await tx
       .update(projectSessions)
       .set({ activity, activityAt: at, waitingFor })
@@ -80,6 +85,7 @@ export async function storeActivity(
       .returning({ id: projectSessions.sessionId });
     if (!row) return false;
     if (waitingFor) await recordAsked(deps, tx, { sessionId, projectId, kind: waitingFor.kind, at });
+    await notifyOfActivity(tx, { sessionId, before: before?.activity ?? null, activity, waitingFor, at });
     await publish(tx, projectId, { type: "session", id: sessionId, action: "changed" });
     return true;
   });
