@@ -1,3 +1,4 @@
+import postgres from "postgres";
 import type { Notification, NotificationSettings } from "../../src/contract/notification.ts";
 import type { NotificationEvent, NotificationWay } from "../../src/contract/notification-event.ts";
 import type { Deps } from "../../src/deps.ts";
@@ -27,6 +28,10 @@ export interface NotificationBench {
   notifies(event: NotificationEvent, token?: string): Promise<Notification>;
   /** Puts the database's clock forward. */
   pass(seconds: number): void;
+  /** Sets it right again: what happens from now on is not due yet. */
+  rewind(): void;
+  /** How much is still to be sent. */
+  pending(): Promise<number>;
   open(options?: { token?: string; title?: string; session?: string }): Promise<Answer["body"]>;
   stop(options?: { keepData?: boolean }): Promise<void>;
 }
@@ -51,6 +56,7 @@ export async function startNotifications(
     },
   });
   const { api, projectId, remote } = sessions;
+  const sql = postgres(api.databaseUrl ?? "", { max: 1, onnotice() {} });
   const call: NotificationBench["call"] = (method, path, more) =>
     api.call(method, `/v1/accounts/notifications${path}`, more);
   const having = (token?: string) => (token === undefined ? {} : { token });
@@ -100,6 +106,13 @@ export async function startNotifications(
       ahead += seconds;
       changes.notify("notification");
     },
+    rewind() {
+      ahead = 0;
+    },
+    pending: async () => {
+      const [row] = await sql`select count(*)::int as rows from notification_deliveries`;
+      return row?.["rows"];
+    },
     async open({ token, title = "Fix the login", session } = {}) {
       const head = `work-${++branches}-${crypto.randomUUID()}`;
       remote.commit(head, { [head]: "1\n" }, { from: "main" });
@@ -111,6 +124,7 @@ export async function startNotifications(
       return made.body;
     },
     async stop(how) {
+      await sql.end({ timeout: 1 });
       await (how?.keepData ? api.stop(how) : sessions.stop());
       await push.stop();
       await smtp.stop();

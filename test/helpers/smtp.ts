@@ -13,6 +13,8 @@ export interface Smtp {
   mails: Mail[];
   /** The status with which e-mails are refused; null: they are taken. */
   refuses: number | null;
+  /** How many were refused. */
+  refusals: number;
   stop(): Promise<void>;
 }
 
@@ -25,8 +27,10 @@ export async function startSmtp(): Promise<Smtp> {
       const parts: Uint8Array[] = [];
       stream.on("data", (part: Uint8Array) => void parts.push(part));
       stream.on("end", () => {
-        if (smtp.refuses !== null)
+        if (smtp.refuses !== null) {
+          smtp.refusals++;
           return done(Object.assign(new Error("refused"), { responseCode: smtp.refuses }));
+        }
         const from = envelope.mailFrom === false ? "" : envelope.mailFrom.address;
         const to = envelope.rcptTo.map(({ address }) => address);
         mails.push({ from, to, raw: Buffer.concat(parts).toString() });
@@ -41,7 +45,7 @@ export async function startSmtp(): Promise<Smtp> {
   if (typeof address !== "object" || !address) throw new Error("the SMTP server has no port");
   const smtp: Smtp = {
     url: `smtp://127.0.0.1:${address.port}`,
-    ...{ mails, refuses: null },
+    ...{ mails, refuses: null, refusals: 0 },
     stop: () => new Promise((done) => server.close(done)),
   };
   return smtp;
