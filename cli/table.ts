@@ -10,6 +10,7 @@ import { hosts } from "./table/hosts.ts";
 import { initializing } from "./table/init.ts";
 import { installing } from "./table/install.ts";
 import { models } from "./table/models.ts";
+import { notifications } from "./table/notifications.ts";
 import { projects } from "./table/projects.ts";
 import { repo } from "./table/repo.ts";
 import { env, secrets } from "./table/secrets.ts";
@@ -37,6 +38,7 @@ export const TABLE: readonly (Group | Command)[] = [
   connectors,
   models,
   usage,
+  notifications,
   projects,
   hosts,
   selfHost,

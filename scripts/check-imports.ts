@@ -30,7 +30,12 @@ const ORDER: readonly (readonly string[])[] = [
   // webhooks record the events of every feature above them
   ["src/features/secrets/", "src/features/manifest/", "src/features/webhooks/", "src/features/models/"],
   // notifications are of the features above them
-  ["src/features/runs/", "src/features/saved-work/", "src/features/connectors/", "src/features/notifications/"],
+  [
+    "src/features/runs/",
+    "src/features/saved-work/",
+    "src/features/connectors/",
+    "src/features/notifications/",
+  ],
   ["src/features/sessions/", "src/edge/gateway/", "src/features/repository/"],
   ["src/features/checks/"],
   ["src/features/change-requests/"],

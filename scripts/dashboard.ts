@@ -54,6 +54,13 @@ export async function buildDashboard(): Promise<void> {
   };
   for (const output of built.outputs)
     add(output.path.replace(/^.*\//, ""), new Uint8Array(await output.arrayBuffer()));
+  // at a path without a hash, which browsers know it by
+  const worker = await Bun.build({
+    entrypoints: [join(ROOT, "dashboard/service-worker.ts")],
+    target: "browser",
+    minify: true,
+  });
+  for (const output of worker.outputs) add("service-worker.js", new Uint8Array(await output.arrayBuffer()));
   add("icon.svg", await Bun.file(join(ROOT, "dashboard/icon.svg")).bytes());
   const isEntry = ({ kind }: Bun.BuildArtifact) => kind === "entry-point";
   const script = built.outputs.find(isEntry)?.path.replace(/^.*\//, "");

@@ -1,11 +1,9 @@
 import { parseJson } from "../../src/contract/json.ts";
 import { ApiFailure, failureOf } from "./failure.ts";
+import { FROM_DASHBOARD } from "./from-dashboard.ts";
 
 /** A merge or a diff of a large repository is slow. The server's own limits are lower. */
 const LIMIT_MS = 120_000;
-
-/** CSRF protection: other sites cannot send this header, so the server accepts a cookie only with it. */
-export const FROM_DASHBOARD = { "X-Svc-Dashboard": "1" };
 
 export interface CallOptions {
   body?: unknown;

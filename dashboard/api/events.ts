@@ -5,6 +5,7 @@ import { RECENT_MAX_S } from "../../src/contract/limits.ts";
 import { readEvents } from "../../src/contract/sse.ts";
 import { open } from "./call.ts";
 import { ApiFailure } from "./failure.ts";
+import { NOTIFICATIONS } from "./notifications.ts";
 import { path } from "./path.ts";
 import { projectsChanged } from "./project.ts";
 import { useShown } from "./shown.ts";
@@ -83,6 +84,8 @@ function onEvent(queries: QueryClient, projectId: string, type: string, event: u
     // its queries may have the slug as their key
     if (kind === "project") void projectsChanged(queries);
     invalidate(queries, [projectId, kind]);
+    // the user may be notified of it
+    invalidate(queries, NOTIFICATIONS);
   }
 }
 

@@ -6,6 +6,7 @@ import { useSignedIn } from "../api/signed-in.ts";
 import { Button } from "../parts/button.tsx";
 import { ThemeChoice } from "../parts/theme-choice.tsx";
 import { Visible } from "../parts/visible.tsx";
+import { Bell } from "./bell.tsx";
 
 /** A readable width. Pages with an element that has `data-wide` use the full width of the window. */
 const WIDTH = "mx-auto max-w-7xl in-[body:has([data-wide])]:max-w-none px-4";
@@ -26,7 +27,10 @@ export function Shell({ children }: { children: ReactNode }) {
             <img src="/assets/icon.svg" alt="" className="size-7" />
             svc
           </Link>
-          <UserMenu />
+          <div className="flex items-center gap-1">
+            <Bell />
+            <UserMenu />
+          </div>
         </div>
       </header>
       <main id="main" className={`${WIDTH} pb-16`}>

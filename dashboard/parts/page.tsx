@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useRef } from "react";
+import { setPageTitle } from "./title.ts";
 import { Visible, visibleText } from "./visible.tsx";
 
 interface Props {
@@ -15,7 +16,7 @@ interface Props {
 export function Page({ title, actions, badge, children }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    document.title = `${visibleText(title)} – svc`;
+    setPageTitle(`${visibleText(title)} – svc`);
   }, [title]);
   useEffect(() => heading.current?.focus({ preventScroll: true }), []);
   return (

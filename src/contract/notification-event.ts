@@ -40,5 +40,7 @@ export const NOTIFICATIONS_KEPT = 200;
 
 /** The path of the service worker that shows pushed notifications. */
 export const SERVICE_WORKER = "/service-worker.js";
+/** The policy of trusted types by which the dashboard names it. */
+export const SERVICE_WORKER_POLICY = "svc-service-worker";
 /** The page on which a person chooses. */
 export const SETTINGS_PAGE = "/settings";

@@ -44,6 +44,16 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "PATCH /v1/accounts/:accountId/members/:userId": { role: "member" },
   "POST /v1/accounts/:accountId/invitations": { email: "new@example.com", role: "member" },
   "POST /v1/accounts/tokens": { name: "t" },
+  "POST /v1/accounts/notifications/read": {},
+  "PATCH /v1/accounts/notifications/settings": { choices: [{ event: "cr.opened", ways: [] }] },
+  "POST /v1/accounts/notifications/browsers": {
+    endpoint: "https://push.example.com/x",
+    keys: {
+      // of RFC 8291, appendix A
+      p256dh: "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
+      auth: "BTBZMqHH6r4Tts7J_aSIgg",
+    },
+  },
   "POST /v1/projects": { name: "New" },
   "PATCH /v1/projects/:projectId": { name: "Renamed" },
   "PATCH /v1/projects/:projectId with default_branch": { default_branch: "main" },

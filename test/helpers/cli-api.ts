@@ -10,6 +10,7 @@ import { APP_ROUTES } from "./cli-apps.ts";
 import { CHANNEL_ROUTES } from "./cli-channels.ts";
 import { CONNECTOR_ROUTES } from "./cli-connectors.ts";
 import { MODEL_ROUTES } from "./cli-models.ts";
+import { NOTIFICATION_ROUTES } from "./cli-notifications.ts";
 import { REPOSITORY_ROUTES } from "./cli-repository.ts";
 import { SESSION_ROUTES } from "./cli-sessions.ts";
 import { TRIGGER_ROUTES } from "./cli-triggers.ts";
@@ -280,6 +281,7 @@ const DEFAULTS: Record<string, Route> = {
   ...APP_ROUTES,
   ...TRIGGER_ROUTES,
   ...WEBHOOK_ROUTES,
+  ...NOTIFICATION_ROUTES,
   ...CHANNEL_ROUTES,
   ...MODEL_ROUTES,
   ...CONNECTOR_ROUTES,

@@ -9,6 +9,7 @@ import { Visible } from "../../parts/visible.tsx";
 import { ROLE_NAMES } from "../accounts/roles.ts";
 import { Tokens } from "../tokens/tokens.tsx";
 import { CommandLine } from "./command-line.tsx";
+import { Notifications } from "./notifications.tsx";
 import { Password } from "./password.tsx";
 
 /** The settings of the signed-in user: profile, tokens, password, appearance. */
@@ -25,6 +26,7 @@ export function Settings() {
           at="/accounts/tokens"
           areMine
         />
+        <Notifications />
         <Password />
         <Section title="Appearance">
           <div className="max-w-xs">

@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import { CONSENT_PAGE } from "../../contract/connector-consent.ts";
+import { SERVICE_WORKER, SERVICE_WORKER_POLICY } from "../../contract/notification-event.ts";
 import { type DashboardFile, type Encoding, openDashboardFiles } from "./files.ts";
 
 /** The paths of the dashboard's pages. All serve the same document, which routes on the client. */
@@ -21,7 +22,7 @@ const PAGES = [
 
 /**
  * Only files of this server run and load, and text never becomes markup: injected scripts do not run, and injected forms
- * are not sent.
+ * are not sent. The one policy of trusted types names the service worker.
  */
 const POLICY = [
   "default-src 'none'",
@@ -33,7 +34,7 @@ const POLICY = [
   "form-action 'none'",
   "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
+  `trusted-types ${SERVICE_WORKER_POLICY}`,
 ].join("; ");
 
 const PAGE_HEADERS = {
@@ -56,6 +57,10 @@ export function dashboardRoutes() {
     return file ? send(file, headers, PAGE_HEADERS) : notBuilt();
   };
   for (const path of PAGES) app.get(path, page);
+  app.get(SERVICE_WORKER, ({ headers }) => {
+    const file = files.find(SERVICE_WORKER.slice(1));
+    return file ? send(file, headers, PAGE_HEADERS) : notBuilt();
+  });
   return app.get("/assets/:name", ({ params, headers }) => {
     const file = files.find(params.name);
     if (!file || file.name === "index.html") return notFound();

@@ -25,6 +25,21 @@ export const OPERATIONS: Readonly<Record<string, readonly [id: string, summary: 
   "GET /v1/accounts/tokens": ["listTokens", "List the user's tokens"],
   "POST /v1/accounts/tokens": ["createToken", "Create a user token"],
   "DELETE /v1/accounts/tokens/:tokenId": ["revokeToken", "Revoke a user token"],
+  "GET /v1/accounts/notifications": ["listNotifications", "List what the user was notified of"],
+  "POST /v1/accounts/notifications/read": ["readNotifications", "Mark notifications as read"],
+  "GET /v1/accounts/notifications/settings": [
+    "getNotificationSettings",
+    "Get how the user is notified of each event",
+  ],
+  "PATCH /v1/accounts/notifications/settings": [
+    "editNotificationSettings",
+    "Change how the user is notified of events",
+  ],
+  "POST /v1/accounts/notifications/browsers": ["addPushBrowser", "Switch push on in a browser"],
+  "DELETE /v1/accounts/notifications/browsers/:browserId": [
+    "removePushBrowser",
+    "Switch push off in a browser",
+  ],
   "GET /v1/accounts/:accountId": ["getAccount", "Get an account"],
   "PATCH /v1/accounts/:accountId": ["editAccount", "Edit an account"],
   "GET /v1/accounts/:accountId/usage": ["getUsage", "Get an account's model usage"],

@@ -3,6 +3,7 @@ export const TAGS = [
   { name: "server", description: "The server itself" },
   { name: "auth", description: "Signing in and out, and the identity of a token" },
   { name: "accounts", description: "Users, accounts, members, invitations and user tokens" },
+  { name: "notifications", description: "What the caller is notified of, and how" },
   { name: "projects", description: "Projects, their settings, tokens, manifest and events" },
   { name: "secrets", description: "Secrets, whose values only sandboxes receive" },
   { name: "repository", description: "Reading a project's repository" },
