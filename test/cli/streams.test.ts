@@ -68,6 +68,7 @@ const DATA_LINES: Record<string, string[]> = {
   "sessions tries": [SESSION_ID],
   "sessions abort": [SESSION_ID],
   "sessions conversation": [SESSION_ID],
+  "notifications set": ["session.done", "page"],
   "webhooks add": ["https://example.com/svc"],
   "webhooks edit": [WEBHOOK_ID, "--rotate-secret"],
   "webhooks rm": [WEBHOOK_ID],

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect } from "bun:test";
+import type { Worker } from "playwright-core";
 import { CHROMIUM } from "../helpers/browser.ts";
 import { FIRST, startDashboard } from "../helpers/dashboard.ts";
 import { needs } from "../helpers/needs.ts";
@@ -100,6 +101,7 @@ test("push is switched on in a browser; its service worker shows the message, an
   await page.getByRole("button", { name: "Switch on in this browser" }).click();
   await page.getByRole("list", { name: "Browsers with push" }).getByText("(this browser)").waitFor();
   const worker = await started;
+  await recordShown(worker);
   await choose("cr.opened", ["page", "push"]);
   const number = await open(HOSTILE);
   const [message] = await browser.gets(1);
@@ -117,26 +119,52 @@ test("push is switched on in a browser; its service worker shows the message, an
   await devtools.send("ServiceWorker.deliverPushMessage", {
     ...{ origin: svc.api.url, registrationId: await registration, data: JSON.stringify(message) },
   });
-  const shown = () =>
-    page.evaluate(async () => {
-      const found = await (await navigator.serviceWorker.ready).getNotifications();
-      return found.map(({ title, body, tag }) => ({ title, body, tag }));
-    });
-  await until("the notification is shown", async () => (await shown()).length === 1);
-  expect(await shown()).toEqual([{ title: message?.title ?? "", body: "", tag: message?.tag ?? "" }]);
+  await until("the notification is shown", async () => (await shownBy(worker)).length === 1);
+  expect(await shownBy(worker)).toEqual([
+    {
+      title: message?.title ?? "",
+      options: {
+        ...{ body: "", tag: message?.tag, icon: "/assets/icon.svg" },
+        data: { url: message?.url, tag: message?.tag },
+      },
+    },
+  ]);
   await page.waitForFunction(() => document.title.startsWith("(1) "));
-  await worker.evaluate(async () => {
-    const { registration } = globalThis as unknown as { registration: ServiceWorkerRegistration };
-    const [notification] = await registration.getNotifications();
-    // only the system makes clicks that may open windows
-    const click = Object.assign(new Event("notificationclick"), { notification, waitUntil() {} });
-    dispatchEvent(click);
-  });
+  await click(worker);
   await until("it is read", async () => (await list()).unread === 0);
-  expect(await shown()).toEqual([]);
   await page.getByRole("button", { name: "Switch off" }).click();
   await page.getByRole("button", { name: "Switch on in this browser" }).waitFor();
   expect(faults()).toEqual([]);
   await close();
   await service.stop();
 });
+
+/** A browser without a window refuses to show notifications: what its worker shows is recorded. */
+async function recordShown(worker: Worker): Promise<void> {
+  await worker.evaluate(() => {
+    const shown: unknown[] = [];
+    Reflect.set(globalThis, "shown", shown);
+    Reflect.set(
+      Reflect.get(globalThis, "registration"),
+      "showNotification",
+      async (title: string, options: object) => shown.push({ title, options }),
+    );
+  });
+}
+
+const shownBy = (worker: Worker): Promise<{ title: string; options: Record<string, unknown> }[]> =>
+  worker.evaluate(() => Reflect.get(globalThis, "shown"));
+
+/** Clicks on what was shown; only the system makes clicks that may open windows. */
+async function click(worker: Worker): Promise<void> {
+  await worker.evaluate(() => {
+    const [{ options }] = Reflect.get(globalThis, "shown");
+    const notification = { data: options.data, close() {} };
+    dispatchEvent(
+      Object.assign(new Event("notificationclick"), {
+        notification,
+        waitUntil: (work: Promise<unknown>) => work.catch(() => {}),
+      }),
+    );
+  });
+}

@@ -4,9 +4,9 @@ import { WEBHOOK_EVENTS } from "../../src/contract/webhook-event.ts";
 import { bounded } from "../../src/features/webhooks/bounded.ts";
 import { readEvents } from "../../src/features/webhooks/create.ts";
 import { isGivenUp, nextAttempt, pauseUntil } from "../../src/features/webhooks/schedule.ts";
-import { readRetryAfter } from "../../src/lib/retry-after.ts";
 import { checkSecret, makeSecret, signedHeaders } from "../../src/features/webhooks/signature.ts";
 import { chatText } from "../../src/features/webhooks/text.ts";
+import { readRetryAfter } from "../../src/lib/retry-after.ts";
 
 const NOW = new Date("2026-11-24T10:00:00Z");
 const seconds = (later: Date | null) => later && (later.getTime() - NOW.getTime()) / 1000;

@@ -35,6 +35,17 @@ export function Notifications() {
   const edit = useMutation({
     mutationFn: (choice: NotificationSettings["choices"][number]) =>
       call<NotificationSettings>("PATCH", SETTINGS_PATH, { body: { choices: [choice] } }),
+    // shown at once, so that a second click begins from the first
+    onMutate: (choice) =>
+      queries.setQueryData<NotificationSettings>(
+        NOTIFICATION_SETTINGS,
+        (known) =>
+          known && {
+            ...known,
+            choices: known.choices.map((each) => (each.event === choice.event ? choice : each)),
+          },
+      ),
+    onError: () => refetch(),
     onSuccess: (settings) => queries.setQueryData(NOTIFICATION_SETTINGS, settings),
   });
   return (
