@@ -71,6 +71,8 @@ export interface Config {
   orphanS: number;
   /** Seconds without use after which a session is stopped. */
   idleTimeoutS: number;
+  /** Seconds after which a session whose agent waits for a person is stopped. */
+  waitingS: number;
   /** Path of the agent runtime for the local provider; null: svc searches for it. */
   runtimeBin: string | null;
   /** The file with the agents that the operator adds; null: none. */
@@ -162,6 +164,7 @@ export function readConfig(env: Environment, isRoot = process.getuid?.() === 0):
     sandboxIsolation: isolation(env, isRoot),
     orphanS: integer(env, "SVC_ORPHAN_MINUTES", 15, 1, 7 * 24 * 60) * 60,
     idleTimeoutS: integer(env, "SVC_IDLE_TIMEOUT", 3600, 10, 30 * 86_400),
+    waitingS: integer(env, "SVC_WAITING_MINUTES", 50, 1, 30 * 24 * 60) * 60,
     runtimeBin: env["SVC_RUNTIME_BIN"] ? folder(env, "SVC_RUNTIME_BIN", "", PROGRAM_MAX_BYTES) : null,
     runtimesFile: env["SVC_RUNTIMES_FILE"] ? folder(env, "SVC_RUNTIMES_FILE", "", PROGRAM_MAX_BYTES) : null,
     npmRegistry: baseUrl(env, "SVC_NPM_REGISTRY", NPM_REGISTRY) ?? NPM_REGISTRY,

@@ -1,11 +1,14 @@
 import { sql } from "drizzle-orm";
 import { boolean, index, integer, jsonb, pgEnum, pgTable, text, uuid } from "drizzle-orm/pg-core";
-import { ACTIVITIES, type WaitingFor } from "../../src/contract/session.ts";
+import { ACTIVITIES, type PERMISSION_REPLIES, type WaitingFor } from "../../src/contract/session.ts";
 import { accounts, users } from "./account.ts";
 import { actor } from "./actor.ts";
 import { projects } from "./project.ts";
 import { runs, sessionStatus } from "./run.ts";
 import { time } from "./time.ts";
+
+/** A permission, and how it was given. */
+type Granted = Pick<WaitingFor, "permission" | "patterns"> & { reply: (typeof PERMISSION_REPLIES)[number] };
 
 export const sessionActivity = pgEnum("session_activity", ACTIVITIES);
 
@@ -55,6 +58,11 @@ export const projectSessions = pgTable(
     activity: sessionActivity("activity"),
     activityAt: time("activity_at"),
     waitingFor: jsonb("waiting_for").$type<WaitingFor>(),
+    /** What its agent asked in a sandbox that has ended, and nobody has answered; and when it asked. */
+    keptRequest: jsonb("kept_request").$type<WaitingFor>(),
+    keptAt: time("kept_at"),
+    /** The permission that a person gave then: the agent has to ask for it once more. */
+    grantedRequest: jsonb("granted_request").$type<Granted>(),
     createdBy: uuid("created_by")
       .notNull()
       .references(() => users.userId),

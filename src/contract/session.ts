@@ -51,8 +51,8 @@ export const WALLS = [
 ] as const;
 export type Wall = (typeof WALLS)[number];
 
-/** Who ended a session that is `stopped`. */
-export const STOP_REASONS = ["user", "idle", "server"] as const;
+/** Who ended a session that is `stopped`, or what: `waiting`, that its agent waited too long for a person. */
+export const STOP_REASONS = ["user", "idle", "server", "waiting"] as const;
 
 /**
  * What the agent of a running session does: `working`, `waiting` for a person to allow something or to answer a question,
@@ -76,6 +76,10 @@ const time = Type.String({ format: "date-time" });
 export const waitingFor = Type.Object({
   request_id: Type.String(),
   kind: oneOf(["permission", "question"]),
+  kept: Type.Boolean({
+    description:
+      "Whether the sandbox that asked has ended: the agent gets the answer as a prompt, and starts for it",
+  }),
   permission: nullable(Type.String({ description: "What it asks to be allowed, such as `bash`" })),
   patterns: Type.Array(Type.String({ description: "Which commands, files or addresses" })),
   questions: Type.Array(
@@ -114,7 +118,10 @@ export const session = Type.Object({
   sandbox_provider: oneOf(PROVIDERS),
   sandbox_url: Type.String({ description: "The daemon of the sandbox, through the proxy of the API" }),
   sandbox_status: nullable(oneOf(SANDBOX_STATES)),
-  activity: nullable(oneOf(ACTIVITIES), "Null unless it runs, and while it is not known"),
+  activity: nullable(
+    oneOf(ACTIVITIES),
+    "Null unless it runs or waits for an answer, and while it is not known",
+  ),
   activity_at: nullable(time, "Since when"),
   waiting_for: nullable(waitingFor, "The oldest request, while `activity` is `waiting`"),
   walls: nullable(

@@ -1,5 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import postgres from "postgres";
 import { type ChannelBench, GENERAL, newTs, OWNER, STRANGER, startChannels } from "../helpers/channels.ts";
+import { needs } from "../helpers/needs.ts";
+import { POSTGRES } from "../helpers/postgres.ts";
 import { until } from "../helpers/until.ts";
 
 let bench: ChannelBench;
@@ -40,6 +43,18 @@ test("a question has buttons, and the one that a member clicks is the answer", a
   expect(message.blocks).toEqual([]);
   bench.isWorking = false;
   await bench.said(ts, "I did: choose");
+});
+
+needs("a real Postgres", POSTGRES)("the conversation names the member who answered", async () => {
+  const { ts, message } = await asked({ ...question(), id: "que_who" }, "Which &lt;db&gt;?");
+  await bench.click(message, "svc_answer_0");
+  await bench.said(ts, "The question was answered.");
+  const sql = postgres(bench.api.databaseUrl ?? "", { max: 1, onnotice() {} });
+  const rows = await sql`select email from conversation_answers join users on user_id = answered_by
+    where request_id = 'que_who'`;
+  expect([...rows]).toEqual([{ email: "first@example.com" }]);
+  await sql.end({ timeout: 1 });
+  bench.isWorking = false;
 });
 
 test("a question is posted once, although another prompt of the session waits", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { askMessage, readAnswer, replyOf } from "../../src/features/channels/ask-message.ts";
+import { answerOf, askMessage, readAnswer } from "../../src/features/channels/ask-message.ts";
 import {
   escapeLine,
   escapeText,
@@ -114,8 +114,13 @@ test("the buttons of a question stay within Slack's limits, whatever the agent a
   expect(JSON.stringify(blocks)).not.toContain("<".repeat(76));
   expect(blocks).toHaveLength(2);
   expect(askMessage(ask([...labels, "more"]), "http://svc.example/s").blocks).toHaveLength(1);
-  expect(replyOf(ask(labels), 3)).toEqual({ answers: [[labels[3] ?? ""]] });
-  expect(replyOf(ask(labels), 20)).toBeNull();
+  expect(answerOf(ask(labels), 3)).toBe(labels[3] ?? "");
+  expect(answerOf(ask(labels), 20)).toBeNull();
+  expect([0, 1, 2].map((option) => answerOf({ kind: "permission" }, option))).toEqual([
+    "once",
+    "reject",
+    null,
+  ]);
   expect(readAnswer('{"ask":"que_1","option":3}')).toEqual({ ask: "que_1", option: 3 });
   expect(readAnswer('{"ask":"","option":3}')).toBeNull();
 });

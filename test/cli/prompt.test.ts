@@ -13,6 +13,7 @@ const ONE = "/projects/:p/sessions/:n";
 const WAITING: WaitingFor = {
   request_id: "que_1",
   kind: "question",
+  kept: false,
   permission: null,
   patterns: [],
   questions: [

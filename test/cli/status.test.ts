@@ -16,6 +16,7 @@ const idOf = (digit: string) => SESSION_ID.replace("1a2b3c4d", digit.repeat(8));
 const WAITING: WaitingFor = {
   request_id: "per_1",
   kind: "permission",
+  kept: false,
   permission: "bash",
   patterns: ["rm \x1b[2J"],
   questions: [],

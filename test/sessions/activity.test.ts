@@ -58,6 +58,7 @@ test("a session says what its agent does, and since when", async () => {
   expect(asked).toEqual({
     request_id: "que_1",
     kind: "question",
+    kept: false,
     permission: null,
     patterns: [],
     questions: [

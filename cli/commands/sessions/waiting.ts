@@ -16,10 +16,10 @@ export const waitingNotice = (session_id: string, request: WaitingFor): string =
 
 /** The runtime's request in the session's form. */
 export function waitingForOf(ask: Ask): WaitingFor {
-  const { id: request_id, kind } = ask;
-  return kind === "permission"
-    ? { request_id, kind, permission: ask.permission, patterns: ask.patterns, questions: [] }
-    : { request_id, kind, permission: null, patterns: [], questions: ask.questions };
+  const base = { request_id: ask.id, kind: ask.kind, kept: false };
+  return ask.kind === "permission"
+    ? { ...base, permission: ask.permission, patterns: ask.patterns, questions: [] }
+    : { ...base, permission: null, patterns: [], questions: ask.questions };
 }
 
 function requestLine(request: WaitingFor): string {

@@ -2,7 +2,12 @@ import type { Session } from "../../../src/contract/session.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { STEPS } from "./words.ts";
 
-const REASONS = { user: "Stopped", idle: "Stopped: idle", server: "Stopped with the server" } as const;
+const REASONS = {
+  user: "Stopped",
+  idle: "Stopped: idle",
+  server: "Stopped with the server",
+  waiting: "Stopped: waits for you",
+} as const;
 
 /** The status of a session, and whether its agent waits for a person. */
 export function StatusBadge({ session: { status, step, stop_reason, activity } }: { session: Session }) {
@@ -17,7 +22,9 @@ export function StatusBadge({ session: { status, step, stop_reason, activity } }
     case "failed":
       return <Badge look="danger">{`Failed${at}`}</Badge>;
     case "stopped":
-      return <Badge look="neutral">{REASONS[stop_reason ?? "user"]}</Badge>;
+      return (
+        <Badge look={activity === "waiting" ? "warn" : "neutral"}>{REASONS[stop_reason ?? "user"]}</Badge>
+      );
     case "completed":
       return <Badge look="done">Completed</Badge>;
     case "queued":

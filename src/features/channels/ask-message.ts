@@ -1,5 +1,5 @@
 import { numberField, parseJson, textField } from "../../contract/json.ts";
-import type { Ask } from "../../conversation/runtime-event.ts";
+import type { Ask, Question } from "../../conversation/runtime-event.ts";
 import { askText } from "../../conversation/text.ts";
 import type { Blocks } from "./slack/client.ts";
 import { escapeText, link, plainText } from "./slack/mrkdwn.ts";
@@ -14,22 +14,27 @@ const LABEL_MAX = 75;
 const OPTIONS_MAX = 20;
 const PERMISSION = ["Allow once", "Reject"];
 
+/** What can be answered by a button: an ask of the runtime, or one that is stored. */
+interface Asked {
+  kind: string;
+  /** None of a permission request. */
+  questions?: readonly Question[];
+}
+
 /** The labels of the buttons of an ask; null if it can be answered only on the page of the session. */
-export function askOptions(ask: Ask): string[] | null {
+export function askOptions(ask: Asked): string[] | null {
   if (ask.kind === "permission") return PERMISSION;
-  const [question, second] = ask.questions;
+  const [question, second] = ask.questions ?? [];
   if (!question || second || question.multiple || question.options.length > OPTIONS_MAX) return null;
   return question.options.map(({ label }) => label);
 }
 
-/** What the runtime is sent for the n-th button; null: there is none. */
-export function replyOf(
-  ask: Ask,
-  option: number,
-): { answers: string[][] } | { reply: "once" | "reject" } | null {
+/** The answer of the n-th button; null: there is none. */
+export function answerOf(ask: Asked, option: number): string | null {
   const label = askOptions(ask)?.[option];
   if (label === undefined) return null;
-  return ask.kind === "permission" ? { reply: option === 0 ? "once" : "reject" } : { answers: [[label]] };
+  if (ask.kind !== "permission") return label;
+  return option === 0 ? "once" : "reject";
 }
 
 /** An ask of the agent as a message. @param page the session's */

@@ -7,7 +7,8 @@ import type { Deps } from "../../deps.ts";
 import { isWithinReach } from "../../jobs/places.ts";
 import { derivedId } from "../../lib/derived-id.ts";
 import { referencesIn } from "../change-requests/brief.ts";
-import { answerAsk, readAsks } from "../sessions/agent.ts";
+import { readAsks } from "../sessions/agent.ts";
+import { answerSession } from "../sessions/answer.ts";
 import { createSession } from "../sessions/create.ts";
 import { deleteSession } from "../sessions/delete.ts";
 import { acceptPrompt } from "../sessions/prompts/accept.ts";
@@ -88,7 +89,7 @@ async function prompt(
   if (!known) return;
   const { sessionId } = known;
   if (sessionId !== ownId) {
-    if (await answerQuestion(deps, sessionId, message.text)) return;
+    if (await answerQuestion(deps, context, member, { sessionId, text: message.text })) return;
     promptId = derivedId("slack prompt", channel.channelId, room, ts);
     const body = { text: message.text, prompt_id: promptId };
     const references = await referencesIn(deps, project, message.text);
@@ -133,15 +134,31 @@ async function startSession(
 }
 
 /** While the agent waits for an answer in words, the reply is the answer. */
-async function answerQuestion(deps: Deps, sessionId: string, text: string): Promise<boolean> {
+async function answerQuestion(
+  deps: Deps,
+  { project }: ChannelContext,
+  { caller }: Member,
+  { sessionId, text }: { sessionId: string; text: string },
+): Promise<boolean> {
+  const asked = await findAsked(deps, sessionId);
+  if (!asked || askOptions(asked) === null) return false;
+  if (!asked.questions[0]?.custom)
+    throw new SvcError("session_busy", "The agent waits for your decision. Use the buttons of its question.");
+  await answerSession(deps, caller.userId, project, sessionId, { request_id: asked.id, answer: text });
+  return true;
+}
+
+/** The first request that the agent waits on, or what it asked in a sandbox that has ended. */
+async function findAsked(deps: Deps, sessionId: string) {
   const reached = await reachSession(deps, sessionId);
-  if (!reached?.daemon || reached.session.status !== "running" || !isWithinReach(deps, reached.session))
-    return false;
-  const [ask] = await readAsks(reached.daemon);
-  if (!ask || askOptions(ask) === null) return false;
-  if (ask.kind === "question" && ask.questions[0]?.custom)
-    return await answerAsk(reached.daemon, ask, { answers: [[text]] });
-  throw new SvcError("session_busy", "The agent waits for your decision. Use the buttons of its question.");
+  if (!reached) return null;
+  const { session, daemon } = reached;
+  if (daemon && session.status === "running" && isWithinReach(deps, session)) {
+    const [ask] = await readAsks(daemon);
+    if (ask) return { ...ask, questions: ask.kind === "question" ? ask.questions : [] };
+  }
+  const kept = session.keptRequest;
+  return kept && { ...kept, id: kept.request_id };
 }
 
 async function isWaiting({ db }: Deps, { channelId }: TaskRow, key: string): Promise<boolean> {

@@ -3,6 +3,7 @@ import { sessionPrompts } from "../../../db/schema/index.ts";
 import { isAlive } from "../../contract/session.ts";
 import type { Deps } from "../../deps.ts";
 import { readAsks, readProgress } from "../sessions/agent.ts";
+import { answerPromptId } from "../sessions/kept/answer.ts";
 import type { PromptRow } from "../sessions/prompts/wire.ts";
 import { type Reached, reachSession } from "../sessions/row.ts";
 import { askMessage } from "./ask-message.ts";
@@ -67,12 +68,36 @@ export async function relayPrompt(deps: Deps, task: TaskRow): Promise<TaskResult
     if (ageMs > FOLLOWED_DAYS * 86_400_000) return "done";
     return again(isAlive(session) || session.stopReason === "server" ? POLL_MS : STOPPED_MS);
   }
+  const next = prompt.state === "interrupted" ? await continuation(deps, posting) : "none";
+  if (next === "answered") return again(POLL_MS);
+  if (next === "open") {
+    await showStatus(posting, "Stopped until the question is answered.");
+    return again(STOPPED_MS);
+  }
   if (!(await showEnd(posting, prompt))) return again(POLL_MS);
   await closeAsk(posting, "");
   await showConnectorAsks(deps, posting);
   const thread = await findThread(deps.db, context.channel, relay);
   if (thread) await showChangeRequests(deps, context, thread);
   return "done";
+}
+
+/**
+ * The prompt was cut off while the agent waited for an answer. `open`: it has none yet. `answered`: the agent gets it as a
+ * prompt, which is followed from now on.
+ */
+async function continuation(
+  { db }: Deps,
+  { relay, sessionId, reached, save }: Posting,
+): Promise<"none" | "open" | "answered"> {
+  if (relay.ask === "") return "none";
+  const promptId = answerPromptId(sessionId, relay.ask);
+  const isIt = and(eq(sessionPrompts.sessionId, sessionId), eq(sessionPrompts.promptId, promptId));
+  if ((await db.$count(sessionPrompts, isIt)) > 0) {
+    await save({ promptId });
+    return "answered";
+  }
+  return reached.session.keptRequest?.request_id === relay.ask ? "open" : "none";
 }
 
 async function progressText({ reached, relay }: Posting, { state }: PromptRow): Promise<string> {

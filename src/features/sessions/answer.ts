@@ -1,12 +1,12 @@
 import { SvcError } from "../../contract/errors.ts";
-import { type AnswerBody, PERMISSION_REPLIES } from "../../contract/session.ts";
+import { type AnswerBody, PERMISSION_REPLIES, type WaitingFor } from "../../contract/session.ts";
 import { requestIdOf } from "../../conversation/request.ts";
-import type { Ask } from "../../conversation/runtime-event.ts";
 import type { Deps } from "../../deps.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { isWithinReach } from "../../jobs/places.ts";
 import { answerAsk, readAsks } from "./agent.ts";
 import { recordAnswer } from "./conversation/answerers.ts";
+import { answerKept, type Reply } from "./kept/answer.ts";
 import { findSession } from "./read.ts";
 import { reachSession } from "./row.ts";
 
@@ -22,7 +22,12 @@ export async function answerSession(
   { request_id, answer }: AnswerBody,
 ): Promise<{ ok: true }> {
   const { session } = await findSession(deps, project, name);
-  const { sessionId, status } = session;
+  const { sessionId, status, keptRequest } = session;
+  if (keptRequest?.request_id === request_id) {
+    const reply = replyTo(keptRequest, answer);
+    if (await answerKept(deps, userId, { sessionId, request: keptRequest }, reply)) return { ok: true };
+    throw notWaiting(`The agent of session ${sessionId} no longer waits for this answer.`);
+  }
   if (status !== "running")
     throw notWaiting(`The session ${sessionId} is ${status}, so its agent waits for nothing.`);
   const reached = isWithinReach(deps, session) ? await reachSession(deps, sessionId) : null;
@@ -33,7 +38,7 @@ export async function answerSession(
     );
   const ask = (await readAsks(reached.daemon)).find(({ id }) => id === request_id);
   if (!ask) throw notWaiting(`The agent of session ${sessionId} no longer waits for this answer.`);
-  const reply = replyTo(ask, answer);
+  const reply = replyTo(ask.kind === "question" ? ask : { ...ask, questions: [] }, answer);
   // before it is sent: the conversation names who answered as soon as the agent has the answer
   const record = await recordAnswer(deps, sessionId, requestIdOf(ask), userId);
   if (await answerAsk(reached.daemon, ask, reply)) return { ok: true };
@@ -46,7 +51,7 @@ function notWaiting(message: string): SvcError {
 }
 
 /** @throws validation_failed if it is no answer to this request */
-function replyTo(ask: Ask, answer: AnswerBody["answer"]): Parameters<typeof answerAsk>[2] {
+function replyTo(ask: Pick<WaitingFor, "kind" | "questions">, answer: AnswerBody["answer"]): Reply {
   if (ask.kind === "permission") {
     const reply = PERMISSION_REPLIES.find((each) => each === answer);
     if (reply) return { reply };

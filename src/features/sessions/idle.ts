@@ -1,4 +1,4 @@
-import { and, eq, inArray } from "drizzle-orm";
+import { and, eq, inArray, lt } from "drizzle-orm";
 import { projectSessions, runs } from "../../../db/schema/index.ts";
 import type { Deps } from "../../deps.ts";
 import { placesOf } from "../../jobs/places.ts";
@@ -37,7 +37,7 @@ function runningHere(deps: Deps) {
 }
 
 /**
- * Stops the sessions of this server that have been idle for `SVC_IDLE_TIMEOUT`. A busy agent counts as activity, and so
+ * Stops the sessions of this server that have been idle for `SVC_IDLE_TIMEOUT`, or wait for a person for too long. A busy agent counts as activity, and so
  * do the requests that the daemon has seen.
  * @returns whether any session runs here
  */
@@ -48,12 +48,33 @@ async function stopIdle(deps: Deps, now: Date): Promise<boolean> {
     .select(sessionColumns)
     .from(projectSessions)
     .innerJoin(runs, eq(runs.runId, projectSessions.sessionId))
-    .where(and(eq(runs.status, "running"), eq(runs.goal, "running"), inArray(runs.place, placesOf(deps))))
+    .where(isHere(deps))
     .orderBy(projectSessions.lastActiveAt)
     .limit(BATCH);
   const unused = sessions.filter(({ lastActiveAt }) => lastActiveAt < limit);
   await Promise.all(unused.map((session) => stopUnlessUsed(deps, session, limit)));
+  await stopWaiting(deps);
   return sessions.length > 0;
+}
+
+/**
+ * Stops those whose agent has waited for a person for `SVC_WAITING_MINUTES`: it does nothing meanwhile, but has a slot of
+ * its account. What it asked stays open (`kept/`).
+ */
+async function stopWaiting(deps: Deps): Promise<void> {
+  const limit = new Date(deps.clock().getTime() - deps.config.waitingS * 1000);
+  const waiting = await deps.db
+    .select(sessionColumns)
+    .from(projectSessions)
+    .innerJoin(runs, eq(runs.runId, projectSessions.sessionId))
+    .where(and(isHere(deps), eq(projectSessions.activity, "waiting"), lt(projectSessions.activityAt, limit)))
+    .orderBy(projectSessions.activityAt)
+    .limit(BATCH);
+  await Promise.all(waiting.map((session) => stop(deps, session, "waiting")));
+}
+
+function isHere(deps: Deps) {
+  return and(eq(runs.status, "running"), eq(runs.goal, "running"), inArray(runs.place, placesOf(deps)));
 }
 
 async function stopUnlessUsed(deps: Deps, session: SessionRow, limit: Date): Promise<void> {

@@ -17,6 +17,7 @@ import { createBranch } from "./branch.ts";
 import { interruptTurns } from "./conversation/end.ts";
 import { recapOf } from "./conversation/recap.ts";
 import { environmentOf } from "./environment.ts";
+import { keepRequest } from "./kept/keep.ts";
 import { endWaitingNotices } from "./notify.ts";
 import { interruptPrompt } from "./prompts/interrupt.ts";
 import { type SessionRow, sessionRow } from "./row.ts";
@@ -66,11 +67,13 @@ export const sessionRuns: RunKind = {
     await tx.delete(tokens).where(eq(tokens.sessionId, sessionId));
     await revokeModelKey(tx, sessionId);
     const how = state === "stopped" ? "session was stopped" : "sandbox ended";
-    await interruptPrompt(tx, sessionId, `The ${how} in the middle of the answer.`, now);
+    const isAsking = await keepRequest(tx, sessionId);
+    const at = isAsking
+      ? "while the agent waited for an answer. Its answer continues it"
+      : "in the middle of the answer";
+    await interruptPrompt(tx, sessionId, `The ${how} ${at}.`, now);
     await interruptTurns(tx, sessionId, now);
     await endWaitingNotices(tx, sessionId, now);
-    const none = { activity: null, activityAt: null, waitingFor: null };
-    await tx.update(projectSessions).set(none).where(eq(projectSessions.sessionId, sessionId));
   },
   async saveOrphan(deps, run) {
     await saveOrphan(deps, await sessionOf(deps, run));

@@ -1,8 +1,7 @@
-import { and, eq } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
-import { sessionPrompts } from "../../../db/schema/index.ts";
 import type { Activity, WaitingFor } from "../../contract/session.ts";
 import { endSessionNotices, notify } from "../notifications/record.ts";
+import { countQueued } from "./prompts/open.ts";
 import { sessionRow } from "./row.ts";
 import { titleOf } from "./title.ts";
 
@@ -22,29 +21,30 @@ interface Change {
 export async function notifyOfActivity(tx: Db, change: Change): Promise<void> {
   const { sessionId, before, activity, waitingFor, at } = change;
   if (waitingFor) {
-    const key = `${sessionId} ${waitingFor.request_id}`;
+    const key = keyOf(sessionId, waitingFor);
     await endSessionNotices(tx, { sessionId, at, but: key }, ["session.waiting", "session.done"]);
     await notifyStarter(tx, sessionId, { event: "session.waiting", key, text: textOf(waitingFor) });
     return;
   }
   const isIdle = activity === "idle";
-  await endSessionNotices(
-    tx,
-    { sessionId, at },
-    isIdle ? ["session.waiting"] : ["session.waiting", "session.done"],
-  );
-  // an agent that has just started has done nothing yet
-  if (!isIdle || before === null || (await hasQueued(tx, sessionId))) return;
+  await endWaitingNotices(tx, sessionId, at);
+  if (!isIdle) await endSessionNotices(tx, { sessionId, at }, ["session.done"]);
+  // an agent that has just started has done nothing yet; the prompt that it has answered may not be recorded as done
+  if (!isIdle || before === null || (await countQueued(tx, sessionId)) > 0) return;
   await notifyStarter(tx, sessionId, {
     ...{ event: "session.done", text: "" },
     key: `${sessionId} ${at.toISOString()}`,
   });
 }
 
-/** Ends what is over when a session's sandbox has ended. */
+/** Ends the notices of questions, but for one that was asked in a sandbox that has ended and is still open. */
 export async function endWaitingNotices(tx: Db, sessionId: string, at: Date): Promise<void> {
-  await endSessionNotices(tx, { sessionId, at }, ["session.waiting"]);
+  const kept = (await sessionRow(tx, sessionId))?.keptRequest;
+  const but = kept ? { but: keyOf(sessionId, kept) } : {};
+  await endSessionNotices(tx, { sessionId, at, ...but }, ["session.waiting"]);
 }
+
+const keyOf = (sessionId: string, { request_id }: WaitingFor) => `${sessionId} ${request_id}`;
 
 async function notifyStarter(
   tx: Db,
@@ -55,12 +55,6 @@ async function notifyStarter(
   if (!session) return;
   const { projectId, createdBy } = session;
   await notify(tx, { ...notice, projectId, of: { sessionId }, title: titleOf(session) ?? "" }, [createdBy]);
-}
-
-/** The prompt that the agent has just answered is not recorded as done yet. */
-async function hasQueued(tx: Db, sessionId: string): Promise<boolean> {
-  const queued = and(eq(sessionPrompts.sessionId, sessionId), eq(sessionPrompts.state, "queued"));
-  return (await tx.$count(sessionPrompts, queued)) > 0;
 }
 
 function textOf({ kind, permission, patterns, questions }: WaitingFor): string {

@@ -3,7 +3,7 @@ import type { Deps } from "../../deps.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { setGoal } from "../runs/goal.ts";
 import { sessionRuns } from "./kind.ts";
-import { countOpen } from "./prompts/open.ts";
+import { countOpen, countQueued } from "./prompts/open.ts";
 import { findSession, getSession, unknownSession } from "./read.ts";
 import { lockSession, type SessionRow } from "./row.ts";
 
@@ -27,10 +27,14 @@ export async function stop(
   if (!isAlive(session)) return true;
   const { sessionId } = session;
   const isKept = await deps.db.transaction(async (tx) => {
-    // a prompt may have been accepted since, with the run locked
-    if (stopReason === "idle") {
-      await lockSession(tx, sessionId);
-      if ((await countOpen(tx, sessionId)) > 0) return true;
+    // a prompt may have been accepted since, or the question answered, with the run locked
+    if (stopReason === "idle" || stopReason === "waiting") {
+      const locked = await lockSession(tx, sessionId);
+      const isNeeded =
+        stopReason === "idle"
+          ? (await countOpen(tx, sessionId)) > 0
+          : locked?.activity !== "waiting" || (await countQueued(tx, sessionId)) > 0;
+      if (isNeeded) return true;
     }
     return (await setGoal(deps, tx, sessionRuns, sessionId, { goal: "stopped", stopReason })) !== null;
   });

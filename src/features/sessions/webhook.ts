@@ -14,6 +14,7 @@ import { toWire } from "./wire.ts";
 
 type Shown = Pick<Deps, "config" | "sandboxes">;
 
+const UNFINISHED = ["server", "waiting"] as const;
 const EVENTS: Partial<Record<SessionStatus, WebhookEvent>> = {
   running: "session.started",
   stopped: "session.finished",
@@ -22,11 +23,11 @@ const EVENTS: Partial<Record<SessionStatus, WebhookEvent>> = {
 
 /**
  * Records the event of a session's new status, in the transaction that makes the change and before `publish`. A session
- * that stops with its server, which starts it again, has not finished.
+ * that stops with its server, which starts it again, or until its question is answered, has not finished.
  */
 export async function recordStatusEvent(deps: Shown, tx: Db, run: RunRow): Promise<void> {
   const type = EVENTS[run.status];
-  if (!type || (run.status === "stopped" && run.stopReason === "server")) return;
+  if (!type || (run.status === "stopped" && UNFINISHED.some((reason) => reason === run.stopReason))) return;
   const event = { type, at: run.updatedAt };
   await recordWebhookEvent(tx, run.projectId, event, () => sessionIn(deps, tx, run.runId));
 }

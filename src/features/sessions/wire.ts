@@ -88,11 +88,23 @@ function wallsOf(sandboxes: Deps["sandboxes"], row: SessionRow): Session["walls"
   return walls ? [...walls] : null;
 }
 
-function activityOf({ status, activity, activityAt, waitingFor }: SessionRow) {
+function activityOf(row: SessionRow) {
+  const { status, activity, activityAt, waitingFor, keptRequest, keptAt } = row;
+  if (keptRequest && isAtRest(row))
+    return {
+      activity: "waiting" as const,
+      activity_at: keptAt?.toISOString() ?? null,
+      waiting_for: keptRequest,
+    };
   const isKnown = status === "running" && activity !== null;
   return {
     activity: isKnown ? activity : null,
     activity_at: isKnown ? (activityAt?.toISOString() ?? null) : null,
     waiting_for: isKnown ? waitingFor : null,
   };
+}
+
+/** An agent that works has gone on without an answer to what it asked in an earlier sandbox. */
+function isAtRest({ status, activity }: SessionRow): boolean {
+  return status === "stopped" || (status === "running" && (activity === "idle" || activity === null));
 }

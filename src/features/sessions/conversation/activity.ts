@@ -39,7 +39,14 @@ export function stateOf({ state: { activity, ask } }: RuntimeActivity, redact: R
 }
 
 function waitingForOf(ask: Ask, clean: (text: string) => string): WaitingFor {
-  const base = { request_id: ask.id, kind: ask.kind, permission: null, patterns: [], questions: [] };
+  const base = {
+    request_id: ask.id,
+    kind: ask.kind,
+    kept: false,
+    permission: null,
+    patterns: [],
+    questions: [],
+  };
   if (ask.kind === "permission")
     return {
       ...base,
@@ -72,9 +79,14 @@ export async function storeActivity(
       .select({ activity: projectSessions.activity })
       .from(projectSessions)
       .where(eq(projectSessions.sessionId, sessionId));
+    const wasBusy = before?.activity === "working" || before?.activity === "waiting";
     const [row] = await tx
       .update(projectSessions)
-      .set({ activity, activityAt: at, waitingFor })
+      .set({
+        ...{ activity, activityAt: at, waitingFor },
+        // the turn that it was given for is over
+        ...(activity === "idle" && wasBusy && { grantedRequest: null }),
+      })
       .where(
         and(
           eq(projectSessions.sessionId, sessionId),

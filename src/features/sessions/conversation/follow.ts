@@ -6,6 +6,8 @@ import type { Deps } from "../../../deps.ts";
 import { isWithinReach } from "../../../jobs/places.ts";
 import { type Daemon, streamRuntimeEvents } from "../../../sandboxes/daemon.ts";
 import { openSecrets } from "../../secrets/open.ts";
+import { answerAsk } from "../agent.ts";
+import { takeGranted } from "../kept/grant.ts";
 import { reachSession, type SessionRow } from "../row.ts";
 import { cleanTitle, firstWords, storeTitle } from "../title.ts";
 import { readActivity, stateOf, storeActivity } from "./activity.ts";
@@ -49,7 +51,7 @@ export async function followConversation(
   const until = AbortSignal.any([signal, failed.signal]);
   const fail = (error: unknown) => failed.abort(error);
   let silence = setTimeout(fail, SILENT_MS, new Error("the runtime is silent"));
-  const store = createStore(deps, session, fail);
+  const store = createStore(deps, { session, daemon }, fail);
   let turns: RuntimeTurns | null = null;
   let activity: RuntimeActivity | null = null;
   try {
@@ -83,7 +85,7 @@ export async function catchUp(deps: Deps, { session, daemon }: Followed): Promis
 /** Stores what the agent does, and the title that it gives the conversation, when they change. */
 function createNotes(
   deps: Deps,
-  session: SessionRow,
+  { session, daemon }: Followed,
   redact: () => Promise<Redact>,
   onError: (error: unknown) => void,
 ) {
@@ -96,7 +98,11 @@ function createNotes(
       if (now === noted) return;
       noted = now;
       noting = noting
-        .then(async () => storeActivity(deps, session, stateOf(activity, await redact())))
+        .then(async () => {
+          const state = stateOf(activity, await redact());
+          if (!(await grant(deps, { session, daemon }, activity, state)))
+            await storeActivity(deps, session, state);
+        })
         .catch(onError);
     },
     noteTitle(now: string): void {
@@ -113,8 +119,21 @@ function createNotes(
   };
 }
 
+/** Gives the permission that was given already, in an earlier sandbox. @returns whether that is all that it waits for */
+async function grant(
+  deps: Deps,
+  { session, daemon }: Followed,
+  { state: { ask } }: RuntimeActivity,
+  { waitingFor }: ReturnType<typeof stateOf>,
+): Promise<boolean> {
+  if (ask?.kind !== "permission" || waitingFor?.kind !== "permission") return false;
+  const reply = await takeGranted(deps, session.sessionId, waitingFor);
+  return reply !== null && (await answerAsk(daemon, ask, { reply }));
+}
+
 /** Stores changes one batch after the other, and what the agent does; passes on texts that grow meanwhile. */
-function createStore(deps: Deps, session: SessionRow, onError: (error: unknown) => void) {
+function createStore(deps: Deps, followed: Followed, onError: (error: unknown) => void) {
+  const { session } = followed;
   const { sessionId } = session;
   let storing: Promise<void> | null = null;
   let storedAt = 0;
@@ -122,7 +141,7 @@ function createStore(deps: Deps, session: SessionRow, onError: (error: unknown) 
   /** The lengths of the texts under way that were stored last. */
   let lengths = new Map<string, number>();
   let redact: { run: Redact; until: number } | null = null;
-  const notes = createNotes(deps, session, currentRedact, onError);
+  const notes = createNotes(deps, followed, currentRedact, onError);
   return {
     ...{ note: notes.note, noteTitle: notes.noteTitle, schedule },
     async idle() {

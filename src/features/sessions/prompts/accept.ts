@@ -13,6 +13,7 @@ import { actorOf } from "../../../identity/auth/actor.ts";
 import type { Caller, ProjectRow } from "../../../identity/auth/caller.ts";
 import { queueOf } from "../../../jobs/places.ts";
 import { nextPlaceOf } from "../../runs/goal.ts";
+import { dropKept } from "../kept/keep.ts";
 import { readSessionId, unknownSession } from "../read.ts";
 import { startAgain } from "../restart.ts";
 import { lockSession, type SessionRow } from "../row.ts";
@@ -20,7 +21,7 @@ import { firstWords, recordTitle } from "../title.ts";
 import { addPrompt } from "./add.ts";
 import { metadataOf, type NewAttachment, readAttachments } from "./attachments.ts";
 import { countOpen } from "./open.ts";
-import { promptToWire } from "./wire.ts";
+import { type PromptRow, promptToWire } from "./wire.ts";
 
 /**
  * Queues a prompt for a session. A session that is stopped, or stopping, is started again for it; if the account's cap
@@ -56,16 +57,35 @@ export async function acceptPrompt(
         "prompt_exists",
         `Another prompt with the id ${promptId} already exists in the session. Send this one with another id.`,
       );
-    await requireCapacity(tx, session);
-    const added = await addPrompt(tx, sessionId, { promptId, text, attachments, by, at: deps.clock() });
-    const place = isStopping(session) ? await nextPlaceOf(deps, tx, session) : session.place;
-    await deps.jobs.enqueue(tx, queueOf("prompts", place), sessionId);
-    await wake(deps, tx, session);
+    const added = await queuePrompt(deps, tx, session, { promptId, text, attachments, by });
     await recordTitle(tx, session, { of: "promptTitle", text: firstWords(text) });
     return added;
   });
   deps.changes.notify(sessionId);
   return { prompt: await promptToWire(deps.db, row) };
+}
+
+/**
+ * Adds a prompt to the queue of a session, and starts it again if it is stopped. What the agent asked in a sandbox that has
+ * ended is settled by it.
+ * @param tx has the session locked
+ * @throws concurrent_session_limit, prompt_queue_full, session_failed, not_found
+ */
+export async function queuePrompt(
+  deps: Deps,
+  tx: Db,
+  session: SessionRow,
+  prompt: Omit<Parameters<typeof addPrompt>[2], "at">,
+): Promise<PromptRow> {
+  const { sessionId } = session;
+  await requireCapacity(tx, session);
+  const at = deps.clock();
+  const added = await addPrompt(tx, sessionId, { ...prompt, at });
+  const place = isStopping(session) ? await nextPlaceOf(deps, tx, session) : session.place;
+  await deps.jobs.enqueue(tx, queueOf("prompts", place), sessionId);
+  if (session.keptRequest) await dropKept(tx, sessionId, at);
+  await wake(deps, tx, session);
+  return added;
 }
 
 /** Whether a known prompt was sent with these attachments. The text of what it mentions may have changed since. */

@@ -13,6 +13,11 @@ export async function countOpen(db: Db, sessionId: string): Promise<number> {
   return await db.$count(sessionPrompts, openOf(sessionId));
 }
 
+/** How many prompts of a session wait for the one that runs, or for its sandbox. */
+export async function countQueued(db: Db, sessionId: string): Promise<number> {
+  return await db.$count(sessionPrompts, and(openOf(sessionId), eq(sessionPrompts.state, "queued")));
+}
+
 /** The running prompt, or the first queued one. */
 export async function nextPrompt(db: Db, sessionId: string): Promise<PromptRow | null> {
   const [row] = await db
