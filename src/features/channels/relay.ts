@@ -72,7 +72,7 @@ export async function relayPrompt(deps: Deps, task: TaskRow): Promise<TaskResult
   if (next === "answered") return again(POLL_MS);
   if (next === "open") {
     await showStatus(posting, "Stopped until the question is answered.");
-    return again(STOPPED_MS);
+    return again(PROGRESS_MS);
   }
   if (!(await showEnd(posting, prompt))) return again(POLL_MS);
   await closeAsk(posting, "");
