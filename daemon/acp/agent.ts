@@ -10,6 +10,7 @@ import { arrayOf, field, numberField, textField } from "../../src/contract/json.
 import { VERSION } from "../../src/contract/version.ts";
 import { forEachLine } from "../process/lines.ts";
 import { sentence } from "../prompts/outcome.ts";
+import type { FormResponse } from "./questions.ts";
 import type { AcpSettings } from "./settings.ts";
 
 /** For the agent to start, and to open or resume a conversation: a cold one reads its programs from the disk first. */
@@ -24,6 +25,8 @@ export interface AgentClient {
   onUpdate(update: unknown): void;
   /** @returns the id of the chosen option; null if the request was cancelled */
   onPermission(request: unknown, signal: AbortSignal): Promise<string | null>;
+  /** @param form the parameters of `elicitation/create` */
+  onForm(form: unknown, signal: AbortSignal): Promise<FormResponse>;
   onStderr(line: string): void;
 }
 
@@ -117,6 +120,10 @@ class AgentProcess {
         const optionId = await agentClient.onPermission(params, signal);
         return { outcome: optionId === null ? { outcome: "cancelled" } : { outcome: "selected", optionId } };
       })
+      .onRequest(
+        methods.client.elicitation.create,
+        async ({ params, signal }) => await agentClient.onForm(params, signal),
+      )
       .connect(ndJsonStream(input, stdout, { maxMessageBytes: MESSAGE_MAX_BYTES }));
     const { promise, reject } = Promise.withResolvers<never>();
     this.#over = promise;
@@ -159,7 +166,8 @@ class AgentProcess {
     try {
       const started = await this.request(methods.agent.initialize, {
         protocolVersion: PROTOCOL_VERSION,
-        clientCapabilities: {},
+        // in forms alone: svc has no page for an address that an agent gives
+        clientCapabilities: { elicitation: { form: {} } },
         clientInfo: { name: "svc", version: VERSION },
       });
       if (numberField(started, "protocolVersion") !== PROTOCOL_VERSION)

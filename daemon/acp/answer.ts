@@ -76,6 +76,29 @@ export class Answer {
     return this.#tools.get(callId) ?? null;
   }
 
+  get messageId(): string {
+    return this.#info.id;
+  }
+
+  /** Shows questions as the runtime's own agents ask them: by the use of a tool. */
+  ask(callID: string, questions: readonly object[]): void {
+    this.#tool({ toolCallId: callID, name: "question", status: "in_progress", rawInput: { questions } });
+  }
+
+  /** @param answers null: the person did not answer */
+  answered(callID: string, answers: string[][] | null): void {
+    const part = this.#tools.get(callID);
+    // the end of the answer has ended it, too
+    if (!part || this.#info.time.completed !== undefined) return;
+    const metadata = answers === null ? part.state.metadata : { ...part.state.metadata, answers };
+    this.#tools.set(callID, { ...part, state: { ...part.state, metadata } });
+    this.#tool(
+      answers === null
+        ? { toolCallId: callID, status: "failed", rawOutput: "The questions were not answered." }
+        : { toolCallId: callID, status: "completed" },
+    );
+  }
+
   /** @param cost in US dollars; null if unknown */
   end(ending: Ending, cost: number | null): void {
     this.#closeText();

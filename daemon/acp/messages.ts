@@ -31,7 +31,7 @@ export interface ToolState {
   title: string;
   output: string;
   error?: string;
-  metadata: { diff?: string; files?: FileChange[] };
+  metadata: { diff?: string; files?: FileChange[]; answers?: string[][] };
   time: { start: number; end?: number };
 }
 

@@ -31,8 +31,9 @@ export class Routes {
       case "GET /config":
         return Response.json({});
       case "GET /agent":
-      case "GET /question":
         return Response.json([]);
+      case "GET /question":
+        return Response.json(this.#turns.questions.requests);
       case "GET /permission":
         return Response.json(this.#turns.requests);
       case "GET /session":
@@ -46,6 +47,9 @@ export class Routes {
     }
     const [, permission] = /^POST \/permission\/([^/]+)\/reply$/.exec(route) ?? [];
     if (permission !== undefined) return this.#reply(permission, textField(body, "reply"));
+    const [, question, verb] = /^POST \/question\/([^/]+)\/(reply|reject)$/.exec(route) ?? [];
+    if (question !== undefined)
+      return this.#replyTo(question, verb === "reject" ? null : arrayOf(field(body, "answers")).map(textsOf));
     const [, method, id, what] = /^(GET|POST) \/session\/([^/]+)(?:\/([a-z_]+))?$/.exec(route) ?? [];
     if (this.#conversation.session === null || id !== this.#conversation.session.id) return null;
     return this.#ofSession(`${method} ${what ?? ""}`, body, limit);
@@ -80,10 +84,18 @@ export class Routes {
     return new Response(null, { status: 204 });
   }
 
+  #replyTo(requestId: string, answers: string[][] | null): Response | null {
+    return this.#turns.questions.reply(requestId, answers) ? Response.json(true) : null;
+  }
+
   #reply(requestId: string, answer: string): Response | null {
     if (!isReply(answer)) return failure(400, "BadRequest");
     return this.#turns.reply(requestId, answer) ? Response.json(true) : null;
   }
+}
+
+function textsOf(value: unknown): string[] {
+  return arrayOf(value).filter((each) => typeof each === "string");
 }
 
 function isReply(text: string): text is Reply {

@@ -5,6 +5,7 @@ import { Answer, type Ending, tokensOf } from "./answer.ts";
 import { contentOf } from "./content.ts";
 import type { Conversation } from "./conversation.ts";
 import type { FilePart, Message, Part, TextPart } from "./messages.ts";
+import { Questions } from "./questions.ts";
 import { recapOf } from "./recap.ts";
 import type { AcpSettings } from "./settings.ts";
 
@@ -54,6 +55,7 @@ export class Turns {
   readonly #settings: AcpSettings;
   readonly #agent: AcpAgent;
   readonly #requests = new Map<string, OpenRequest>();
+  readonly #questions: Questions;
   /** Ids of prompts, in order; the first one is being answered. */
   #queue: string[] = [];
   #answer: Answer | null = null;
@@ -64,9 +66,11 @@ export class Turns {
   constructor(conversation: Conversation, settings: AcpSettings, log: (line: string) => void) {
     this.#conversation = conversation;
     this.#settings = settings;
+    this.#questions = new Questions(conversation);
     this.#agent = new AcpAgent(settings, {
       onUpdate: (update) => this.#update(update),
       onPermission: (request, signal) => this.#ask(request, signal),
+      onForm: (form, signal) => this.#questions.ask(form, this.#isAborted ? null : this.#answer, signal),
       onStderr: log,
     });
   }
@@ -81,6 +85,10 @@ export class Turns {
 
   get requests(): PermissionRequest[] {
     return [...this.#requests.values()].map(({ request }) => request);
+  }
+
+  get questions(): Questions {
+    return this.#questions;
   }
 
   /** Starts the agent before its first prompt. A failure is reported by that prompt. */
@@ -123,6 +131,7 @@ export class Turns {
     this.#queue.length = 1;
     this.#isAborted = true;
     for (const { answer } of this.#requests.values()) answer(null);
+    this.#questions.cancel();
     const { agentSession } = this.#conversation;
     const answer = this.#answer;
     if (agentSession !== null && answer) this.#agent.cancel(agentSession);
@@ -172,8 +181,9 @@ export class Turns {
       const message = error instanceof AgentError ? error.message : UNEXPECTED;
       return { error: { name: "AgentError", message } };
     });
-    this.#answer = null;
     for (const { answer: settle } of this.#requests.values()) settle(null);
+    this.#questions.cancel();
+    this.#answer = null;
     answer.end(ending, this.#cost === null ? null : Math.max(0, this.#cost - (before ?? 0)));
     if ("error" in ending && ending !== ABORTED)
       this.#conversation.emit("session.error", {

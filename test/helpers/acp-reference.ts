@@ -8,6 +8,7 @@ import { Readable, Writable } from "node:stream";
 import {
   type AgentContext,
   agent,
+  type CreateElicitationResponse,
   methods,
   ndJsonStream,
   type RequestPermissionResponse,
@@ -141,6 +142,9 @@ async function follow(client: AgentContext, id: string, line: string, images: nu
         ...{ used: 1, size: 2, cost: { amount: Number(rest), currency: "USD" } },
       });
       return "end_turn";
+    case "form":
+      await say(client, id, JSON.stringify(await ask(client, id, JSON.parse(rest))));
+      return cancelled.has(id) ? "cancelled" : "end_turn";
     case "refuse":
       return "refusal";
     case "fail":
@@ -215,6 +219,16 @@ async function isAllowed(
     },
   );
   return outcome.outcome === "selected" && outcome.optionId === "yes";
+}
+
+async function ask(
+  client: AgentContext,
+  sessionId: string,
+  requestedSchema: Record<string, unknown>,
+): Promise<CreateElicitationResponse> {
+  return await client.request<CreateElicitationResponse>(methods.client.elicitation.create, {
+    ...{ mode: "form", sessionId, message: "Which one?", requestedSchema },
+  });
 }
 
 async function write(client: AgentContext, id: string, words: string): Promise<StopReason> {
