@@ -13,8 +13,8 @@ export interface AgentUpstream extends Disposable {
 
 const USAGE = { input: 1_000, output: 20 };
 
-/** What the model does, by the number of results of tools in the request: it runs a command, or says a text. */
-export type Script = (results: number, body: string) => { command: string } | { text: string };
+/** What the model does, by the number of results of tools in the request: it runs a command, calls a tool, or says a text. */
+export type Script = (results: number, body: string) => { command: string } | Turn;
 
 /** @param script a command to run once, or what the model does at each request; it may keep the agent waiting */
 export function startAgentUpstream(
@@ -77,7 +77,7 @@ const once =
     results === 0 ? { command } : { text: `The command printed: ${/ran-[0-9]+/.exec(body)?.[0]}` };
 
 function turnOf(body: string, does: ReturnType<Script>): Turn {
-  if ("text" in does) return does;
+  if (!("command" in does)) return does;
   const found = Object.entries(SHELLS).find(([name]) => body.includes(`"name":"${name}"`));
   // requests without tools are for titles
   return found ? { tool: found[0], input: found[1](does.command) } : { text: "A title" };
