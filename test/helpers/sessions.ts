@@ -32,7 +32,7 @@ export interface SessionBench {
 export async function startSessions(options: Parameters<typeof startApi>[0] = {}): Promise<SessionBench> {
   const provider = new StandInProvider();
   const { deps = {}, ...rest } = options;
-  const changes = new Changes();
+  const changes = deps.changes ?? new Changes();
   let ahead = 0;
   let jumped = 0;
   const clock = () => new Date(Date.now() + (ahead + jumped) * 1000);

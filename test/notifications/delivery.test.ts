@@ -69,6 +69,37 @@ test("a push says which session waits, and for what", async () => {
   await remove(browser.id);
 });
 
+test("the list has pages, and those that are unread alone", async () => {
+  await asking();
+  await asking();
+  const whole = await bench.list();
+  const [newest] = whole;
+  await bench.call("POST", "/read", { body: { notification_ids: [newest?.notification_id] } });
+  const unread = (await bench.call("GET", "?unread=true")).body;
+  expect(unread.notifications.length).toBe(unread.unread);
+  expect(JSON.stringify(unread.notifications)).not.toContain(newest?.notification_id ?? "none");
+  const paged: string[] = [];
+  for (let cursor = ""; ; ) {
+    const { body } = await bench.call("GET", `?limit=1${cursor}`);
+    paged.push(...body.notifications.map((each: { notification_id: string }) => each.notification_id));
+    if (body.next_cursor === undefined) break;
+    cursor = `&cursor=${body.next_cursor}`;
+  }
+  expect(paged).toEqual(whole.map(({ notification_id }) => notification_id));
+});
+
+test("a question that outlives its sandbox stays unread until it is answered", async () => {
+  const { id } = await asking();
+  bench.sessions.advance(51 * 60);
+  bench.sessions.look();
+  await bench.sessions.becomes(id, "stopped");
+  const of = async () => (await bench.list()).find(({ session_id }) => session_id === id);
+  expect(await of()).toMatchObject({ event: "session.waiting", read_at: null });
+  const body = { request_id: "per_1", answer: "reject" };
+  expect((await bench.sessions.call("POST", `/${id}/answer`, { body })).status).toBe(200);
+  expect((await of())?.read_at).not.toBeNull();
+});
+
 describe("nothing is sent", () => {
   test("for a question that was answered meanwhile", async () => {
     const browser = await bench.addBrowser();
