@@ -20,7 +20,7 @@ const stored = async () =>
 test("an operator opens the page from the account menu by keyboard, adds an upstream and removes it", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, "/");
   await page.getByRole("heading", { level: 1 }).waitFor();
-  await page.locator("summary").focus();
+  await page.locator("header summary").last().focus();
   await page.keyboard.press("Enter");
   await page.getByRole("link", { name: "Server" }).focus();
   await page.keyboard.press("Enter");
@@ -53,7 +53,7 @@ test("others do not see the link, and the page says whom it is for", async () =>
   await svc.api.mint("second@example.com");
   const { page, close } = await svc.openAs("second@example.com", "/server");
   await page.getByText("Only operators of this server").waitFor();
-  await page.locator("summary").click();
+  await page.locator("header summary").last().click();
   await page.getByRole("link", { name: "Settings and tokens" }).waitFor();
   expect(await page.getByRole("link", { name: "Server", exact: true }).count()).toBe(0);
   await close();

@@ -52,7 +52,7 @@ test("a wrong password is an error; the right one redirects to the requested pag
   const [cookie] = await page.context().cookies();
   expect(cookie).toMatchObject({ httpOnly: true, sameSite: "Lax", path: "/" });
 
-  await page.getByRole("button", { name: "Sign out" }).or(page.locator("summary")).first().click();
+  await page.locator("header summary").last().click();
   await page.getByText(`Signed in as ${email}`).waitFor();
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.waitForURL(`${svc.api.url}/login`);
