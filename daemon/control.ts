@@ -1,10 +1,18 @@
 import { type Attachment, attachmentType, fileName } from "../src/contract/attachment.ts";
-import type { DaemonEnv, DaemonHealth, DaemonPrompt, DaemonPromptBody } from "../src/contract/daemon.ts";
+import type {
+  AgentChoice,
+  DaemonEnv,
+  DaemonHealth,
+  DaemonPrompt,
+  DaemonPromptBody,
+  RuntimeChoices,
+} from "../src/contract/daemon.ts";
 import { isReservedName, SECRET_NAME } from "../src/contract/environment.ts";
 import { SvcError } from "../src/contract/errors.ts";
 import { UUID } from "../src/contract/id.ts";
 import { arrayOf, field, textField } from "../src/contract/json.ts";
 import { PROMPT_BODY_MAX_BYTES } from "../src/contract/limits.ts";
+import { isPermissionMode } from "../src/contract/runtimes.ts";
 import type { UserContext } from "../src/contract/user-context.ts";
 import type { Answer } from "../src/splice/answer.ts";
 import type { Decision } from "../src/splice/connection.ts";
@@ -20,6 +28,10 @@ export interface Verbs {
   abort(): Promise<void>;
   /** Replaces the secrets. @returns whether they have changed */
   setSecrets(secrets: DaemonEnv): Promise<boolean>;
+  /** Changes what the agent works with from the next prompt on. */
+  choose(choice: AgentChoice): Promise<void>;
+  /** What there is to choose from. @throws SvcError unavailable */
+  choices(): Promise<RuntimeChoices>;
   /** Sends a prompt once, and returns its state. @throws SvcError session_busy, unavailable */
   prompt(body: DaemonPromptBody): Promise<DaemonPrompt>;
 }
@@ -55,6 +67,17 @@ export function createControl(verbs: Verbs): Control {
           const changed = await verbs.setSecrets(secrets);
           return jsonResponse(200, { ok: true, changed, revision: secrets.revision });
         },
+      },
+      "/svc/choice": {
+        maxBytes: EMPTY_MAX_BYTES,
+        handle: async (body) => {
+          await verbs.choose(readChoice(parse(Buffer.from(body).toString())));
+          return jsonResponse(200, { ok: true });
+        },
+      },
+      "/svc/choices": {
+        maxBytes: EMPTY_MAX_BYTES,
+        handle: async () => jsonResponse(200, { ok: true, choices: await verbs.choices() }),
       },
       "/svc/prompt": {
         maxBytes: PROMPT_BODY_MAX_BYTES,
@@ -120,7 +143,22 @@ function readPrompt(body: Uint8Array): DaemonPromptBody {
   if (wait !== undefined && typeof wait !== "boolean")
     throw new SvcError("validation_failed", "wait must be true or false.");
   const attachments = arrayOf(field(value, "attachments")).map(readAttachment);
-  return { prompt_id: id.toLowerCase(), text, attachments, ...(wait !== undefined && { wait }) };
+  const chosen = field(value, "choice");
+  return {
+    prompt_id: id.toLowerCase(),
+    text,
+    attachments,
+    ...(wait !== undefined && { wait }),
+    ...(chosen !== undefined && { choice: readChoice(chosen) }),
+  };
+}
+
+/** @throws SvcError validation_failed */
+function readChoice(value: unknown): AgentChoice {
+  const [model, agent, effort] = ["model", "agent", "effort"].map((name) => textField(value, name) || null);
+  const mode = textField(value, "mode");
+  if (!isPermissionMode(mode)) throw new SvcError("validation_failed", "mode must be a permission mode.");
+  return { model: model ?? null, agent: agent ?? null, effort: effort ?? null, mode };
 }
 
 /** svc has checked it, and its content again decides. @throws SvcError validation_failed */

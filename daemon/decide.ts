@@ -16,6 +16,8 @@ export interface Gate {
   runtimePort: number;
   /** The daemon's port, once it listens. */
   ownPort(): number;
+  /** Called before a client's prompt; null: it can be forwarded at once. */
+  beforePrompt(): Promise<void> | null;
   /** Called for each request of a client. */
   onUse(use: { isPrompt: boolean; isAbort: boolean }): void;
 }
@@ -33,11 +35,16 @@ export function createDecide(gate: Gate): Decide {
     const caller = gate.identify(head);
     if ("answer" in caller) return caller;
     if (target.kind === "svc") return gate.control.verb(head, target.path, caller.context);
-    if (caller.context.role !== "platform")
+    const isClients = caller.context.role !== "platform";
+    const prompts = target.kind === "runtime" && isPrompt(head.method, target.path);
+    const before = isClients && prompts && gate.runtime.state === "ok" ? gate.beforePrompt() : null;
+    if (isClients)
       gate.onUse({
-        isPrompt: target.kind === "runtime" && isPrompt(head.method, target.path),
+        isPrompt: prompts,
         isAbort: target.kind === "runtime" && isAbort(head.method, target.path),
       });
+    if (before && target.kind === "runtime")
+      return before.then(() => toRuntime(gate, head, target, caller.context));
     return target.kind === "port"
       ? toPort(gate, head, target)
       : toRuntime(gate, head, target, caller.context);

@@ -1,6 +1,7 @@
 import { RunActivity } from "./activity.ts";
 import { boot, openConversation } from "./boot.ts";
 import { createIdentify } from "./caller.ts";
+import { Choosing } from "./choice.ts";
 import { createControl } from "./control.ts";
 import { createDecide, type Gate } from "./decide.ts";
 import { NO_AGENT_CONFIG } from "./git/agent-config.ts";
@@ -55,13 +56,14 @@ type Limits = NonNullable<RuntimeContext["limits"] & SaverContext["limits"]>;
 export function serveDaemon(settings: Settings, limits: Limits = {}): Daemon {
   const stopping = new AbortController();
   const session = createSession(settings, limits, stopping.signal);
-  const { log, children, runtime, prompts, saver, activity } = session;
+  const { log, children, runtime, prompts, saver, activity, choosing } = session;
   const gate: Gate = {
     identify: createIdentify(settings),
     control: createControl(createVerbs(session)),
     runtime,
     runtimePort: settings.runtimePort,
     ownPort: () => listener.port,
+    beforePrompt: () => (choosing.isPending ? choosing.apply() : null),
     onUse({ isPrompt, isAbort }) {
       session.usedAt = Date.now();
       if (isPrompt || isAbort) activity.noteClient();
@@ -96,11 +98,14 @@ function createSession(settings: Settings, limits: Limits, stopping: AbortSignal
   guardProcess(children, log);
   const project: ProjectConfig = { secrets: settings.secrets, agents: NO_AGENT_CONFIG };
   const context = { settings, children, log, secrets: () => project.secrets, limits };
+  const activity = new RunActivity();
+  const choosing = new Choosing({ settings, activity, runtime: () => runtime });
   let isOpening = false;
   const saver = new Saver(context);
   const runtime = superviseRuntime({
     ...context,
     agentConfig: () => project.agents,
+    choice: () => choosing.atStart(),
     onReady() {
       if (isOpening || !settings.opensConversation) return;
       isOpening = true;
@@ -109,10 +114,21 @@ function createSession(settings: Settings, limits: Limits, stopping: AbortSignal
     beforeEnd: () => saveWork(session),
   });
   const conversation = createConversation(runtime.call);
-  const activity = new RunActivity();
-  const prompts = new Prompts({ settings, runtime, conversation, activity });
+  const prompts = new Prompts({ settings, runtime, conversation, activity, choosing });
   const session: Session = {
-    ...{ settings, children, log, project, saver, runtime, conversation, activity, prompts, stopping },
+    ...{
+      settings,
+      children,
+      log,
+      project,
+      saver,
+      runtime,
+      conversation,
+      activity,
+      prompts,
+      choosing,
+      stopping,
+    },
     clone: settings.autoClone ? "cloning" : "ok",
     error: null,
     usedAt: Date.now(),

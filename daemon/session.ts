@@ -1,5 +1,6 @@
 import type { DaemonEnv } from "../src/contract/daemon.ts";
 import type { RunActivity } from "./activity.ts";
+import type { Choosing } from "./choice.ts";
 import type { AgentConfig } from "./git/agent-config.ts";
 import type { HealthContext } from "./health.ts";
 import type { Log } from "./log.ts";
@@ -14,6 +15,7 @@ export interface Session extends HealthContext {
   runtime: Runtime;
   conversation: Conversation;
   prompts: Prompts;
+  choosing: Choosing;
   saver: Saver;
   activity: RunActivity;
   project: ProjectConfig;

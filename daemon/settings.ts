@@ -5,8 +5,12 @@ import { UUID } from "../src/contract/id.ts";
 import { arrayOf, field, isObject, parseJson } from "../src/contract/json.ts";
 import {
   type CustomRuntime,
+  DEFAULT_MODE,
   DEFAULT_RUNTIME,
+  isPermissionMode,
   isRuntimeName,
+  PERMISSION_MODES,
+  type PermissionMode,
   RUNTIME_NAMES,
   type RuntimeName,
 } from "../src/contract/runtimes.ts";
@@ -46,6 +50,8 @@ export interface Settings {
   wrap: readonly string[];
   agent: string | null;
   model: string | null;
+  mode: PermissionMode;
+  effort: string | null;
   /** Whether to open the conversation at boot. */
   opensConversation: boolean;
   /** The first prompt, which is sent at boot; null: none, or svc sends it from its queue. */
@@ -96,6 +102,9 @@ const NOT_INHERITED: ReadonlySet<string> = new Set([
   "SVC_RUNTIME_PLUGINS",
   "SVC_RUNTIME_USER",
   "SVC_RUNTIME_WRAP",
+  // each start of the runtime has the current ones
+  "SVC_PERMISSION_MODE",
+  "SVC_REASONING_EFFORT",
   "BUN_OPTIONS",
   "BUN_BE_BUN",
   "BUN_INSPECT",
@@ -130,6 +139,8 @@ export function readSettings(env: Environment, self: User | null): Settings {
     wrap: wrap(env),
     agent: env["SVC_AGENT_NAME"] || null,
     model: env["SVC_OPENCODE_MODEL"] || null,
+    mode: permissionMode(env),
+    effort: env["SVC_REASONING_EFFORT"] || null,
     opensConversation,
     prompt: opensConversation && env["SVC_PROMPT_QUEUE"] !== "1" ? env["SVC_INITIAL_PROMPT"] || null : null,
     autoClone: env["SVC_PROJECT_AUTO_CLONE"] === "1",
@@ -239,6 +250,14 @@ function runtime(env: Environment): RuntimeName | CustomRuntime {
 /** svc has written it. */
 function isDescription(value: unknown): value is CustomRuntime {
   return arrayOf(field(value, "command")).length > 0 && isObject(field(value, "environment"));
+}
+
+function permissionMode(env: Environment): PermissionMode {
+  const mode = env["SVC_PERMISSION_MODE"] || DEFAULT_MODE;
+  if (isPermissionMode(mode)) return mode;
+  throw new SettingsError(
+    `SVC_PERMISSION_MODE must be ${PERMISSION_MODES.join(", ")}, not ${JSON.stringify(mode)}.`,
+  );
 }
 
 function wrap(env: Environment): string[] {

@@ -5,6 +5,7 @@ import { AgentConfigError, fetchAgentConfig } from "./git/agent-config.ts";
 import { pullBranch } from "./git/pull-branch.ts";
 import { createHealth } from "./health.ts";
 import { abortRuns } from "./runtime/abort.ts";
+import { readChoices } from "./runtime/choices.ts";
 import { type Session, saveWork, setAgents } from "./session.ts";
 
 /** The time that runs have to end after an abort, before the request fails. */
@@ -16,9 +17,16 @@ export function createVerbs(session: Session): Verbs {
     refresh: exclusive(() => refresh(session)),
     abort: () => abort(session),
     setSecrets: (secrets) => setSecrets(session, secrets),
-    async prompt({ prompt_id: id, text, attachments = [], wait }) {
+    choose: (choice) => session.choosing.choose(choice),
+    async choices() {
+      const { settings, runtime, project } = session;
+      const found =
+        runtime.state === "ok" && (await readChoices(settings, project.secrets.env, runtime.call));
+      return found || Promise.reject(unavailable("The agent runtime is not ready."));
+    },
+    async prompt({ prompt_id: id, text, attachments = [], choice, wait }) {
       session.usedAt = Date.now();
-      return await session.prompts.send({ id, text, attachments }, wait ?? false);
+      return await session.prompts.send({ id, text, attachments, ...(choice && { choice }) }, wait ?? false);
     },
   };
 }

@@ -28,7 +28,7 @@ import { repositoryRoutes } from "./features/repository/routes.ts";
 import { secretRoutes } from "./features/secrets/routes.ts";
 import type { ReferencesIn } from "./features/sessions/prompts/attachments.ts";
 import { promptRoutes } from "./features/sessions/prompts/routes.ts";
-import { sessionContentRoutes, sessionRoutes } from "./features/sessions/routes.ts";
+import { runtimeRoutes, sessionContentRoutes, sessionRoutes } from "./features/sessions/routes.ts";
 import { triesRoutes } from "./features/tries/routes.ts";
 import { triggerRoutes } from "./features/triggers/routes.ts";
 import { webhookRoutes } from "./features/triggers/webhook-routes.ts";
@@ -114,6 +114,7 @@ export function createApp(deps: Deps) {
         .use(repositoryRoutes(deps))
         .use(sessionRoutes(deps, references))
         .use(sessionContentRoutes(deps))
+        .use(runtimeRoutes(deps))
         .use(promptRoutes(deps, references))
         .use(proxyRoutes(deps))
         .use(certificateRoutes(deps))

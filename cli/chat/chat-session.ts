@@ -5,6 +5,7 @@ import type { Paint } from "../output.ts";
 import type { System } from "../system.ts";
 import { oneLine } from "../text.ts";
 import { AskForm } from "./ask-form.ts";
+import { type ChooseCommand, readChoose } from "./choose.ts";
 import { addToHistory } from "./history.ts";
 import type { Input } from "./input.ts";
 import type { Key } from "./keys.ts";
@@ -18,6 +19,7 @@ const TWICE_MS = 2000;
 const HELP = [
   "Enter sends the message. A backslash before Enter, Alt-Enter or Ctrl-J inserts a line break; a paste is one message.",
   "Up and Down browse the history. Ctrl-C aborts the agent's run, or clears the line; Ctrl-C twice quits.",
+  "/model, /agent, /mode, /effort  list what the agent can work with; with a name, choose it for the next prompt",
   "/abort  aborts the agent's run",
   "/help   shows this help",
   "/quit   quits, as Ctrl-D does; the session keeps running",
@@ -33,6 +35,8 @@ export interface ChatDependencies {
   paint: Paint;
   /** The path of the history file. */
   history: string;
+  /** Lists or changes what the agent works with. @returns what to show */
+  choose(command: ChooseCommand): Promise<string>;
 }
 
 /** An interactive chat: handles keys and chat events, and draws the screen. */
@@ -157,7 +161,9 @@ export class ChatSession {
     const message = this.#deps.input.submit();
     if (message === null) return;
     const { text, shown } = message;
+    const chosen = readChoose(text);
     if (this.#asking !== null) this.#reply(this.#asking, text);
+    else if (chosen) this.#choose(chosen);
     else if (/^\/[a-z]+$/.test(text.trim())) this.#command(text.trim());
     else this.#prompt(text, shown);
   }
@@ -186,6 +192,12 @@ export class ChatSession {
     if (answer.is === "answers") this.#try(wrong, this.#client.answer(form.ask, answer.answers));
     if (answer.is === "refusal") this.#try(wrong, this.#client.refuse(form.ask));
     if (answer.is === "again") transcript.note(answer.hint);
+  }
+
+  #choose(command: ChooseCommand): void {
+    const { transcript, choose } = this.#deps;
+    const shown = choose(command).then((text) => transcript.note(text));
+    this.#try(`Cannot choose the ${command.what}`, shown);
   }
 
   #command(name: string): void {

@@ -3,6 +3,7 @@ import type { Context } from "../context.ts";
 import { usage } from "../failure.ts";
 import { painter } from "../output.ts";
 import { ChatSession } from "./chat-session.ts";
+import { choose } from "./choose.ts";
 import { historyPath, readHistory } from "./history.ts";
 import { Input } from "./input.ts";
 import { Screen } from "./screen.ts";
@@ -23,11 +24,15 @@ export async function repl(context: Context, runtime: Runtime): Promise<void> {
   }
   const history = historyPath(system);
   const input = new Input(await readHistory(history));
+  const api = await context.api();
   const terminal = openTerminal(system);
   const screen = new Screen(terminal);
   const paint = painter(out.colour(system.stdout));
   const transcript = new Transcript(screen, paint);
-  const session = new ChatSession({ system, runtime, terminal, screen, transcript, input, paint, history });
+  const session = new ChatSession({
+    ...{ system, runtime, terminal, screen, transcript, input, paint, history },
+    choose: (command) => choose(api, runtime.session, command),
+  });
   let exit: "quit" | "interrupt";
   try {
     exit = await session.run();

@@ -48,6 +48,8 @@ export const SESSION_FIELDS = fieldsOf<Session>()([
   "tries_id",
   "agent_name",
   "model",
+  "mode",
+  "effort",
   "runtime",
   "status",
   "step",

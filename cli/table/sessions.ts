@@ -3,6 +3,7 @@ import { RUNTIME_NAMES } from "../../src/contract/runtimes.ts";
 import type { ProviderName, SessionStatus } from "../../src/contract/session.ts";
 import { bind, type Group, spec } from "../spec.ts";
 import { SESSION_FIELDS } from "./fields.ts";
+import { CHOICE, choices, edit, rename } from "./session-choice.ts";
 import { conversation } from "./session-conversation.ts";
 import { SAVED_FIELDS } from "./session-fields.ts";
 import { ID, OWN_ID } from "./session-id.ts";
@@ -114,6 +115,7 @@ export const create = spec({
       value: "name",
       summary: "The model; defaults to the agent's. Several, separated by commas: one for each try",
     },
+    ...CHOICE,
     provider: {
       kind: "string",
       value: "provider",
@@ -208,22 +210,6 @@ export const rm = spec({
   ],
 });
 
-export const rename = spec({
-  path: ["sessions", "rename"],
-  guesses: ["mv", "edit"],
-  summary: "Rename a session",
-  args: [
-    { ...ID, required: true },
-    { name: "name", summary: "The new name", required: true },
-  ],
-  flags: {},
-  fields: SESSION_FIELDS,
-  examples: [
-    ['svc sessions rename 1a2b3c4d "Login page"', "Rename it"],
-    ["svc sessions rename 1a2b login --json=name", "With JSON output"],
-  ],
-});
-
 export const open = spec({
   path: ["sessions", "open"],
   summary: "Open a session's page in the browser",
@@ -284,6 +270,8 @@ export const sessions: Group = {
     bind(stop, () => import("../commands/sessions/restart.ts").then((module) => module.stop)),
     bind(rm, () => import("../commands/sessions/rm.ts").then((module) => module.rm)),
     bind(rename, () => import("../commands/sessions/rename.ts").then((module) => module.rename)),
+    bind(edit, () => import("../commands/sessions/edit.ts").then((module) => module.edit)),
+    bind(choices, () => import("../commands/sessions/choices.ts").then((module) => module.choices)),
     bind(open, () => import("../commands/sessions/open.ts").then((module) => module.open)),
     bind(preview, () => import("../commands/sessions/preview.ts").then((module) => module.preview)),
     bind(prompt, () => import("../commands/sessions/prompt.ts").then((module) => module.prompt)),

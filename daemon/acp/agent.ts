@@ -1,55 +1,44 @@
-import { realpathSync } from "node:fs";
-import {
-  type ClientConnection,
-  client,
-  methods,
-  ndJsonStream,
-  PROTOCOL_VERSION,
-} from "@agentclientprotocol/sdk";
-import { arrayOf, field, numberField, textField } from "../../src/contract/json.ts";
-import { VERSION } from "../../src/contract/version.ts";
-import { forEachLine } from "../process/lines.ts";
-import { sentence } from "../prompts/outcome.ts";
-import type { FormResponse } from "./questions.ts";
-import type { AcpSettings } from "./settings.ts";
-
-/** For the agent to start, and to open or resume a conversation: a cold one reads its programs from the disk first. */
-const START_MS = 120_000;
-/** For a change of its mode. */
-const CALL_MS = 30_000;
-const MESSAGE_MAX_BYTES = 32 * 1024 * 1024;
-
-/** What the agent asks its client for, and reports. */
-export interface AgentClient {
-  /** An update of the conversation, of the `session/update` notification. */
-  onUpdate(update: unknown): void;
-  /** @returns the id of the chosen option; null if the request was cancelled */
-  onPermission(request: unknown, signal: AbortSignal): Promise<string | null>;
-  /** @param form the parameters of `elicitation/create` */
-  onForm(form: unknown, signal: AbortSignal): Promise<FormResponse>;
-  onStderr(line: string): void;
-}
-
-/** The agent has ended, or refuses to work. The message is a sentence for a person. */
-export class AgentError extends Error {
-  override readonly name = "AgentError";
-}
-
-/** How a conversation begins: the agent continues its own, or knows nothing of it. */
-export interface Opened {
-  id: string;
-  isResumed: boolean;
-}
+import { methods } from "@agentclientprotocol/sdk";
+import { type AgentClient, AgentError, AgentProcess, type Opened } from "./agent-process.ts";
+import { canChange, choiceProblem, NO_OFFER, type Offer } from "./offer.ts";
+import type { AcpChoice, AcpSettings } from "./settings.ts";
 
 /** An agent that speaks the Agent Client Protocol (version 1) on its standard input and output. */
 export class AcpAgent {
   readonly #settings: AcpSettings;
   readonly #client: AgentClient;
+  #choice: AcpChoice;
   #process: AgentProcess | null = null;
 
   constructor(settings: AcpSettings, agentClient: AgentClient) {
     this.#settings = settings;
     this.#client = agentClient;
+    this.#choice = settings.choice;
+  }
+
+  /** What it works with. */
+  get choice(): AcpChoice {
+    return this.#choice;
+  }
+
+  /** What it offers to choose from; nothing before it has opened the conversation. */
+  get offer(): Offer {
+    return this.#process?.offer ?? NO_OFFER;
+  }
+
+  /**
+   * Changes what the agent works with, between two prompts.
+   * @returns false if it has to be started with it instead
+   */
+  async choose(choice: AcpChoice): Promise<boolean> {
+    const running = this.#process;
+    if (!running || running.isOver || !canChange(running.offer, this.#choice, choice)) return false;
+    const from = this.#choice;
+    this.#choice = choice;
+    return await running.choose(choice, from).then(
+      () => true,
+      () => false,
+    );
   }
 
   /**
@@ -60,7 +49,10 @@ export class AcpAgent {
   async open(known: string | null): Promise<Opened> {
     if (this.#process?.isOver) this.#process = null;
     this.#process ??= new AgentProcess(this.#settings, this.#client);
-    return await this.#process.open(known);
+    const opened = await this.#process.open(known, this.#choice);
+    const refusal = choiceProblem(this.offer, this.#choice, this.#settings.startEfforts);
+    if (refusal !== null) throw new AgentError(refusal);
+    return opened;
   }
 
   /**
@@ -84,189 +76,4 @@ export class AcpAgent {
     this.#process?.kill();
     this.#process = null;
   }
-}
-
-/** One process of the agent. */
-class AgentProcess {
-  readonly #settings: AcpSettings;
-  readonly #child: Bun.Subprocess<"pipe", "pipe", "pipe">;
-  readonly #connection: ClientConnection;
-  readonly #over: Promise<never>;
-  #opening: Promise<Opened> | null = null;
-  /** Updates of a conversation that is loaded are its history, which is known. */
-  #isLoading = false;
-  #lastError = "";
-  isOver = false;
-
-  constructor(settings: AcpSettings, agentClient: AgentClient) {
-    this.#settings = settings;
-    this.#child = start(settings);
-    const { stdin, stdout, stderr, exited } = this.#child;
-    forEachLine(stderr, (line) => {
-      if (line.trim() !== "") this.#lastError = line;
-      agentClient.onStderr(line);
-    });
-    const input = new WritableStream<Uint8Array>({
-      async write(bytes) {
-        stdin.write(bytes);
-        await stdin.flush();
-      },
-    });
-    this.#connection = client({ name: "svc" })
-      .onNotification(methods.client.session.update, ({ params }) => {
-        if (!this.#isLoading) agentClient.onUpdate(params.update);
-      })
-      .onRequest(methods.client.session.requestPermission, async ({ params, signal }) => {
-        const optionId = await agentClient.onPermission(params, signal);
-        return { outcome: optionId === null ? { outcome: "cancelled" } : { outcome: "selected", optionId } };
-      })
-      .onRequest(
-        methods.client.elicitation.create,
-        async ({ params, signal }) => await agentClient.onForm(params, signal),
-      )
-      .connect(ndJsonStream(input, stdout, { maxMessageBytes: MESSAGE_MAX_BYTES }));
-    const { promise, reject } = Promise.withResolvers<never>();
-    this.#over = promise;
-    promise.catch(() => {});
-    void Promise.race([exited, this.#connection.closed]).then(async () => {
-      this.isOver = true;
-      this.kill();
-      // the last line may follow the end of the output
-      await Promise.race([exited, Bun.sleep(1_000)]);
-      reject(new AgentError(this.#ending()));
-    });
-  }
-
-  open(known: string | null): Promise<Opened> {
-    this.#opening ??= this.#open(known);
-    return this.#opening;
-  }
-
-  /** @throws AgentError */
-  async request(method: string, params: Record<string, unknown>): Promise<unknown> {
-    try {
-      return await Promise.race([this.#connection.agent.request<unknown>(method, params), this.#over]);
-    } catch (error) {
-      // the connection ends before it is known how the process did
-      if (this.#connection.signal.aborted) return await this.#over;
-      throw error instanceof AgentError ? error : new AgentError(refusalOf(error));
-    }
-  }
-
-  notify(method: string, params: Record<string, unknown>): void {
-    void this.#connection.agent.notify(method, params).catch(() => {});
-  }
-
-  kill(): void {
-    this.#child.kill("SIGKILL");
-  }
-
-  async #open(known: string | null): Promise<Opened> {
-    const timer = setTimeout(() => this.kill(), START_MS);
-    try {
-      const started = await this.request(methods.agent.initialize, {
-        protocolVersion: PROTOCOL_VERSION,
-        // in forms alone: svc has no page for an address that an agent gives
-        clientCapabilities: { elicitation: { form: {} } },
-        clientInfo: { name: "svc", version: VERSION },
-      });
-      if (numberField(started, "protocolVersion") !== PROTOCOL_VERSION)
-        throw new AgentError(
-          `The agent does not speak version ${PROTOCOL_VERSION} of the Agent Client Protocol.`,
-        );
-      const capabilities = field(started, "agentCapabilities");
-      const resumed = known === null ? null : await this.#resume(known, capabilities);
-      if (known !== null && resumed) {
-        await this.#setMode(known, resumed);
-        return { id: known, isResumed: true };
-      }
-      const opened = await this.request(methods.agent.session.new, this.#sessionParams(capabilities));
-      const id = textField(opened, "sessionId");
-      if (id === "") throw new AgentError("The agent did not open a conversation.");
-      await this.#setMode(id, opened);
-      return { id, isResumed: false };
-    } catch (error) {
-      this.kill();
-      throw error;
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
-  /** @returns null if the agent cannot resume the conversation, or has lost it */
-  async #resume(sessionId: string, capabilities: unknown): Promise<unknown> {
-    const params = { ...this.#sessionParams(capabilities), sessionId };
-    const canResume = field(field(capabilities, "sessionCapabilities"), "resume") !== undefined;
-    const method = canResume
-      ? methods.agent.session.resume
-      : field(capabilities, "loadSession") === true
-        ? methods.agent.session.load
-        : null;
-    if (method === null) return null;
-    this.#isLoading = true;
-    try {
-      return (await this.request(method, params)) ?? {};
-    } catch (error) {
-      if (this.isOver) throw error;
-      return null;
-    } finally {
-      this.#isLoading = false;
-    }
-  }
-
-  #sessionParams(capabilities: unknown): Record<string, unknown> {
-    const { workspace, tools, rules } = this.#settings;
-    const hasHttp = field(field(capabilities, "mcpCapabilities"), "http") === true;
-    return {
-      // an agent may compare it with the folder that it is in
-      cwd: realpathSync(workspace),
-      mcpServers: tools && hasHttp ? [tools] : [],
-      ...(rules.in === "system-prompt" && { _meta: { systemPrompt: { append: rules.text } } }),
-    };
-  }
-
-  /** Chooses the mode in which the agent does not ask for what the sandbox makes safe, if it has one. */
-  async #setMode(sessionId: string, opened: unknown): Promise<void> {
-    const { mode } = this.#settings;
-    const modes = field(opened, "modes");
-    const isKnown = arrayOf(field(modes, "availableModes")).some((each) => textField(each, "id") === mode);
-    if (mode === null || !isKnown || textField(modes, "currentModeId") === mode) return;
-    await Promise.race([
-      this.request(methods.agent.session.setMode, { sessionId, modeId: mode }),
-      Bun.sleep(CALL_MS).then(() => {
-        throw new AgentError("The agent did not change its mode.");
-      }),
-    ]);
-  }
-
-  #ending(): string {
-    const { exitCode, signalCode } = this.#child;
-    const how = signalCode ? `a signal, ${signalCode}` : `status ${exitCode ?? "unknown"}`;
-    const last = this.#lastError === "" ? "" : ` Its last message: ${sentence(this.#lastError)}`;
-    return `The agent ended with ${how}.${last}`;
-  }
-}
-
-/** @throws AgentError */
-function start({ command, environment, workspace }: AcpSettings): Bun.Subprocess<"pipe", "pipe", "pipe"> {
-  try {
-    return Bun.spawn([...command], {
-      cwd: workspace,
-      env: { ...environment },
-      stdin: "pipe",
-      stdout: "pipe",
-      stderr: "pipe",
-    });
-  } catch {
-    throw new AgentError("The agent's program cannot be started: it is not for this system.");
-  }
-}
-
-/** An error response of the agent, as a sentence. */
-function refusalOf(error: unknown): string {
-  const data = field(error, "data");
-  const details =
-    textField(data, "message") || textField(data, "details") || (typeof data === "string" ? data : "");
-  const message = error instanceof Error ? error.message : "";
-  return sentence([message, details].filter((each) => each !== "").join(": "));
 }

@@ -2,6 +2,8 @@ import { arrayOf, field, isObject, textField } from "../../src/contract/json.ts"
 import { VERSION } from "../../src/contract/version.ts";
 import type { Conversation } from "./conversation.ts";
 import type { FilePart, TextPart } from "./messages.ts";
+import { effortsOf } from "./offer.ts";
+import { isChoice } from "./settings.ts";
 import type { Reply, Turns } from "./turns.ts";
 
 /** Parts of a prompt. */
@@ -24,8 +26,18 @@ export class Routes {
    * @param limit of messages; 0: all
    * @returns null if there is no such route
    */
-  respond(route: string, body: unknown, limit: number): Response | null {
+  async respond(route: string, body: unknown, limit: number): Promise<Response | null> {
     switch (route) {
+      case "GET /config/choices": {
+        const offer = await this.#turns.offer();
+        return Response.json({
+          models: offer.model?.values ?? [],
+          modes: offer.mode?.values ?? [],
+          efforts: effortsOf(offer),
+        });
+      }
+      case "POST /config/choice":
+        return Response.json(isChoice(body) && (await this.#turns.choose(body)));
       case "GET /global/health":
         return Response.json({ healthy: true, version: VERSION });
       case "GET /config":

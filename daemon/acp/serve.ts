@@ -32,7 +32,8 @@ export function serveRuntime(
       const route = `${request.method} ${pathname.replace(/\/+$/, "")}`;
       if (route === "GET /event") return eventStream(conversation, request.signal);
       const body = request.method === "POST" ? parseJson(await request.text()) : null;
-      return routes.respond(route, body, Number(searchParams.get("limit")) || 0) ?? failure(404, "NotFound");
+      const limit = Number(searchParams.get("limit")) || 0;
+      return (await routes.respond(route, body, limit)) ?? failure(404, "NotFound");
     },
     error: () => failure(500, "InternalError"),
   });

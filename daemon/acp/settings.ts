@@ -4,6 +4,20 @@ import { authorizationOf } from "../runtime/authorization.ts";
 /** The variable with the description of the agent, which the daemon sets: `AcpDescription` as JSON. */
 export const ACP_VARIABLE = "SVC_ACP";
 
+/** What the agent works with, in its own words. */
+export interface AcpChoice {
+  /** Null: its command has set what it may do, or it has no modes. */
+  mode: string | null;
+  /** Whether it may not work without that mode. */
+  isModeRequired: boolean;
+  /** Whether svc allows changes of files that the agent asks for. */
+  allowsEdits: boolean;
+  /** The model that its answers are from, as far as svc knows. */
+  model: { providerID: string; modelID: string } | null;
+  /** How long its model thinks; null: the model's own. */
+  effort: string | null;
+}
+
 /** How an agent is started and addressed. */
 export interface AcpDescription {
   /** The program and its arguments. */
@@ -13,10 +27,9 @@ export interface AcpDescription {
   workspace: string;
   /** The file that the conversation is kept in. */
   journal: string;
-  /** The mode in which it does not ask for permission; null: it has none. */
-  mode: string | null;
-  /** The model that its answers are from, as far as svc knows. */
-  model: { providerID: string; modelID: string } | null;
+  choice: AcpChoice;
+  /** Efforts that are set by the command, where the agent does not offer the setting itself. */
+  startEfforts: readonly string[];
   /** svc's rules, in Markdown, and how the agent is told them: `file` is one that it reads. */
   rules: { text: string; in: "system-prompt" | "first-prompt" | { file: string } };
   /** Folders with skills, and the folder that it reads them from; null: it reads none. */
@@ -61,6 +74,11 @@ export function readAcpSettings(
     port,
     authorization: authorizationOf(env["OPENCODE_SERVER_PASSWORD"] ?? ""),
   };
+}
+
+/** Only the daemon sends it. */
+export function isChoice(value: unknown): value is AcpChoice {
+  return typeof field(value, "isModeRequired") === "boolean";
 }
 
 function isDescription(value: unknown): value is AcpDescription {

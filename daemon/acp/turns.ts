@@ -1,13 +1,15 @@
 import { randomBytes } from "node:crypto";
 import { arrayOf, field, numberField, textField } from "../../src/contract/json.ts";
-import { AcpAgent, AgentError } from "./agent.ts";
+import { AcpAgent } from "./agent.ts";
+import { AgentError } from "./agent-process.ts";
 import { Answer, type Ending, tokensOf } from "./answer.ts";
 import { contentOf } from "./content.ts";
 import type { Conversation } from "./conversation.ts";
 import type { FilePart, Message, Part, TextPart } from "./messages.ts";
+import type { Offer } from "./offer.ts";
 import { Questions } from "./questions.ts";
 import { recapOf } from "./recap.ts";
-import type { AcpSettings } from "./settings.ts";
+import type { AcpChoice, AcpSettings } from "./settings.ts";
 
 /** A permission request that the agent waits on, in the format of the runtime's `GET /permission`. */
 interface PermissionRequest {
@@ -91,6 +93,17 @@ export class Turns {
     return this.#questions;
   }
 
+  /** What the agent offers to choose from, once it has opened the conversation. */
+  async offer(): Promise<Offer> {
+    await this.#agent.open(this.#conversation.agentSession).catch(() => {});
+    return this.#agent.offer;
+  }
+
+  /** Changes what the agent works with from the next prompt on. @returns false if it has to be started with it */
+  async choose(choice: AcpChoice): Promise<boolean> {
+    return !this.isBusy && (await this.#agent.choose(choice));
+  }
+
   /** Starts the agent before its first prompt. A failure is reported by that prompt. */
   warmUp(): void {
     void this.#agent.open(this.#conversation.agentSession).catch(() => {});
@@ -170,7 +183,8 @@ export class Turns {
   }
 
   async #turn(prompt: Message): Promise<void> {
-    const { workspace, model } = this.#settings;
+    const { workspace } = this.#settings;
+    const { model } = this.#agent.choice;
     const { id, sessionID } = prompt.info;
     this.#isAborted = false;
     const before = this.#cost;
@@ -234,7 +248,12 @@ export class Turns {
       return null;
     const call = field(value, "toolCall");
     this.#answer.apply({ ...(typeof call === "object" ? call : {}), sessionUpdate: "tool_call_update" });
+    const choices = arrayOf(field(value, "options")).map(
+      (option) => [textField(option, "kind"), textField(option, "optionId")] as const,
+    );
+    const options = new Map(choices.toReversed());
     const part = this.#answer.toolPart(textField(call, "toolCallId"));
+    if (this.#agent.choice.allowsEdits && part?.tool === "edit") return options.get("allow_once") ?? null;
     const request: PermissionRequest = {
       id: `per_${randomBytes(12).toString("hex")}`,
       sessionID,
@@ -244,11 +263,8 @@ export class Turns {
       always: [],
       ...(part && { tool: { messageID: part.messageID, callID: part.callID } }),
     };
-    const options = arrayOf(field(value, "options")).map(
-      (option) => [textField(option, "kind"), textField(option, "optionId")] as const,
-    );
     const { promise, resolve } = Promise.withResolvers<string | null>();
-    this.#requests.set(request.id, { request, options: new Map(options.toReversed()), answer: resolve });
+    this.#requests.set(request.id, { request, options, answer: resolve });
     signal.addEventListener("abort", () => resolve(null), { once: true });
     this.#conversation.emit("permission.asked", { ...request });
     return await promise.finally(() => this.#requests.delete(request.id));

@@ -1,16 +1,16 @@
 import { type Attachment, filePart } from "../../src/contract/attachment.ts";
 import { modelOf } from "../../src/contract/conversation.ts";
-import type { DaemonPrompt } from "../../src/contract/daemon.ts";
+import type { AgentChoice, DaemonPrompt } from "../../src/contract/daemon.ts";
 import { SvcError } from "../../src/contract/errors.ts";
-import { field } from "../../src/contract/json.ts";
 import { newMessageId } from "../../src/contract/message-id.ts";
 import { messageEndOf } from "../../src/contract/prompt-message.ts";
 import type { RunActivity } from "../activity.ts";
+import type { Choosing } from "../choice.ts";
 import { runningSessions } from "../runtime/abort.ts";
-import type { RuntimeCall } from "../runtime/call.ts";
 import { subscribeToRuntime } from "../runtime/events.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { Settings } from "../settings.ts";
+import { choiceProblem } from "./choice-problem.ts";
 import { type Conversation, ConversationError } from "./conversation.ts";
 import { type Outcome, outcomeOf, RESTARTED } from "./outcome.ts";
 import { type PromptStatus, readPromptStatus } from "./prompt-status.ts";
@@ -19,13 +19,16 @@ interface NewPrompt {
   id: string;
   text: string;
   attachments?: readonly Attachment[];
+  /** What it is answered with; absent: as the one before. */
+  choice?: AgentChoice;
 }
 
 export interface PromptsContext {
-  settings: Pick<Settings, "agent" | "model" | "runtimePort">;
+  settings: Pick<Settings, "runtime" | "runtimePort">;
   runtime: Pick<Runtime, "state" | "pid" | "call" | "authorization">;
   conversation: Conversation;
   activity: Pick<RunActivity, "isHeld" | "notePrompt">;
+  choosing: Pick<Choosing, "current" | "choose" | "apply">;
 }
 
 /** For the runtime to accept a prompt: a cold one reads its agents and plugins first. */
@@ -87,7 +90,7 @@ export class Prompts {
     const one = new SentPrompt(prompt);
     this.#remember(one);
     try {
-      if (!(await this.#wasSent(one))) await this.#deliver(one);
+      if (!(await this.#wasSent(one))) await this.#deliver(one, prompt.choice);
     } catch (error) {
       this.#sent.delete(id);
       throw error;
@@ -114,18 +117,19 @@ export class Prompts {
   }
 
   /** @throws SvcError if it cannot be sent now; a permanent failure becomes its outcome */
-  async #deliver(one: SentPrompt): Promise<void> {
-    const { settings, runtime, conversation, activity } = this.#context;
+  async #deliver(one: SentPrompt, choice = this.#context.choosing.current): Promise<void> {
+    const { settings, runtime, conversation, activity, choosing } = this.#context;
     const running = await runningSessions(runtime.call);
     if (running === null) throw notReady();
     const isOther = this.#open().some((other) => other !== one);
     if (running.length > 0 || isOther || activity.isHeld)
       throw new SvcError("session_busy", "Another run is under way.", {}, { "Retry-After": "1" });
-    const { agent } = settings;
-    if (agent !== null && !(await hasAgent(runtime.call, agent))) {
-      const error = `The project has no agent "${agent}". Its agents are files in agents/ of its configuration folder.`;
-      return one.settle({ state: "failed", error });
-    }
+    await choosing.choose(choice);
+    // the one before may have ended a moment ago
+    await choosing.apply();
+    if (runtime.state !== "ok") throw notReady();
+    const problem = await choiceProblem(settings.runtime, choice, runtime.call);
+    if (problem !== null) return one.settle({ state: "failed", error: problem });
     one.pid = runtime.pid;
     const id = await inConversation(conversation.open);
     const events = subscribe(this.#context, one, id);
@@ -133,7 +137,7 @@ export class Prompts {
     void one.settled.then(events.stop);
     activity.notePrompt();
     const path = `/session/${id}/prompt_async`;
-    const answer = await runtime.call("POST", path, CALL_MS, bodyOf(settings, one)).catch(() => null);
+    const answer = await runtime.call("POST", path, CALL_MS, bodyOf(choice, one)).catch(() => null);
     if (answer?.status === 204 || answer?.status === 200) return;
     // without a response, the prompt may have been accepted all the same
     if (answer === null && (await this.#wasSent(one))) return;
@@ -220,12 +224,6 @@ async function inConversation<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
-async function hasAgent(call: RuntimeCall, agent: string): Promise<boolean> {
-  const answer = await call("GET", "/agent", CALL_MS).catch(() => null);
-  if (answer?.status !== 200 || !Array.isArray(answer.body)) throw notReady();
-  return answer.body.some((entry) => field(entry, "name") === agent);
-}
-
 function subscribe({ settings, runtime }: PromptsContext, one: SentPrompt, conversationId: string) {
   return subscribeToRuntime(settings.runtimePort, runtime.authorization, {
     onIdle: (id) => {
@@ -240,10 +238,7 @@ function subscribe({ settings, runtime }: PromptsContext, one: SentPrompt, conve
   });
 }
 
-function bodyOf(
-  { agent, model }: PromptsContext["settings"],
-  { end, text, attachments }: SentPrompt,
-): unknown {
+function bodyOf({ agent, model, effort }: AgentChoice, { end, text, attachments }: SentPrompt): unknown {
   const messageID = newMessageId(Date.now(), end);
   const partId = messageID.replace(/^msg/, "prt");
   return {
@@ -255,6 +250,7 @@ function bodyOf(
     ],
     ...(agent !== null && { agent }),
     ...modelOf(model),
+    ...(effort !== null && { variant: effort }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { DaemonEnv } from "../../src/contract/daemon.ts";
 import { EXECUTOR_PATH } from "../../src/contract/executor.ts";
+import type { PermissionMode } from "../../src/contract/runtimes.ts";
 import { ACP_VARIABLE } from "../acp/settings.ts";
 import { asAgent, type Command } from "../process/children.ts";
 import type { Settings } from "../settings.ts";
@@ -12,7 +13,7 @@ import { isFile, NotInstalledError } from "./not-installed.ts";
 import { AgentConfigWriteError, agentConfigFolder } from "./write-agent-config.ts";
 
 /** The provider of the managed model gateway in the runtime's configuration. */
-const GATEWAY = "svc";
+export const GATEWAY = "svc";
 /** svc's tools in the runtime's configuration: a prefix of their names. */
 const TOOLS = "svc";
 /**
@@ -80,9 +81,7 @@ function runtimeEnvironment(
   password: string,
 ): Record<string, string> {
   const { inherited, home, workspace } = settings;
-  const key = inherited["SVC_LLM_API_KEY"] || inherited["SVC_YOLO_API_KEY"];
-  const base = inherited["SVC_LLM_BASE_URL"] || inherited["SVC_YOLO_URL"];
-  const hasGateway = Boolean(key && base);
+  const { key, base } = gatewayAccess(settings);
   return {
     ...inherited,
     ...secrets.env,
@@ -94,8 +93,8 @@ function runtimeEnvironment(
     SVC_PROJECT_SECRETS_REVISION: secrets.revision,
     ...(key && base && { SVC_LLM_API_KEY: key, SVC_LLM_BASE_URL: base }),
     OPENCODE_CONFIG_DIR: agentConfigFolder(settings),
-    OPENCODE_CONFIG_CONTENT: JSON.stringify(platformConfig(settings, hasGateway)),
-    OPENCODE_PERMISSION: JSON.stringify({ "*": "allow" }),
+    OPENCODE_CONFIG_CONTENT: JSON.stringify(platformConfig(settings)),
+    OPENCODE_PERMISSION: JSON.stringify(PERMISSIONS[settings.mode]),
     OPENCODE_SERVER_USERNAME: RUNTIME_USER_NAME,
     OPENCODE_SERVER_PASSWORD: password,
     // each of these downloads at a start, and hangs in a sandbox without a network
@@ -105,31 +104,64 @@ function runtimeEnvironment(
   };
 }
 
-/** Overrides the repository's own configuration. It names the variables of keys, not the keys. */
-function platformConfig(settings: Settings, hasGateway: boolean): Record<string, unknown> {
+/** The address and the key of the managed model gateway, or of one of the operator's. */
+function gatewayAccess({ inherited }: Pick<Settings, "inherited">) {
+  return {
+    key: inherited["SVC_LLM_API_KEY"] || inherited["SVC_YOLO_API_KEY"],
+    base: inherited["SVC_LLM_BASE_URL"] || inherited["SVC_YOLO_URL"],
+  };
+}
+
+export function hasGateway(settings: Pick<Settings, "inherited">): boolean {
+  const { key, base } = gatewayAccess(settings);
+  return Boolean(key && base);
+}
+
+/** The chosen model, if it is the gateway's, as one without a provider is; null: another's, or none. */
+export function gatewayModel(settings: Pick<Settings, "model" | "inherited">): string | null {
   const { model } = settings;
-  // with the managed gateway, a model without a provider belongs to the gateway
-  const isGateways =
-    hasGateway && model !== null && (!model.includes("/") || model.startsWith(`${GATEWAY}/`));
-  const id = isGateways ? withoutGateway(model) : null;
+  const isGateways = model !== null && (!model.includes("/") || model.startsWith(`${GATEWAY}/`));
+  return isGateways && hasGateway(settings) ? withoutGateway(model) : null;
+}
+
+/**
+ * What opencode asks for in each mode: a later rule overrides an earlier one. Reading is always allowed, and a subagent is
+ * asked for what it does itself.
+ */
+const READING = Object.fromEntries(
+  ["read", "glob", "grep", "list", "lsp", "skill", "task", "todowrite", "todoread", "question"].map(
+    (tool) => [tool, "allow"] as const,
+  ),
+);
+const PERMISSIONS: Record<PermissionMode, Record<string, "allow" | "ask">> = {
+  ask: { "*": "ask", ...READING },
+  "auto-edit": { "*": "ask", ...READING, edit: "allow" },
+  full: { "*": "allow" },
+};
+
+/** Overrides the repository's own configuration. It names the variables of keys, not the keys. */
+function platformConfig(settings: Settings): Record<string, unknown> {
+  const { model, mode, effort } = settings;
+  const id = gatewayModel(settings);
   // the runtime uses a provider's only model unless another is chosen
   const offered = id ?? withoutGateway(settings.inherited["SVC_LLM_MODEL"] ?? "");
   return {
     $schema: "https://opencode.ai/config.json",
     share: "disabled",
     autoupdate: false,
-    permission: { "*": "allow" },
+    permission: PERMISSIONS[mode],
     instructions: [instructionsFile(settings)],
     ...(settings.inherited["SVC_EXECUTOR_TOKEN"] && { mcp: { [TOOLS]: executor() } }),
     ...(model !== null && { model: id === null ? model : `${GATEWAY}/${id}` }),
     ...(id !== null && { small_model: `${GATEWAY}/${id}` }),
-    ...(hasGateway && {
+    ...(hasGateway(settings) && {
       provider: {
         [GATEWAY]: {
           npm: "@ai-sdk/openai-compatible",
           name: "svc",
           options: { baseURL: "{env:SVC_LLM_BASE_URL}", apiKey: "{env:SVC_LLM_API_KEY}" },
-          models: offered === "" ? {} : { [offered]: { name: offered, ...CAPABILITIES } },
+          models:
+            offered === "" ? {} : { [offered]: { name: offered, ...CAPABILITIES, ...effortOf(effort) } },
         },
       },
     }),
@@ -142,6 +174,11 @@ const CAPABILITIES = {
   attachment: true,
   modalities: { input: ["text", "image", "pdf"], output: ["text"] },
 };
+
+/** Only the chosen one: the runtime uses the lowest of several for titles, with models that may not think at all. */
+function effortOf(effort: string | null): Record<string, unknown> {
+  return effort === null ? {} : { variants: { [effort]: { reasoningEffort: effort } } };
+}
 
 /** svc's own MCP endpoint, with the token of the session. */
 function executor(): Record<string, unknown> {

@@ -42,10 +42,10 @@ export class RuntimeProgram implements Program {
   }
 
   async start(): Promise<Child | Exit> {
-    const { settings, children, password, agentConfig, secrets } = this.#context;
+    const { settings, children, password, agentConfig, secrets, choice } = this.#context;
     try {
       this.#restoreFiles = await prepareHome(this.#context, agentConfig());
-      const command = await launchCommand(settings, secrets(), password);
+      const command = await launchCommand({ ...settings, ...choice() }, secrets(), password);
       await run(children, clearLocksCommand(settings), CLEAR_MS);
       return children.start(command);
     } catch (thrown) {

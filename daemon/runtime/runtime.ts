@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { DaemonEnv, DaemonHealth, RuntimeState } from "../../src/contract/daemon.ts";
+import type { AgentChoice, DaemonEnv, DaemonHealth, RuntimeState } from "../../src/contract/daemon.ts";
 import type { AgentConfig } from "../git/agent-config.ts";
 import type { Log } from "../log.ts";
 import type { Children } from "../process/children.ts";
@@ -34,6 +34,8 @@ export interface RuntimeContext {
   secrets(): DaemonEnv;
   /** The project's current agents, skills and tools, read at each start. */
   agentConfig(): AgentConfig;
+  /** What the agent works with, read at each start. */
+  choice(): AgentChoice;
   /** Called each time the runtime is ready. */
   onReady(): void;
   /** Called before a process is ended on request, once its runs have ended. */

@@ -1,5 +1,7 @@
 import { sql } from "drizzle-orm";
-import { boolean, index, integer, jsonb, pgEnum, pgTable, text, uuid } from "drizzle-orm/pg-core";
+import { boolean, index, integer, jsonb, pgEnum, pgTable, primaryKey, text, uuid } from "drizzle-orm/pg-core";
+import type { RuntimeChoices } from "../../src/contract/daemon.ts";
+import { DEFAULT_MODE, type PermissionMode } from "../../src/contract/runtimes.ts";
 import { ACTIVITIES, type PERMISSION_REPLIES, type WaitingFor } from "../../src/contract/session.ts";
 import { accounts, users } from "./account.ts";
 import { actor } from "./actor.ts";
@@ -33,6 +35,9 @@ export const projectSessions = pgTable(
     agentTitle: text("agent_title"),
     agentName: text("agent_name"),
     model: text("model"),
+    /** How much the agent may do without asking, and how long its model thinks; null: the model's own. */
+    mode: text("mode").$type<PermissionMode>().notNull().default(DEFAULT_MODE),
+    effort: text("effort"),
     /** The agent that was chosen; null: the project's, which is recorded at a start. */
     runtime: text("runtime"),
     /** The audiences whose secrets it gets, and the names of those secrets; null: all of the audiences. */
@@ -76,4 +81,18 @@ export const projectSessions = pgTable(
     index("project_sessions_tries_id").on(table.triesId).where(sql`${table.triesId} is not null`),
     index("project_sessions_account_status").on(table.accountId, table.status),
   ],
+);
+
+/** What an agent has offered to choose from in a project's last session with it, for sessions that do not run. */
+export const runtimeChoices = pgTable(
+  "runtime_choices",
+  {
+    projectId: uuid("project_id")
+      .notNull()
+      .references(() => projects.projectId, { onDelete: "cascade" }),
+    runtime: text("runtime").notNull(),
+    choices: jsonb("choices").$type<RuntimeChoices>().notNull(),
+    updatedAt: time("updated_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.projectId, table.runtime] })],
 );

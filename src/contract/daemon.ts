@@ -1,4 +1,5 @@
 import type { Attachment } from "./attachment.ts";
+import type { PermissionMode } from "./runtimes.ts";
 
 /** The daemon's port in a sandbox (spec 8); `SVC_SERVICE_PORT` overrides it in a sandbox without its own network. */
 export const DAEMON_PORT = 8000;
@@ -91,11 +92,32 @@ export interface DaemonEnv {
   env: Readonly<Record<string, string>>;
 }
 
+/** What the agent of a session works with; null: its own. Body of `POST /svc/choice`. */
+export interface AgentChoice {
+  model: string | null;
+  agent: string | null;
+  mode: PermissionMode;
+  /** How long the model thinks, in the words of the model. */
+  effort: string | null;
+}
+
+/** What a runtime offers to choose from. */
+export interface RuntimeChoices {
+  /** Its own models, with their providers. */
+  models: { id: string; name: string; efforts: string[] }[];
+  /** Whether it can use the models of svc's gateway, which it does not list. */
+  gateway: boolean;
+  agents: { name: string; description: string | null }[];
+  modes: PermissionMode[];
+}
+
 /** Body of `POST /svc/prompt`. */
 export interface DaemonPromptBody {
   prompt_id: string;
   text: string;
   attachments?: readonly Attachment[];
+  /** What it is answered with; absent: as the one before. */
+  choice?: AgentChoice;
   /** Whether to wait until the prompt has ended, for a few seconds at most. */
   wait?: boolean;
 }

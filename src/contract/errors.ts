@@ -61,6 +61,7 @@ export const ERROR_STATUS = {
   app_disabled: 409,
   webhook_disabled: 409,
   channel_taken: 409,
+  runtime_not_installed: 409,
   approval_pending: 409,
   ask_closed: 409,
   refresh_in_progress: 409,

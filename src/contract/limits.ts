@@ -44,6 +44,9 @@ export const FILE_MAX_BYTES = 100 * 1024 * 1024;
 /** A path in a repository, in bytes: the limit of common file systems. */
 export const PATH_MAX_BYTES = 4096;
 
+/** A reasoning effort: a word of the model's maker. */
+export const EFFORT_MAX = 32;
+export const EFFORT_PATTERN = "^[A-Za-z0-9][A-Za-z0-9_-]*$";
 /** A prompt, in bytes of UTF-8: a session's first prompt must fit into an environment variable. */
 export const PROMPT_MAX_BYTES = 64 * 1024;
 /** Sessions that try one task: as many as a person compares. */

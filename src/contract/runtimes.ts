@@ -4,6 +4,24 @@ export interface RuntimeKind {
   title: string;
   /** The format in which it calls models by default. */
   modelFormat: "openai" | "anthropic";
+  /** Secrets with which a project gives it a key of its own, instead of svc's model gateway. */
+  secrets: readonly string[];
+}
+
+/** An agent that svc knows. */
+interface KnownRuntime extends RuntimeKind {
+  /** The reasoning efforts of models of the gateway, as far as they have any. */
+  efforts: readonly string[];
+}
+
+/** How much an agent may do without asking a person, the strictest first. */
+export const PERMISSION_MODES = ["ask", "auto-edit", "full"] as const;
+export type PermissionMode = (typeof PERMISSION_MODES)[number];
+/** What a sandbox isolates needs no permission. */
+export const DEFAULT_MODE: PermissionMode = "full";
+
+export function isPermissionMode(text: string): text is PermissionMode {
+  return PERMISSION_MODES.some((mode) => mode === text);
 }
 
 /** An agent of the Agent Client Protocol that an operator describes (docs/runtime.md). */
@@ -21,8 +39,6 @@ export interface CustomRuntime extends RuntimeKind {
   rulesFile: string | null;
   /** A folder below the home that it reads skills from. */
   skills: string | null;
-  /** Secrets of a project with which it calls a model itself, instead of through svc's gateway. */
-  secrets: readonly string[];
 }
 
 /** In `environment` of a custom runtime: the model, and svc's gateway. A variable whose placeholder has no value is not set. */
@@ -33,10 +49,21 @@ export const RUNTIME_NAME = "^[a-z][a-z0-9-]{0,31}$";
 
 /** The agents that svc knows. The first one is the default. */
 export const RUNTIMES = {
-  opencode: { title: "opencode", modelFormat: "openai" },
-  "claude-code": { title: "Claude Code", modelFormat: "anthropic" },
-  codex: { title: "Codex", modelFormat: "openai" },
-} as const satisfies Record<string, RuntimeKind>;
+  // any provider's: which one is decided by the model
+  opencode: { title: "opencode", modelFormat: "openai", secrets: [], efforts: ["low", "medium", "high"] },
+  "claude-code": {
+    title: "Claude Code",
+    modelFormat: "anthropic",
+    secrets: ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
+    efforts: ["low", "medium", "high", "xhigh", "max"],
+  },
+  codex: {
+    title: "Codex",
+    modelFormat: "openai",
+    secrets: ["OPENAI_API_KEY", "CODEX_API_KEY"],
+    efforts: ["low", "medium", "high", "xhigh"],
+  },
+} as const satisfies Record<string, KnownRuntime>;
 
 export type RuntimeName = keyof typeof RUNTIMES;
 

@@ -1,8 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { author } from "./author.ts";
-import { NAME_MAX, PROMPT_MAX_BYTES, REF_MAX_BYTES } from "./limits.ts";
+import { EFFORT_MAX, EFFORT_PATTERN, NAME_MAX, PROMPT_MAX_BYTES, REF_MAX_BYTES } from "./limits.ts";
 import { attachments, promptChange } from "./prompt.ts";
-import { RUNTIME_NAME } from "./runtimes.ts";
+import { PERMISSION_MODES, type PermissionMode, RUNTIME_NAME } from "./runtimes.ts";
 import { nullable, oneOf } from "./schema.ts";
 import { costUsed, tokensUsed } from "./usage.ts";
 
@@ -108,6 +108,8 @@ export const session = Type.Object({
   tries_id: nullable(uuid, "The same for sessions that try one task"),
   agent_name: nullable(Type.String()),
   model: nullable(Type.String()),
+  mode: oneOf(PERMISSION_MODES),
+  effort: nullable(Type.String(), "The reasoning effort; null: the model's own"),
   runtime: nullable(
     Type.String({ description: "The agent that works in it; null: the project's, until it has started" }),
   ),
@@ -153,6 +155,13 @@ const name = Type.String({ minLength: 1, maxLength: NAME_MAX, pattern: "\\S" });
 
 export const initialPrompt = Type.String({ minLength: 1, maxLength: PROMPT_MAX_BYTES });
 
+const mode = Type.Unsafe<PermissionMode>({
+  ...oneOf(PERMISSION_MODES),
+  description:
+    "What the agent may do without asking: `ask`: read; `auto-edit`: change files, too; `full`, the default: everything",
+});
+const effort = Type.String({ minLength: 1, maxLength: EFFORT_MAX, pattern: EFFORT_PATTERN });
+
 /** Body of `POST /v1/projects/:id/sessions`. */
 export const createSessionBody = Type.Object({
   session_id: Type.Optional(uuid),
@@ -162,6 +171,8 @@ export const createSessionBody = Type.Object({
   attachments,
   name: Type.Optional(name),
   model: Type.Optional(name),
+  mode: Type.Optional(mode),
+  effort: Type.Optional(effort),
   provider: Type.Optional(oneOf(PROVIDERS)),
   runtime: Type.Optional(Type.String({ pattern: RUNTIME_NAME })),
 });
@@ -187,8 +198,58 @@ export const answerBody = Type.Object({
 });
 export type AnswerBody = Static<typeof answerBody>;
 
-/** Body of `PATCH /v1/projects/:id/sessions/:sid`. */
-export const renameSessionBody = Type.Object({ name });
+/** An agent of the server, of `GET /v1/projects/:id/runtimes`. */
+export const runtimeOffer = Type.Object({
+  name: Type.String(),
+  title: Type.String(),
+  installed: nullable(Type.Boolean(), "Whether the server has it; null: the image of the sandbox decides"),
+  problem: nullable(Type.String(), "Why sandboxes cannot have it, as a sentence"),
+  missing_keys: Type.Array(
+    Type.String({ description: "It needs one of these secrets, or an upstream of models in its format" }),
+  ),
+});
+export type RuntimeOffer = Static<typeof runtimeOffer>;
+
+/** Body of `PATCH /v1/projects/:id/sessions/:sid`. All but the name apply to the next prompt. */
+export const editSessionBody = Type.Object(
+  {
+    name: Type.Optional(name),
+    model: Type.Optional(name),
+    agent_name: Type.Optional(nullable(name, "Null: the project's")),
+    mode: Type.Optional(mode),
+    effort: Type.Optional(nullable(effort, "Null: the model's own")),
+  },
+  { minProperties: 1 },
+);
+export type EditSessionBody = Static<typeof editSessionBody>;
+
+/** Who named what there is to choose from: the running agent, the same agent in an earlier session, or only svc. */
+const CHOICE_SOURCES = ["agent", "earlier", "svc"] as const;
+
+/** Answer of `GET /v1/projects/:id/sessions/:sid/choices`: what the agent can work with. */
+export const sessionChoices = Type.Object({
+  runtime: Type.String(),
+  source: oneOf(CHOICE_SOURCES),
+  current: Type.Object({
+    model: nullable(Type.String()),
+    agent_name: nullable(Type.String()),
+    mode: oneOf(PERMISSION_MODES),
+    effort: nullable(Type.String()),
+  }),
+  models: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      name: Type.String(),
+      efforts: Type.Array(
+        Type.String({ description: "The model's reasoning efforts, as far as they are known" }),
+      ),
+    }),
+  ),
+  other_models: Type.Boolean({ description: "Whether models that are not in the list may be chosen, too" }),
+  agents: Type.Array(Type.Object({ name: Type.String(), description: nullable(Type.String()) })),
+  modes: Type.Array(oneOf(PERMISSION_MODES)),
+});
+export type SessionChoices = Static<typeof sessionChoices>;
 
 /**
  * The source of a line in a session's log: svc, the build of the image, or the sandbox (daemon and runtime).

@@ -101,11 +101,11 @@ export function runtimeOf(
       };
     },
     async prompt(conversation, messageID, text, files = []) {
+      const chosen = await readChosen(transport, session);
       await post(`/session/${conversation}/prompt_async`, {
         messageID,
         parts: [{ type: "text", text }, ...files.map(filePart)],
-        ...(session.agent_name !== null && { agent: session.agent_name }),
-        ...modelOf(session.model),
+        ...chosen,
       });
     },
     references: (text) => readReferences(transport, session.project_id, text),
@@ -121,6 +121,17 @@ export function runtimeOf(
       if (kind === "permission") await post(`/permission/${id}/reply`, { reply: "reject" });
       else await post(`/question/${id}/reject`);
     },
+  };
+}
+
+/** What the next prompt is answered with: somebody may have chosen another model since the chat began. */
+async function readChosen(transport: Transport, { project_id, session_id }: Session): Promise<object> {
+  const now = await transport.get(`/projects/${project_id}/sessions/${session_id}`);
+  const [agent, effort] = [textField(now, "agent_name"), textField(now, "effort")];
+  return {
+    ...(agent !== "" && { agent }),
+    ...modelOf(textField(now, "model") || null),
+    ...(effort !== "" && { variant: effort }),
   };
 }
 

@@ -20,7 +20,7 @@ export function isWithinReach(server: { serverId: string }, { place }: { place: 
 
 /**
  * The queue of one kind of work at a place. `runs` (keys: ids of runs) brings runs to their goal, `secrets` (ids of
- * projects) updates the secrets of running sandboxes, `prompts` (ids of sessions) delivers queued prompts.
+ * projects) updates the secrets of running sandboxes, `choices` (ids of sessions) what their agents work with, `prompts` (ids of sessions) delivers queued prompts.
  */
 export function queueOf(work: (typeof WORK)[number], place: string): string {
   return `${work}/${place}`;
@@ -44,4 +44,4 @@ export function queuesOfPlace(place: string): string[] {
   return WORK.map((work) => queueOf(work, place));
 }
 
-const WORK = ["runs", "secrets", "prompts"] as const;
+const WORK = ["runs", "secrets", "choices", "prompts"] as const;

@@ -1,12 +1,16 @@
 import {
+  type AgentChoice,
   DAEMON_PORT,
   DAEMON_PROMPT_STATES,
   type DaemonEnv,
   type DaemonHealth,
   type DaemonPrompt,
   type DaemonPromptBody,
+  type RuntimeChoices,
 } from "../contract/daemon.ts";
-import { field } from "../contract/json.ts";
+import { arrayOf, field, textField } from "../contract/json.ts";
+import { EFFORT_MAX, EFFORT_PATTERN } from "../contract/limits.ts";
+import { PERMISSION_MODES } from "../contract/runtimes.ts";
 import { signedPath, signUserContext, USER_CONTEXT_LIFE_S } from "../contract/user-context.ts";
 import type { SandboxAddress } from "./provider.ts";
 
@@ -21,6 +25,12 @@ export interface Daemon {
 const HEALTH_MS = 3_000;
 /** The daemon waits for a restart of the runtime. */
 const ENV_MS = 30_000;
+/** The agent may have to restart. */
+const CHOICE_MS = 3 * 60_000;
+/** A page waits for it. */
+const CHOICES_MS = 10_000;
+/** Some hundred models and agents. */
+const CHOICES_MAX_BYTES = 512 * 1024;
 /** The daemon retries for 15 seconds. */
 const ABORT_MS = 20_000;
 /** A cold runtime is slow to accept a prompt; the daemon waits 15 seconds for the result. */
@@ -62,6 +72,22 @@ export async function readOutput(daemon: Daemon, signal: AbortSignal): Promise<A
 export async function sendEnv(daemon: Daemon, env: DaemonEnv): Promise<boolean> {
   const { status } = await post(daemon, "/svc/env", env, AbortSignal.timeout(ENV_MS));
   return status >= 200 && status < 300;
+}
+
+/**
+ * Changes what the agent works with from the next prompt on.
+ * @returns whether the daemon accepted it, or is of a version of svc that never will
+ */
+export async function sendChoice(daemon: Daemon, choice: AgentChoice): Promise<boolean> {
+  const { status } = await post(daemon, "/svc/choice", choice, AbortSignal.timeout(CHOICE_MS));
+  return status !== 0 && status < 500;
+}
+
+/** What the runtime offers to choose from; null without a valid response. */
+export async function fetchChoices(daemon: Daemon): Promise<RuntimeChoices | null> {
+  const limit = AbortSignal.timeout(CHOICES_MS);
+  const { status, answer } = await post(daemon, "/svc/choices", {}, limit, CHOICES_MAX_BYTES);
+  return status === 200 ? readChoices(field(answer, "choices")) : null;
 }
 
 /** Aborts the agent's run. @returns `none`: nothing was running */
@@ -149,6 +175,7 @@ async function post(
   path: string,
   body: unknown,
   signal: AbortSignal,
+  maxBytes?: number,
 ): Promise<{ status: number; isAbsent: boolean; answer: unknown }> {
   try {
     const response = await request(daemon, path, {
@@ -160,7 +187,11 @@ async function post(
       // a reused connection may belong to a daemon that has ended
       keepalive: false,
     });
-    return { status: response.status, isAbsent: false, answer: JSON.parse(await readText(response)) };
+    return {
+      status: response.status,
+      isAbsent: false,
+      answer: JSON.parse(await readText(response, maxBytes)),
+    };
   } catch (error) {
     const isAbsent = NOT_CONNECTED.has(String(field(error, "code")));
     return { status: 0, isAbsent, answer: null };
@@ -216,6 +247,33 @@ function isHealth(value: unknown): value is DaemonHealth {
       (typeof field(error, "message") === "string" && typeof field(error, "kind") === "string"))
   );
 }
+
+/** Sandboxes are not trusted: only texts of a bounded length are read. */
+function readChoices(value: unknown): RuntimeChoices {
+  const text = (of: unknown, name: string) => textField(of, name).slice(0, CHOICE_TEXT_MAX);
+  return {
+    models: arrayOf(field(value, "models"))
+      .slice(0, CHOICES_MAX)
+      .map((model) => ({
+        id: text(model, "id"),
+        name: text(model, "name"),
+        efforts: arrayOf(field(model, "efforts"))
+          .filter((effort) => typeof effort === "string" && EFFORT.test(effort))
+          .slice(0, EFFORTS_MAX)
+          .map(String),
+      })),
+    gateway: field(value, "gateway") === true,
+    agents: arrayOf(field(value, "agents"))
+      .slice(0, CHOICES_MAX)
+      .map((agent) => ({ name: text(agent, "name"), description: text(agent, "description") || null })),
+    modes: PERMISSION_MODES.filter((mode) => arrayOf(field(value, "modes")).includes(mode)),
+  };
+}
+
+const CHOICES_MAX = 500;
+const CHOICE_TEXT_MAX = 500;
+const EFFORTS_MAX = 20;
+const EFFORT = new RegExp(`^(?=.{1,${EFFORT_MAX}}$)${EFFORT_PATTERN.slice(1)}`);
 
 function isPrompt(value: unknown): value is DaemonPrompt {
   const error = field(value, "error");

@@ -32,6 +32,8 @@ export interface Provider {
    * @throws SandboxError when the required isolation is not available, with the reason and the remedy
    */
   walls(): Promise<readonly Wall[]>;
+  /** Why sandboxes cannot have an agent, as a sentence; null if they can. Absent where the image decides. */
+  runtimeProblem?(name: string): string | null;
   /** What isolates a session's sandbox; null when unknown. */
   wallsOf(sessionId: string): readonly Wall[] | null;
   /** The last `maxBytes` of the output of daemon and runtime; empty when there is none. */

@@ -47,7 +47,7 @@ async function described(
 
 describe("Claude Code", () => {
   test("gets the gateway in its own format, and its model", async () => {
-    const { command, variables, model, mode, rules } = await described("claude-code", {
+    const { command, variables, choice, rules } = await described("claude-code", {
       ...GATEWAY,
       SVC_LLM_MODEL: "large",
     });
@@ -58,11 +58,14 @@ describe("Claude Code", () => {
       ANTHROPIC_MODEL: "large",
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
     });
-    expect([model, mode, rules.in]).toEqual([
-      { providerID: "svc", modelID: "large" },
-      "bypassPermissions",
-      "system-prompt",
-    ]);
+    expect(rules.in).toBe("system-prompt");
+    expect(choice).toEqual({
+      model: { providerID: "svc", modelID: "large" },
+      mode: "bypassPermissions",
+      isModeRequired: false,
+      allowsEdits: false,
+      effort: null,
+    });
   });
 
   test.each(["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"])(
@@ -97,7 +100,7 @@ describe("Claude Code", () => {
 
 describe("Codex", () => {
   test("gets the gateway, its model and its rules in a file", async () => {
-    const { command, variables, mode, rules } = await described("codex", {
+    const { command, variables, choice, rules } = await described("codex", {
       ...GATEWAY,
       SVC_OPENCODE_MODEL: "svc/a/b",
     });
@@ -106,7 +109,7 @@ describe("Codex", () => {
     expect(command).toContain('model_providers.svc.base_url="http://svc.test/v1/llm/openai/v1"');
     expect(command.join(" ")).not.toContain("start-key");
     expect(Object.keys(variables)).not.toContain("BUN_BE_BUN");
-    expect([mode, rules.in]).toEqual(["full-access", { file: "/opt/home/.codex/AGENTS.md" }]);
+    expect([choice.mode, rules.in]).toEqual(["full-access", { file: "/opt/home/.codex/AGENTS.md" }]);
     expect(rules.text).toContain("You work in an svc session");
   });
 
@@ -128,12 +131,12 @@ test.each([
   ["codex", "openai/gpt", { providerID: "openai", modelID: "gpt" }],
   ["codex", "gpt", { providerID: "svc", modelID: "gpt" }],
 ] as const)("%s with the model %s", async (name, chosen, model) => {
-  expect((await described(name, { SVC_OPENCODE_MODEL: chosen })).model).toEqual(model);
+  expect((await described(name, { SVC_OPENCODE_MODEL: chosen })).choice.model).toEqual(model);
 });
 
 test("without a model, the agent's own is used", async () => {
-  const { model, variables } = await described("claude-code", GATEWAY);
-  expect([model, variables["ANTHROPIC_MODEL"]]).toEqual([null, undefined]);
+  const { choice, variables } = await described("claude-code", GATEWAY);
+  expect([choice.model, variables["ANTHROPIC_MODEL"]]).toEqual([null, undefined]);
 });
 
 test("svc's tools come with the session's token", async () => {
@@ -188,7 +191,7 @@ describe("an agent that the operator describes", () => {
   };
 
   test("gets the gateway and its model where its variables name them", async () => {
-    const { command, variables, mode, rules, skills, model } = await described(custom, {
+    const { command, variables, choice, rules, skills } = await described(custom, {
       ...GATEWAY,
       SVC_OPENCODE_MODEL: "svc/a/b",
     });
@@ -201,8 +204,8 @@ describe("an agent that the operator describes", () => {
       BOTH: "a/b@http://svc.test/v1/llm/openai/v1",
       PLAIN: "{unknown}",
     });
-    expect([mode, rules.in, skills]).toEqual(["yolo", "first-prompt", null]);
-    expect(model).toEqual({ providerID: "svc", modelID: "a/b" });
+    expect([choice.mode, rules.in, skills]).toEqual(["yolo", "first-prompt", null]);
+    expect(choice.model).toEqual({ providerID: "svc", modelID: "a/b" });
   });
 
   test.each([

@@ -58,12 +58,21 @@ test("an agent that the server does not know is refused with those that it has",
   );
 });
 
-test("an agent that the server does not have fails the session with what to install", async () => {
+test("a session with an agent that the server does not have is refused with what to install", async () => {
   const { api, call } = server;
   rmSync(agentFolder(api.dataDir, "codex"));
-  const { body } = await call("POST", "", { runtime: "codex" });
+  const { status, body } = await call("POST", "", { runtime: "codex" });
+  expect([status, body.code]).toEqual([409, "runtime_not_installed"]);
+  expect(body.error).toContain("Codex is not installed on the server.");
+  expect(body.error).toContain("svc-api runtime install codex");
+});
+
+test("a project whose manifest names an agent that the server does not have fails at the start", async () => {
+  const { api, call } = server;
+  rmSync(agentFolder(api.dataDir, "claude-code"));
+  const { status, body } = await call("POST", "", {});
+  expect(status).toBe(201);
   await until("it fails", async () => (await call("GET", `/${body.session_id}`)).body.status === "failed");
   const { error } = (await call("GET", `/${body.session_id}`)).body;
-  expect(error).toContain("Codex is not installed on the server.");
-  expect(error).toContain("svc-api runtime install codex");
+  expect(error).toContain("svc-api runtime install claude-code");
 });

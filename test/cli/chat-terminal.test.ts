@@ -186,6 +186,22 @@ describe("a request of the agent", () => {
     await leave(run);
   });
 
+  test("a word for the chat itself is an answer while the agent asks", async () => {
+    const answers: unknown[] = [];
+    runtime.onPrompt(async (run) => {
+      run.begin();
+      answers.push(await run.question([{ question: "Which?", options: [], custom: true }]));
+      run.end();
+    });
+    const run = await open();
+    run.type("go\r");
+    await run.shows("Which?");
+    run.type("/mode ask\r");
+    await until("it is answered", () => answers.length === 1);
+    expect(answers[0]).toEqual({ answers: [["/mode ask"]] });
+    await leave(run);
+  });
+
   test("disappears when another client answers it", async () => {
     let asked: unknown;
     runtime.onPrompt((run) => {
@@ -391,4 +407,51 @@ test("refuses a terminal that cannot move its cursor, and reports why a connecti
   expect(await run.exited).toEqual({ code: 1, signal: null });
   await run.shows("error: You are no member of this project.");
   expect(run.marksPastes).toBe(false);
+});
+
+describe("what the agent works with", () => {
+  test("is listed, with the current one marked, and chosen for the next prompt", async () => {
+    let now = session();
+    api.on("GET /projects/:p/sessions/:n", () => now);
+    api.on("PATCH /projects/:p/sessions/:n", ({ body }) => {
+      now = session(Object(body));
+      return now;
+    });
+    const run = await open();
+    run.type("/model\r");
+    await run.shows(
+      "* svc/small  small\n  anthropic/large  Large\\x1b[2J\n/model <name> chooses one for the next prompt.",
+    );
+    run.type("/mode\r");
+    await run.shows("  ask\n  auto-edit\n* full\n");
+    run.type("/model anthropic/large\r");
+    await run.shows("The next prompt: model anthropic/large");
+    run.type("/effort default\r");
+    await run.shows("The next prompt: effort default");
+    run.type("/agent plan\r");
+    await run.shows("The next prompt: agent plan");
+    now = session({ agent_name: "plan", model: "anthropic/large", effort: "high" });
+    run.type("go\r");
+    await until("it is sent", () => posted("prompt_async").length === 1);
+    expect(posted("prompt_async")[0]?.body).toMatchObject({
+      agent: "plan",
+      model: { providerID: "anthropic", modelID: "large" },
+      variant: "high",
+    });
+    await leave(run);
+  });
+
+  test("is refused in the server's words, and an unknown mode by the chat", async () => {
+    api.on("PATCH /projects/:p/sessions/:n", () =>
+      failure("validation_failed", "No such model. Available: a.", 400),
+    );
+    const run = await open();
+    run.type("/model nothing\r");
+    await run.shows("Cannot choose the model: No such model. Available: a.");
+    run.type("/mode reckless\r");
+    await run.shows("Cannot choose the mode: The mode must be one of ask, auto-edit, full.");
+    run.type("/model two words\r");
+    await until("it is a prompt", () => said().includes("/model two words"));
+    await leave(run);
+  });
 });

@@ -227,6 +227,70 @@ test("rename sends the name", async () => {
   expect(api.seen.at(-1)).toMatchObject({ method: "PATCH", body: { name: "A better\x1b[2J name" } });
 });
 
+describe("edit", () => {
+  test("sends what is chosen, and says when it applies", async () => {
+    const flags = ["--model", "svc/large", "--agent", "plan", "--mode", "ask", "--effort", "high"];
+    const ran = await run(["edit", SESSION_ID, ...flags, "--name", "New"]);
+    expect(ran.stdout).toBe(`${SESSION_ID} New: changed\n`);
+    expect(ran.stderr).toContain("It applies to the next prompt.");
+    expect(api.seen.at(-1)).toMatchObject({
+      method: "PATCH",
+      body: { name: "New", model: "svc/large", agent_name: "plan", mode: "ask", effort: "high" },
+    });
+  });
+
+  test("undoes an agent and an effort with the word default", async () => {
+    await run(["edit", SESSION_ID, "--agent", "default", "--effort", "default"]);
+    expect(api.seen.at(-1)?.body).toEqual({ agent_name: null, effort: null });
+    const renamed = await run(["edit", SESSION_ID, "--name", "default"]);
+    expect(api.seen.at(-1)?.body).toEqual({ name: "default" });
+    expect(renamed.stderr).not.toContain("next prompt");
+  });
+
+  test("refuses an unknown mode, and a change of nothing", async () => {
+    const wrong = await run(["edit", SESSION_ID, "--mode", "reckless"]);
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining("ask, auto-edit, full") });
+    const nothing = await run(["edit", SESSION_ID]);
+    expect(nothing).toMatchObject({ code: 2, stderr: expect.stringContaining("Nothing to change") });
+  });
+});
+
+test("choices lists what there is, the current ones marked, and neutralizes what an agent names", async () => {
+  const ran = await run(["choices", SESSION_ID]);
+  expect(ran.stdout).toBe(
+    [
+      "model\tsvc/small\tcurrent",
+      "model\tanthropic/large\t",
+      "agent\tbuild\tcurrent",
+      "mode\task\t",
+      "mode\tauto-edit\t",
+      "mode\tfull\tcurrent",
+      "effort\tlow\t",
+      "effort\thigh\t",
+      "",
+    ].join("\n"),
+  );
+  expect(ran.stderr).not.toContain("Other models");
+});
+
+test("new warns of an agent that has no key, and of nothing else", async () => {
+  const missing_keys = ["ANTHROPIC_API_KEY"];
+  api.on("GET /projects/:p/runtimes", () => ({
+    runtimes: [
+      { name: "claude-code", title: "Claude Code", installed: true, problem: null, missing_keys },
+      { name: "codex", title: "Codex", installed: true, problem: null, missing_keys: [] },
+    ],
+  }));
+  const start = (runtime: string) =>
+    run(["new", "--no-wait", "--runtime", runtime, "--mode", "ask", "--effort", "low"]);
+  expect((await start("claude-code")).stderr).toContain(
+    "Claude Code has no key, so it may not be able to answer. Set one of ANTHROPIC_API_KEY with svc secrets set",
+  );
+  expect((await start("codex")).stderr).not.toContain("no key");
+  const made = api.seen.findLast(({ method, path }) => method === "POST" && path.endsWith("/sessions"));
+  expect(made?.body).toMatchObject({ runtime: "codex", mode: "ask", effort: "low" });
+});
+
 test("open prints the address of the dashboard page without a browser", async () => {
   const ran = await run(["open", SESSION_ID], { env: { SVC_DASHBOARD_URL: "https://svc.example/ui" } });
   expect(ran.stdout).toBe(`https://svc.example/ui${PATH}/${SESSION_ID}\n`);

@@ -60,6 +60,8 @@ const DATA_LINES: Record<string, string[]> = {
   "sessions stop": [SESSION_ID, "--no-wait"],
   "sessions rm": [SESSION_ID, "--yes"],
   "sessions rename": [SESSION_ID, "Login"],
+  "sessions edit": [SESSION_ID, "--mode", "ask"],
+  "sessions choices": [SESSION_ID],
   "sessions open": [SESSION_ID],
   "sessions preview": [SESSION_ID],
   "sessions logs": [SESSION_ID],

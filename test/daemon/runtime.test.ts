@@ -70,6 +70,7 @@ async function supervise(
     log: { info: (text) => said.push(text), runtime: (line) => said.push(line) },
     agentConfig: () => NO_AGENT_CONFIG,
     secrets: () => settings.secrets,
+    choice: () => ({ model: null, agent: null, mode: "full" as const, effort: null }),
     onReady: () => {
       ready++;
     },

@@ -151,9 +151,14 @@ describe("the tools of a user", () => {
   test("start a session, prompt it, and wait for the answer", async () => {
     const { projects } = (await user.call("list_projects")).value;
     expect(projects).toMatchObject([{ slug, default_branch: "main" }]);
-    const started = await user.call("start_session", { project: slug, prompt: "Do it.", name: "By MCP" });
+    const choice = { runtime: "codex", model: "openai/large", mode: "ask", effort: "high" };
+    const asked = { project: slug, prompt: "Do it.", name: "By MCP", ...choice };
+    const started = await user.call("start_session", asked);
     const { session_id } = started.value;
-    expect(started.value).toMatchObject({ name: "By MCP", branch_name: session_id, author: "first" });
+    expect(started.value).toMatchObject({
+      ...{ name: "By MCP", branch_name: session_id, author: "first" },
+      ...choice,
+    });
     const first = { project: slug, session_id, prompt_id: session_id };
     expect((await user.call("wait_for_prompt", first)).value).toMatchObject({
       state: "answered",

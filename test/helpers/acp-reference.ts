@@ -31,6 +31,8 @@ interface Conversation {
   prompts: string[];
   rules: string;
   mode: string;
+  model: string;
+  effort: string;
   tools: string[];
 }
 
@@ -52,14 +54,15 @@ const app = agent({ name: "reference" })
   .onRequest(methods.agent.session.new, ({ params }) => {
     const id = crypto.randomUUID();
     const rules = JSON.stringify(params._meta ?? {});
-    save(id, { prompts: [], rules, mode: "asks", tools: params.mcpServers.map(({ name }) => name) });
-    return { sessionId: id, modes: modesOf("asks") };
+    const choice = { mode: "asks", model: process.env["ANTHROPIC_MODEL"] ?? "small", effort: "default" };
+    save(id, { prompts: [], rules, ...choice, tools: params.mcpServers.map(({ name }) => name) });
+    return { sessionId: id, modes: modesOf("asks"), ...optionsOf(id) };
   })
   .onRequest(methods.agent.session.load, async ({ params, client }) => {
     if (!existsSync(fileOf(params.sessionId))) throw new Error("no such conversation");
     // the history is replayed, as the protocol demands
     await say(client, params.sessionId, "replayed");
-    return { modes: modesOf(read(params.sessionId).mode) };
+    return { modes: modesOf(read(params.sessionId).mode), ...optionsOf(params.sessionId) };
   })
   .onRequest(methods.agent.session.resume, ({ params }) => {
     if (!existsSync(fileOf(params.sessionId))) throw new Error("no such conversation");
@@ -68,6 +71,12 @@ const app = agent({ name: "reference" })
   .onRequest(methods.agent.session.setMode, ({ params }) => {
     save(params.sessionId, { ...read(params.sessionId), mode: params.modeId });
     return {};
+  })
+  .onRequest(methods.agent.session.setConfigOption, ({ params }) => {
+    const { sessionId, configId, value } = params;
+    if (manners.includes("stubborn") && configId === "effort") throw new Error("it does not change");
+    save(sessionId, { ...read(sessionId), [configId]: value });
+    return { configOptions: optionsOf(sessionId).configOptions ?? [] };
   })
   .onNotification(methods.agent.session.cancel, ({ params }) => {
     cancelled.add(params.sessionId);
@@ -101,8 +110,27 @@ function modesOf(currentModeId: string) {
   const availableModes = [
     { id: "asks", name: "Asks" },
     ...(manners.includes("trusting") ? [{ id: "bypassPermissions", name: "Does not ask" }] : []),
+    ...(manners.includes("careful") ? [{ id: "default", name: "Asks before all" }] : []),
   ];
   return { currentModeId, availableModes };
+}
+
+/** What an agent with config options offers; the large model has no efforts. */
+function optionsOf(id: string) {
+  if (!manners.includes("choosy")) return {};
+  const { model, mode, effort } = read(id);
+  const option = (name: string, category: string, current: string, values: readonly string[]) => ({
+    ...{ type: "select" as const, id: name, name, category, currentValue: current },
+    options: values.map((value) => ({ value, name: value })),
+  });
+  const models = [...new Set(["small", "large", model])];
+  return {
+    configOptions: [
+      option("mode", "mode", mode, ["asks", "default", "acceptEdits", "bypassPermissions"]),
+      option("model", "model", model, models),
+      ...(model === "large" ? [] : [option("effort", "thought_level", effort, ["default", "low", "high"])]),
+    ],
+  };
 }
 
 function save(id: string, conversation: Conversation): void {
@@ -111,7 +139,7 @@ function save(id: string, conversation: Conversation): void {
 
 async function follow(client: AgentContext, id: string, line: string, images: number): Promise<StopReason> {
   const [, verb = "echo", rest = line] = /^!(\w+) ?(.*)$/.exec(line) ?? [];
-  const { prompts, rules, mode, tools } = read(id);
+  const { prompts, rules, mode, model, effort, tools } = read(id);
   switch (verb) {
     case "echo":
     case "say":
@@ -124,7 +152,14 @@ async function follow(client: AgentContext, id: string, line: string, images: nu
       });
       return "end_turn";
     case "told":
-      await say(client, id, JSON.stringify({ prompts: prompts.slice(0, -1), rules, mode, tools, images }));
+      await say(
+        client,
+        id,
+        JSON.stringify({
+          ...{ prompts: prompts.slice(0, -1), rules, mode, model, effort, tools, images },
+          process: process.pid,
+        }),
+      );
       return "end_turn";
     case "plan":
       await update(client, id, {
@@ -185,7 +220,7 @@ async function run(client: AgentContext, id: string, command: string): Promise<S
   const toolCallId = `call_${++calls}`;
   const call = { toolCallId, title: command, kind: "execute" as const, rawInput: { command } };
   await update(client, id, { sessionUpdate: "tool_call", ...call, status: "pending" });
-  if (read(id).mode === "asks" && !(await isAllowed(client, id, call))) {
+  if (["asks", "default"].includes(read(id).mode) && !(await isAllowed(client, id, call))) {
     await update(client, id, {
       sessionUpdate: "tool_call_update",
       toolCallId,

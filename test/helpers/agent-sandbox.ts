@@ -1,4 +1,4 @@
-import type { DaemonPrompt } from "../../src/contract/daemon.ts";
+import type { AgentChoice, DaemonPrompt } from "../../src/contract/daemon.ts";
 import { type ScriptedModel, startModel } from "./model.ts";
 import { runtimeEnvironment } from "./runtime.ts";
 import { type Sandbox, type SandboxOptions, startSandbox } from "./sandbox.ts";
@@ -39,12 +39,13 @@ export async function outcomeOf(
   sandbox: Sandbox,
   text: string,
   id: string = crypto.randomUUID(),
+  choice?: AgentChoice,
 ): Promise<DaemonPrompt> {
   let last: DaemonPrompt | null = null;
   await until(
     () => `it is over: ${JSON.stringify(last)}`,
     async () => {
-      last = await give(sandbox, id, text, true);
+      last = await give(sandbox, id, text, true, choice);
       return last !== null && last.state !== "running";
     },
   );
@@ -52,8 +53,15 @@ export async function outcomeOf(
   return last;
 }
 
-async function give(sandbox: Sandbox, id: string, text: string, wait: boolean): Promise<DaemonPrompt | null> {
-  const answer = await sandbox.call("POST", "/svc/prompt", "platform", { prompt_id: id, text, wait });
+async function give(
+  sandbox: Sandbox,
+  id: string,
+  text: string,
+  wait: boolean,
+  choice?: AgentChoice,
+): Promise<DaemonPrompt | null> {
+  const sent = { prompt_id: id, text, wait, ...(choice && { choice }) };
+  const answer = await sandbox.call("POST", "/svc/prompt", "platform", sent);
   const body = await answer.json();
   return answer.status === 200 ? body.prompt : null;
 }

@@ -1,6 +1,6 @@
 import type { Prompt } from "../../src/contract/prompt.ts";
 import type { SavedWork } from "../../src/contract/saved-work.ts";
-import type { LogLine, Session, SessionEvent } from "../../src/contract/session.ts";
+import type { LogLine, Session, SessionChoices, SessionEvent } from "../../src/contract/session.ts";
 import type { OneTry, Tries } from "../../src/contract/tries.ts";
 import type { Turn as StoredTurn } from "../../src/contract/turn.ts";
 import { ADA } from "./authors.ts";
@@ -22,6 +22,8 @@ export function session(change: Partial<Session> = {}): Session {
     tries_id: TRIES_ID,
     agent_name: "build",
     model: null,
+    mode: "full",
+    effort: null,
     runtime: null,
     status: "running",
     step: null,
@@ -146,6 +148,20 @@ const oneTry = (change: Partial<Session> = {}): OneTry => ({
 });
 const TRIES: Tries = { tries_id: TRIES_ID, tries: [oneTry()] };
 
+/** What the agent of a session can work with. */
+export const CHOICES: SessionChoices = {
+  runtime: "opencode",
+  source: "agent",
+  current: { model: "small", agent_name: "build", mode: "full", effort: null },
+  models: [
+    { id: "svc/small", name: "small", efforts: ["low", "high"] },
+    { id: "anthropic/large", name: "Large\x1b[2J", efforts: [] },
+  ],
+  other_models: false,
+  agents: [{ name: "build", description: "Works on the code" }],
+  modes: ["ask", "auto-edit", "full"],
+};
+
 /** The fake API's default responses about sessions. */
 export const SESSION_ROUTES = {
   "POST /projects/:p/tries": () => Response.json(TRIES, { status: 201 }),
@@ -161,6 +177,8 @@ export const SESSION_ROUTES = {
   [`GET ${ONE}`]: () => session(),
   [`PATCH ${ONE}`]: ({ body }: { body: unknown }) => session(Object(body)),
   [`DELETE ${ONE}`]: () => ({ ok: true }),
+  [`GET ${ONE}/choices`]: () => CHOICES,
+  "GET /projects/:p/runtimes": () => ({ runtimes: [] }),
   [`POST ${ONE}/restart`]: () => Response.json(booting(null), { status: 202 }),
   [`POST ${ONE}/stop`]: () => Response.json(session(), { status: 202 }),
   [`POST ${ONE}/prompt`]: (asked: { body: unknown }) =>

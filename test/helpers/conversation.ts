@@ -119,6 +119,8 @@ export class ScriptedRuntime {
       return Response.json({ error: "It starts.", code: "unavailable" }, { status: this.down });
     }
     if (route === "/event") return this.#stream();
+    // the daemon's own: it has nothing to choose from
+    if (route.startsWith("/svc/choice")) return Response.json({}, { status: 404 });
     if (method === "POST") this.requests.push({ method, path: route, body });
     if (route === "/session" && method === "GET") {
       return [{ id: this.conversation, time: { created: 5 } }];

@@ -49,6 +49,7 @@ export class StandInProvider implements Provider {
   /** A sandbox's response to all requests that its daemon does not handle. */
   onRequest: (request: Request, standIn: StandIn) => Response | Promise<Response> = () =>
     new Response(null, { status: 404 });
+  runtimeProblem: NonNullable<Provider["runtimeProblem"]> = () => null;
   /** More lines of a sandbox's log. */
   log = "";
   /** The session ids of the calls of `stop`. */

@@ -1,4 +1,4 @@
-import type { CreateSessionBody, Session } from "../../../src/contract/session.ts";
+import type { CreateSessionBody, RuntimeOffer, Session } from "../../../src/contract/session.ts";
 import type { CreateTriesBody, Tries } from "../../../src/contract/tries.ts";
 import { type Api, path } from "../../api.ts";
 import { attachedIn, readAttachments } from "../../attachments.ts";
@@ -26,6 +26,8 @@ export const create: Handler<typeof table.create> = async (context, { flags }) =
   if (prompt !== undefined) body.initial_prompt = prompt;
   if (files.length > 0) body.attachments = attachedIn(files);
   if (flags.name !== undefined) body.name = flags.name;
+  if (flags.mode !== undefined) body.mode = flags.mode;
+  if (flags.effort !== undefined) body.effort = flags.effort;
   if (flags.provider !== undefined) body.provider = flags.provider;
   const [models, runtimes] = [listIn(flags.model), listIn(flags.runtime)];
   const tries = flags.tries ?? Math.max(models.length, runtimes.length);
@@ -40,6 +42,7 @@ export const create: Handler<typeof table.create> = async (context, { flags }) =
   if (model !== undefined) body.model = model;
   if (runtime !== undefined) body.runtime = runtime;
   const started = await start(api, collection, body);
+  if (runtime !== undefined) await noteMissingKey(context, api, project, runtime);
   const found = { api, id: started.session_id, path: `${collection}${path`/${started.session_id}`}` };
   const id = shortId(started);
   if (!wait) {
@@ -51,6 +54,19 @@ export const create: Handler<typeof table.create> = async (context, { flags }) =
   await out.result(session, (view) => outcome(session, "running", view));
   await out.note(`Next: svc sessions chat ${id}\n      svc sessions preview ${id}`);
 };
+
+/** Says at once that the agent has no key, which otherwise only its first answer does. */
+async function noteMissingKey({ out }: Context, api: Api, project: string, runtime: string): Promise<void> {
+  const { runtimes } = await api
+    .call<{ runtimes: RuntimeOffer[] }>({ path: path`/projects/${project}/runtimes` })
+    .catch(() => ({ runtimes: [] }));
+  const offer = runtimes.find(({ name }) => name === runtime);
+  const keys = offer?.missing_keys ?? [];
+  if (!offer || keys.length === 0) return;
+  await out.warn(
+    `${offer.title} has no key, so it may not be able to answer. Set one of ${keys.join(", ")} with svc secrets set, or ask the operator for a model upstream of its format.`,
+  );
+}
 
 /** Starts several sessions at one task, and does not wait for them. */
 async function startTries(

@@ -1,6 +1,6 @@
 import type { Session } from "../../../src/contract/session.ts";
 import type { Handler } from "../../spec.ts";
-import type * as table from "../../table/sessions.ts";
+import type * as table from "../../table/session-choice.ts";
 import { findSession } from "./reference.ts";
 import { outcome } from "./show-session.ts";
 

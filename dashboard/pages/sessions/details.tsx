@@ -8,6 +8,7 @@ import { Badge } from "../../parts/badge.tsx";
 import { spent } from "../../parts/cost.ts";
 import { Visible, visibleText } from "../../parts/visible.tsx";
 import { ChangeRequests } from "./change-requests.tsx";
+import { MODE_LABELS } from "./choices.tsx";
 import { Preview } from "./preview.tsx";
 import { branchOf } from "./words.ts";
 
@@ -37,6 +38,12 @@ export function Details({ session, slug }: { session: Session; slug: string }) {
         <Row name="Model">
           <Visible>{session.model ?? "the agent's own"}</Visible>
         </Row>
+        <Row name="Mode">{MODE_LABELS[session.mode]}</Row>
+        {session.effort !== null && (
+          <Row name="Effort">
+            <Visible>{session.effort}</Visible>
+          </Row>
+        )}
         {used !== null && <Row name="Used">{used}</Row>}
         <Row name="Sandbox">{session.sandbox_provider}</Row>
         {session.walls && (

@@ -3,7 +3,7 @@ import { type KeyboardEvent, useState } from "react";
 import { useLocation } from "wouter";
 import { NAME_MAX, PROMPT_MAX_BYTES, TRIES_MAX } from "../../../src/contract/limits.ts";
 import type { Branch } from "../../../src/contract/repository.ts";
-import { isRuntimeName, RUNTIME_NAMES, RUNTIMES } from "../../../src/contract/runtimes.ts";
+import { isPermissionMode } from "../../../src/contract/runtimes.ts";
 import type { CreateSessionBody, Session } from "../../../src/contract/session.ts";
 import type { CreateTriesBody, Tries } from "../../../src/contract/tries.ts";
 import { call } from "../../api/call.ts";
@@ -20,10 +20,21 @@ import { Page } from "../../parts/page.tsx";
 import { visibleText } from "../../parts/visible.tsx";
 import { AgentField } from "./agent-field.tsx";
 import { bytesOf } from "./bytes.ts";
+import { EffortField, ModeField, RuntimeField } from "./choice-fields.tsx";
 
 /** Maximum number of branches in the list. */
 const BRANCHES = 200;
-const NOTHING = { prompt: "", base: "", agent: "", model: "", name: "", tries: "1", runtime: "" };
+const NOTHING = {
+  prompt: "",
+  base: "",
+  agent: "",
+  model: "",
+  mode: "",
+  effort: "",
+  name: "",
+  tries: "1",
+  runtime: "",
+};
 
 const TRIES_HINT = "Several sessions at the same prompt, to compare and choose from.";
 const TRIES = [
@@ -88,10 +99,12 @@ export function NewSession() {
             maxLength={NAME_MAX}
             {...form.input("model")}
           />
+          <ModeField input={form.input("mode")} />
+          <EffortField input={form.input("effort")} />
           <Select label="Tries" hint={TRIES_HINT} {...form.input("tries")}>
             <Options of={TRIES} />
           </Select>
-          <Runtime input={form.input("runtime")} />
+          <RuntimeField projectId={project.project_id} input={form.input("runtime")} />
         </div>
         <Failure error={form.error} />
         {form.error instanceof ApiFailure && form.error.code === "concurrent_session_limit" && (
@@ -104,15 +117,6 @@ export function NewSession() {
         </div>
       </Form>
     </Page>
-  );
-}
-
-function Runtime({ input }: { input: InputProps }) {
-  return (
-    <Select label="Runtime" hint="The program that works as the agent. The server must have it." {...input}>
-      <option value="">The project's own</option>
-      <Options of={RUNTIME_NAMES.map((name) => [name, RUNTIMES[name].title])} />
-    </Select>
   );
 }
 
@@ -137,7 +141,7 @@ function Base({ projectId, input }: { projectId: string; input: InputProps }) {
 }
 
 function bodyOf(session_id: string, values: typeof NOTHING): CreateSessionBody {
-  const { prompt, base, agent, model, name, runtime } = values;
+  const { prompt, base, agent, model, name, runtime, mode, effort } = values;
   return {
     session_id,
     ...(prompt.trim() && { initial_prompt: prompt }),
@@ -145,7 +149,9 @@ function bodyOf(session_id: string, values: typeof NOTHING): CreateSessionBody {
     ...(agent.trim() && { agent_name: agent.trim() }),
     ...(model.trim() && { model: model.trim() }),
     ...(name.trim() && { name: name.trim() }),
-    ...(isRuntimeName(runtime) && { runtime }),
+    ...(runtime !== "" && { runtime }),
+    ...(isPermissionMode(mode) && { mode }),
+    ...(effort.trim() && { effort: effort.trim() }),
   };
 }
 

@@ -4,7 +4,7 @@ import { RUNTIME_NAMES, type RuntimeName } from "../../contract/runtimes.ts";
 import { binariesFolder } from "../../sandboxes/create.ts";
 import { SandboxError } from "../../sandboxes/provider.ts";
 import { agentVersion, installAgent } from "../../sandboxes/runtime/agents.ts";
-import { findPlugins, findRuntime, findRuntimeFiles } from "../../sandboxes/runtime/find.ts";
+import { findPlugins, findRuntime, missingRuntime } from "../../sandboxes/runtime/find.ts";
 import { installRuntime, versionOf } from "../../sandboxes/runtime/install.ts";
 import { InstallError } from "../../sandboxes/runtime/install-error.ts";
 import { readCustomRuntimes } from "./custom-runtimes.ts";
@@ -36,26 +36,19 @@ export async function runtimeInstall(
 
 /** `svc-api runtime ls`: the agents that svc knows, and whether local sandboxes have them. */
 export function runtimeList(config: Settings & Pick<Config, "runtimesFile">): string {
-  const options = { dataDir: config.dataDir, runtime: config.runtimeBin, binaries: binariesFolder() };
+  const options = {
+    ...{ dataDir: config.dataDir, runtime: config.runtimeBin, binaries: binariesFolder() },
+    customRuntimes: [],
+  };
   const known = RUNTIME_NAMES.map((name) => {
     const version = name === "opencode" ? RUNTIME_VERSION : agentVersion(name);
-    return `${name.padEnd(12)} ${version.padEnd(8)} ${isFound(options, name) ? "installed" : `not installed: svc-api runtime install ${name}`}`;
+    return `${name.padEnd(12)} ${version.padEnd(8)} ${missingRuntime(options, name) === null ? "installed" : `not installed: svc-api runtime install ${name}`}`;
   });
   const custom = readCustomRuntimes(config.runtimesFile).map(
     ({ name, command, folder }) =>
       `${name.padEnd(12)} ${"".padEnd(8)} ${folder ?? `in sandboxes: ${command[0]}`}`,
   );
   return [...known, ...custom].join("\n");
-}
-
-function isFound(options: Parameters<typeof findRuntimeFiles>[0], name: RuntimeName): boolean {
-  try {
-    findRuntimeFiles(options, name);
-    return true;
-  } catch (error) {
-    if (error instanceof SandboxError) return false;
-    throw error;
-  }
 }
 
 /**

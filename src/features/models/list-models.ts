@@ -15,15 +15,23 @@ export async function listModels(
   outgoing: Omit<Outgoing, "bodyFor" | "firstByteMs">,
 ): Promise<Answer> {
   const { format } = outgoing.route;
+  const { ids, any } = modelsOfFormat({ own, server }, format);
+  if (ids.length > 0 || !any) return jsonAnswer(200, SHAPE[format](ids));
+  const routes = [{ upstream: any, model: { id: "", name: "", prices: null } }];
+  return await sendShort(deps, routes, { ...outgoing, bodyFor: null });
+}
+
+/** The names of the models that serve a format, and an upstream that accepts any name. */
+export function modelsOfFormat(
+  { own, server }: ProjectUpstreams,
+  format: Format,
+): { ids: string[]; any: Upstream | undefined } {
   const ofFormat = (upstream: Upstream) => upstream.format === format;
   const anyOwn = own.filter(ofFormat).find(({ models }) => models === null);
   // it takes all calls
   const upstreams = anyOwn ? own.filter(ofFormat) : [...own, ...server].filter(ofFormat);
   const ids = [...new Set(upstreams.flatMap(({ models }) => (models ? [...models.keys()] : [])))];
-  const any = upstreams.find(({ models }) => models === null);
-  if (ids.length > 0 || !any) return jsonAnswer(200, SHAPE[format](ids));
-  const routes = [{ upstream: any, model: { id: "", name: "", prices: null } }];
-  return await sendShort(deps, routes, { ...outgoing, bodyFor: null });
+  return { ids, any: upstreams.find(({ models }) => models === null) };
 }
 
 /** svc does not know when a model was made. */

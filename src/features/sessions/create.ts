@@ -6,6 +6,7 @@ import type { Actor } from "../../../db/schema/actor.ts";
 import { projectSessions } from "../../../db/schema/index.ts";
 import { SvcError } from "../../contract/errors.ts";
 import { NAME_MAX, PROMPT_MAX_BYTES } from "../../contract/limits.ts";
+import { DEFAULT_MODE, PERMISSION_MODES, type PermissionMode } from "../../contract/runtimes.ts";
 import type { CreateSessionBody, Session } from "../../contract/session.ts";
 import type { Deps } from "../../deps.ts";
 import { type ProjectChange, publish } from "../../events/publish.ts";
@@ -15,10 +16,10 @@ import { actorOf } from "../../identity/auth/actor.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { addRun } from "../runs/goal.ts";
 import { enforceSessionCap } from "./cap.ts";
+import { requireChoice } from "./choices/new.ts";
 import { sessionRuns } from "./kind.ts";
 import { addPrompt } from "./prompts/add.ts";
 import { type NewAttachment, readAttachments } from "./prompts/attachments.ts";
-import { requireAgent, requireRuntime } from "./require-agent.ts";
 import type { SessionRow } from "./row.ts";
 import { firstWords } from "./title.ts";
 import { allToWire } from "./wire.ts";
@@ -52,14 +53,16 @@ export async function createSessions(
   { references, triesId }: { references: readonly NewAttachment[]; triesId: string | null },
 ): Promise<Session[]> {
   const by = { userId: caller.userId, actor: actorOf(caller) };
-  const secretNames = await secretNamesFor(deps, caller);
-  const sessions = bodies.map((body) => ({
-    session: { ...newSession(deps, by, project, body), secretNames, triesId },
-    files: [...filesOf(body), ...references],
-  }));
-  for (const { agent_name, runtime } of bodies) {
-    if (runtime !== undefined) requireRuntime(deps, runtime);
-    if (agent_name !== undefined) await requireAgent(deps, project, agent_name, runtime);
+  const parent = await parentOf(deps, caller);
+  const sessions: { session: NewSession; files: NewAttachment[] }[] = [];
+  for (const body of bodies) {
+    const session = newSession(deps, by, project, body);
+    const choice = await requireChoice(deps, project, session, body);
+    const mode = modeFor(body.mode, parent);
+    sessions.push({
+      session: { ...session, ...choice, mode, secretNames: parent?.secretNames ?? null, triesId },
+      files: [...filesOf(body), ...references],
+    });
   }
   try {
     const rows = await deps.db.transaction(async (tx) => {
@@ -95,14 +98,27 @@ function filesOf({ attachments = [], initial_prompt }: CreateSessionBody): NewAt
   return readAttachments(attachments);
 }
 
-/** An agent's sessions get no more secrets than the agent. @returns null: all */
-async function secretNamesFor({ db }: Deps, caller: Caller): Promise<string[] | null> {
+/** The session whose agent starts another one, which gets no more secrets and may do no more without asking. */
+async function parentOf(
+  { db }: Deps,
+  caller: Caller,
+): Promise<Pick<SessionRow, "secretNames" | "mode"> | null> {
   if (caller.kind === "user" || caller.sessionId === null) return null;
   const [parent] = await db
-    .select({ secretNames: projectSessions.secretNames })
+    .select({ secretNames: projectSessions.secretNames, mode: projectSessions.mode })
     .from(projectSessions)
     .where(eq(projectSessions.sessionId, caller.sessionId));
-  return parent?.secretNames ?? null;
+  return parent ?? null;
+}
+
+/** @throws forbidden if an agent's session may do more than the agent */
+function modeFor(mode: PermissionMode | undefined, parent: Pick<SessionRow, "mode"> | null): PermissionMode {
+  const most = parent?.mode ?? DEFAULT_MODE;
+  if (PERMISSION_MODES.indexOf(mode ?? most) <= PERMISSION_MODES.indexOf(most)) return mode ?? most;
+  throw new SvcError(
+    "forbidden",
+    `The agent of a session in the mode ${most} cannot start one in the mode ${mode}. Choose ${most}, or leave mode out.`,
+  );
 }
 
 /**
@@ -135,6 +151,7 @@ export function newSession(
     name: text("name", body.name),
     agentName: text("agent_name", body.agent_name),
     model: text("model", body.model),
+    effort: body.effort ?? null,
     promptTitle: body.initial_prompt === undefined ? null : firstWords(body.initial_prompt),
     runtime: body.runtime ?? null,
     initialPrompt: text("initial_prompt", body.initial_prompt, PROMPT_MAX_BYTES),

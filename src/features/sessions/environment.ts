@@ -1,6 +1,7 @@
 import { DAEMON_PORT } from "../../contract/daemon.ts";
 import {
   type CustomRuntime,
+  DEFAULT_MODE,
   DEFAULT_RUNTIME,
   type RuntimeKind,
   runtimeKind,
@@ -59,6 +60,8 @@ export function environmentOf(
     ...(custom && { SVC_RUNTIME_DESCRIPTION: JSON.stringify(custom) }),
     ...(session.agentName !== null && { SVC_AGENT_NAME: session.agentName }),
     ...(session.model !== null && { SVC_OPENCODE_MODEL: session.model }),
+    ...(session.mode !== DEFAULT_MODE && { SVC_PERMISSION_MODE: session.mode }),
+    ...(session.effort !== null && { SVC_REASONING_EFFORT: session.effort }),
     // only for the first start; svc delivers the prompt itself, as all others, also after a restart
     ...(session.initialPrompt !== null &&
       session.generation === 1 && {

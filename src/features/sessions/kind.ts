@@ -131,6 +131,7 @@ async function plan(deps: Deps, { run, project }: Start, config: SandboxConfig):
       const { revision } = await open();
       if (revision !== secrets.revision)
         await deps.jobs.enqueue(deps.db, queueOf("secrets", place), projectId);
+      await deps.jobs.enqueue(deps.db, queueOf("choices", place), sessionId);
     },
   };
 }

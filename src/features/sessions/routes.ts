@@ -4,10 +4,12 @@ import { savedWork } from "../../contract/saved-work.ts";
 import {
   answerBody,
   createSessionBody,
+  editSessionBody,
   logLine,
-  renameSessionBody,
   restartSessionBody,
+  runtimeOffer,
   session,
+  sessionChoices,
   sessionEvent,
   sessionStatus,
 } from "../../contract/session.ts";
@@ -20,15 +22,17 @@ import { LOG_LINES } from "../runs/log.ts";
 import { abortSession } from "./abort.ts";
 import { requireReachTo } from "./agent-reach.ts";
 import { answerSession } from "./answer.ts";
+import { readSessionChoices } from "./choices/read.ts";
+import { listRuntimes } from "./choices/runtimes.ts";
 import { streamConversation } from "./conversation/events.ts";
 import { readConversation } from "./conversation/read.ts";
 import { createSession } from "./create.ts";
 import { deleteSession } from "./delete.ts";
+import { editSession } from "./edit.ts";
 import { streamEvents } from "./events.ts";
 import { readLogs } from "./logs.ts";
 import type { ReferencesIn } from "./prompts/attachments.ts";
 import { getSession, listSessions } from "./read.ts";
-import { renameSession } from "./rename.ts";
 import { restartSession } from "./restart.ts";
 import { readSaved, streamSaved } from "./saved.ts";
 import { stopSession } from "./stop.ts";
@@ -64,8 +68,16 @@ export const sessionRoutes = (deps: Deps, referencesIn: ReferencesIn) =>
     })
     .patch(
       "/:sessionId",
-      ({ project, params, body }) => renameSession(deps, project, params.sessionId, body.name),
-      { project: "write", body: renameSessionBody, ...answer(200, session) },
+      ({ caller, project, params, body }) => editSession(deps, caller, project, params.sessionId, body),
+      { project: "write", body: editSessionBody, ...answer(200, session) },
+    )
+    .get(
+      "/:sessionId/choices",
+      ({ project, params }) => readSessionChoices(deps, project, params.sessionId),
+      {
+        project: "write",
+        ...answer(200, sessionChoices),
+      },
     )
     .delete("/:sessionId", ({ project, params }) => deleteSession(deps, project, params.sessionId), {
       project: "write",
@@ -87,6 +99,15 @@ export const sessionRoutes = (deps: Deps, referencesIn: ReferencesIn) =>
       },
       { project: "write", ...answer(202, session) },
     );
+
+/** The agents that a project's sessions can have. */
+export const runtimeRoutes = (deps: Deps) =>
+  new Elysia({ prefix: "/projects/:projectId/runtimes", tags: ["sessions"] })
+    .use(guard(deps))
+    .get("", ({ project }) => listRuntimes(deps, project), {
+      project: "write",
+      ...answer(200, Type.Object({ runtimes: Type.Array(runtimeOffer) })),
+    });
 
 /** What is inside a session: saved work, log, conversation. A service key reaches only its own session's. */
 export const sessionContentRoutes = (deps: Deps) =>

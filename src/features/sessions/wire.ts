@@ -50,6 +50,8 @@ export function wireOf(
     tries_id: row.triesId,
     agent_name: row.agentName,
     model: row.model,
+    mode: row.mode,
+    effort: row.effort,
     runtime: row.runtime,
     status: row.status,
     step: row.step,

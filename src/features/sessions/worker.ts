@@ -1,6 +1,7 @@
 import type { Deps } from "../../deps.ts";
 import { runPeriodically } from "../../jobs/periodic.ts";
 import { newJobIn, placesOf, queueOf } from "../../jobs/places.ts";
+import { pushChoice } from "./choices/push.ts";
 import { createConversationWorker } from "./conversation/worker.ts";
 import { createIdleRounds } from "./idle.ts";
 import { createPromptWorker } from "./prompts/worker.ts";
@@ -15,6 +16,7 @@ export async function startSessionWorker(deps: Deps): Promise<() => Promise<void
   const conversations = createConversationWorker(deps);
   for (const place of placesOf(deps)) {
     await deps.jobs.work(queueOf("secrets", place), (id) => pushSecrets(deps, id));
+    await deps.jobs.work(queueOf("choices", place), (id) => pushChoice(deps, id));
     await deps.jobs.work(queueOf("prompts", place), async (id) => {
       // it runs, or has a new prompt
       conversations.check(id);

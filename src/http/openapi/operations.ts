@@ -105,7 +105,15 @@ export const OPERATIONS: Readonly<Record<string, readonly [id: string, summary: 
   "GET /v1/projects/:projectId/sessions": ["listSessions", "List sessions"],
   "POST /v1/projects/:projectId/sessions": ["createSession", "Create a session"],
   "GET /v1/projects/:projectId/sessions/:sessionId": ["getSession", "Get a session"],
-  "PATCH /v1/projects/:projectId/sessions/:sessionId": ["renameSession", "Rename a session"],
+  "PATCH /v1/projects/:projectId/sessions/:sessionId": [
+    "editSession",
+    "Rename a session, or change what its agent works with",
+  ],
+  "GET /v1/projects/:projectId/sessions/:sessionId/choices": [
+    "getSessionChoices",
+    "List what the agent of a session can work with",
+  ],
+  "GET /v1/projects/:projectId/runtimes": ["listRuntimes", "List the agents that sessions can have"],
   "DELETE /v1/projects/:projectId/sessions/:sessionId": ["deleteSession", "Delete a session"],
   "POST /v1/projects/:projectId/sessions/:sessionId/restart": ["restartSession", "Start a session again"],
   "POST /v1/projects/:projectId/sessions/:sessionId/stop": ["stopSession", "Stop a session"],

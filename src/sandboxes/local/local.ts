@@ -1,6 +1,7 @@
 import type { Wall } from "../../contract/session.ts";
 import { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import type { Provider, Sandbox, SandboxSpec, StartWatch } from "../provider.ts";
+import { missingRuntime } from "../runtime/find.ts";
 import { createEgress, type Egress, type EgressOptions } from "./egress.ts";
 import { endSandbox } from "./end.ts";
 import { findSandbox } from "./find.ts";
@@ -73,6 +74,7 @@ export function createLocalProvider(options: LocalOptions): Provider {
       }),
     stop: (sessionId, graceMs) => stop(local, sessionId, graceMs),
     walls: async () => wallsOf(await local.isolation()),
+    runtimeProblem: (name) => missingRuntime(options, name),
     wallsOf: (sessionId) => local.walls.get(sessionId) ?? null,
     logs: (sessionId, maxBytes) => readLog(folder(sessionId), maxBytes),
     async close() {

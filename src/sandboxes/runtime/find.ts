@@ -75,6 +75,17 @@ export function findRuntimeFiles(
   );
 }
 
+/** Why an agent cannot be found, as a sentence; null if it can, or if sandboxes have it. */
+export function missingRuntime(options: Parameters<typeof findFilesFor>[0], name: string): string | null {
+  try {
+    findFilesFor(options, name);
+    return null;
+  } catch (error) {
+    if (error instanceof SandboxError) return error.message;
+    throw error;
+  }
+}
+
 /**
  * Finds what a sandbox needs of an agent, which may be one that the operator describes.
  * @returns null: the sandbox has it

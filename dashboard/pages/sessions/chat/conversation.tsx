@@ -7,6 +7,7 @@ import { useKeepPlace } from "../../../parts/keep-place.ts";
 import { Failure, Notice } from "../../../parts/notice.tsx";
 import { useStickToEnd } from "../../../parts/stick-to-end.ts";
 import { Visible } from "../../../parts/visible.tsx";
+import { Choices } from "../choices.tsx";
 import { Queue } from "../queue.tsx";
 import { isStarting } from "../words.ts";
 import { Asked } from "./ask.tsx";
@@ -96,6 +97,7 @@ export function Conversation({ session, chat, state }: Props) {
             onSend={send}
           />
         )}
+        {session.status !== "failed" && <Choices session={session} />}
       </div>
     </section>
   );

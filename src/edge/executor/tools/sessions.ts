@@ -13,7 +13,7 @@ import { authorText, pageFields, pageOf, pageUrl, uuidField } from "./shown.ts";
 /** Prompts that are returned with a session. */
 const PROMPTS_SHOWN = 10;
 
-const { name, base_ref, agent_name, model } = createSessionBody.properties;
+const { name, base_ref, agent_name, model, mode, effort, runtime } = createSessionBody.properties;
 
 export const sessionTools: Tool[] = [
   projectTool({
@@ -56,6 +56,9 @@ export const sessionTools: Tool[] = [
       base_ref,
       agent_name,
       model,
+      mode,
+      effort,
+      runtime,
     },
     async run(deps, { caller, project }, { prompt, ...rest }) {
       const references = await referencesIn(deps, project, prompt);
@@ -78,6 +81,9 @@ function shown(deps: Deps, project: ProjectRow, session: Session): Record<string
     base_ref: session.base_ref,
     agent_name: session.agent_name,
     model: session.model,
+    mode: session.mode,
+    effort: session.effort,
+    runtime: session.runtime,
     author: authorText(session.author),
     created_at: session.created_at,
     updated_at: session.updated_at,

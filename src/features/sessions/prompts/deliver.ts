@@ -8,6 +8,7 @@ import { isWithinReach } from "../../../jobs/places.ts";
 import { fetchHealth, type PromptAnswer, sendPrompt } from "../../../sandboxes/daemon.ts";
 import { stillRunning } from "../../runs/row.ts";
 import { noteActivity } from "../activity.ts";
+import { choiceOf } from "../choices/push.ts";
 import { catchUp } from "../conversation/follow.ts";
 import { type Reached, reachSession, type SessionRow } from "../row.ts";
 import { recordWaiting } from "../webhook.ts";
@@ -66,7 +67,8 @@ async function send(
   const running = { state: "running" as const, generation: session.generation };
   if (!(await update(deps, prompt, running, isCurrent(session)))) return "again";
   await deps.checkpoint("prompt-marked");
-  const answer = await sendPrompt(daemon, await bodyOf(deps, prompt), signal);
+  const body = { ...(await bodyOf(deps, prompt)), choice: choiceOf(session) };
+  const answer = await sendPrompt(daemon, body, signal);
   await deps.checkpoint("prompt-sent");
   const marked = { ...prompt, ...running };
   if (answer.kind === "absent") return await requeue(deps, marked);
