@@ -1,6 +1,6 @@
 import type { ChangeRequest } from "../../src/contract/change-request.ts";
 import type { Project } from "../../src/contract/project.ts";
-import { LIVE_STATUSES, type Session } from "../../src/contract/session.ts";
+import { isAlive, LIVE_STATUSES, type Session } from "../../src/contract/session.ts";
 import { type Api, path } from "../api.ts";
 import type { Context } from "../context.ts";
 import { CliError } from "../failure.ts";
@@ -63,23 +63,23 @@ export const status: Handler<typeof spec.statusSpec> = async (context) => {
 
 async function read(api: Api, id: string, me: string): Promise<Work> {
   const at = path`/projects/${id}`;
-  const [project, crs, ...live] = await Promise.all([
+  const [project, crs, ...found] = await Promise.all([
     api.call<Project>({ path: at }),
     api.list<ChangeRequest>(
       { path: `${at}/change-requests`, query: { status: "open" }, slow: true },
       "change_requests",
       READ_MAX,
     ),
-    ...LIVE_STATUSES.map((status) =>
+    ...[...LIVE_STATUSES, "stopped"].map((status) =>
       api.list<Session>({ path: `${at}/sessions`, query: { status } }, "sessions", READ_MAX),
     ),
   ]);
   const isMine = ({ created_by }: { created_by: string }) => created_by === me;
   return {
     project,
-    sessions: live
+    sessions: found
       .flat()
-      .filter(isMine)
+      .filter((session) => isMine(session) && (isAlive(session) || session.activity === "waiting"))
       .sort((a, b) => urgency(a) - urgency(b)),
     change_requests: crs.filter(isMine),
     to_review: crs.filter((cr) => !isMine(cr) && waitsFor(me, cr)),

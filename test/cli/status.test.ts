@@ -25,6 +25,11 @@ const WAITING: WaitingFor = {
 const working = session({ session_id: idOf("a"), name: "Works", activity: "working" });
 const waiting = session({ session_id: idOf("b"), name: "Waits", activity: "waiting", waiting_for: WAITING });
 const theirs = session({ session_id: idOf("c"), created_by: BEN, activity: "waiting", waiting_for: WAITING });
+const kept = session({
+  ...{ session_id: idOf("e"), name: "Waits, stopped", status: "stopped", stop_reason: "waiting" },
+  ...{ activity: "waiting", waiting_for: { ...WAITING, kept: true } },
+});
+const stopped = session({ session_id: idOf("f"), status: "stopped", stop_reason: "idle", activity: null });
 const starting = booting("image", { session_id: idOf("d"), name: "Starts" });
 
 function answers(sessions: readonly Session[]) {
@@ -34,7 +39,7 @@ function answers(sessions: readonly Session[]) {
 }
 
 test("shows my sessions, those that wait first, my change requests, and those to review", async () => {
-  answers([working, waiting, theirs, starting]);
+  answers([working, waiting, theirs, starting, kept, stopped]);
   const byBen = { created_by: BEN };
   api.on("GET /projects/:p/change-requests", ({ query }) => ({
     change_requests:
@@ -64,6 +69,7 @@ test("shows my sessions, those that wait first, my change requests, and those to
   expect(rows.slice(0, 4).map(([name]) => name)).toEqual(["host", "user", "account", "project"]);
   expect(rows.slice(4).map(([kind, id, , state]) => [kind, id, state])).toEqual([
     ["session", idOf("b"), "waiting"],
+    ["session", idOf("e"), "waiting"],
     ["session", idOf("a"), "working"],
     ["session", idOf("d"), "provisioning"],
     ["cr", "3", "none"],
@@ -76,7 +82,12 @@ test("shows my sessions, those that wait first, my change requests, and those to
     email: "ada@example.com",
     account: { slug: "ada" },
     project: { slug: "shop" },
-    sessions: [{ activity: "waiting", waiting_for: WAITING }, { activity: "working" }, { step: "image" }],
+    sessions: [
+      { activity: "waiting", waiting_for: WAITING },
+      { stop_reason: "waiting", waiting_for: { kept: true } },
+      { activity: "working" },
+      { step: "image" },
+    ],
     change_requests: [{ number: 3, created_by: USER_ID }],
     to_review: [{ number: 4 }, { number: 7 }],
   });
