@@ -127,6 +127,8 @@ const turn: StoredTurn = {
   author: ADA,
   state: "done",
   error: null,
+  retry: null,
+  sandbox: 1,
   model: "anthropic/claude",
   tokens: { input: 10, output: 5, cached: 0 },
   cost: 0.01,

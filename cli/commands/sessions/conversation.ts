@@ -1,6 +1,6 @@
 import { attachedText } from "../../../src/contract/attachment.ts";
 import type { ConversationPage, Turn, TurnPart, TurnRequest } from "../../../src/contract/turn.ts";
-import { joinTurns } from "../../../src/conversation/join-turns.ts";
+import { joinTurns } from "../../../src/conversation/turns.ts";
 import { askedOf, planLines } from "../../../src/conversation/shown-part.ts";
 import { DAEMON_MARK } from "../../../src/conversation/text.ts";
 import { CliError } from "../../failure.ts";

@@ -67,12 +67,19 @@ export async function readProgress(
   return null;
 }
 
-/** Answers a question, or a permission request, of the agent. @returns whether the runtime accepted it */
+/**
+ * Answers a question, or a permission request, of the agent.
+ * @param reply null: no answer, which rejects it
+ * @returns whether the runtime accepted it
+ */
 export async function answerAsk(
   daemon: Daemon,
   ask: Ask,
-  reply: { answers: string[][] } | { reply: (typeof PERMISSION_REPLIES)[number] },
+  reply: { answers: string[][] } | { reply: (typeof PERMISSION_REPLIES)[number] } | null,
 ): Promise<boolean> {
+  if (reply === null && ask.kind === "permission") return answerAsk(daemon, ask, { reply: "reject" });
+  if (reply === null)
+    return (await callRuntime(daemon, "POST", `/question/${ask.id}/reject`, {})) !== undefined;
   return (await callRuntime(daemon, "POST", `/${ask.kind}/${ask.id}/reply`, reply)) !== undefined;
 }
 

@@ -47,6 +47,7 @@ function notWaiting(message: string): SvcError {
 
 /** @throws validation_failed if it is no answer to this request */
 function replyTo(ask: Ask, answer: AnswerBody["answer"]): Parameters<typeof answerAsk>[2] {
+  if (answer === null) return null;
   if (ask.kind === "permission") {
     const reply = PERMISSION_REPLIES.find((each) => each === answer);
     if (reply) return { reply };

@@ -11,7 +11,7 @@ import {
   sessionEvent,
   sessionStatus,
 } from "../../contract/session.ts";
-import { conversationEvent, conversationPage } from "../../contract/turn.ts";
+import { conversationEvent, conversationPage, conversationQuery, turnPart } from "../../contract/turn.ts";
 import type { Deps } from "../../deps.ts";
 import { pageQuery, readPage } from "../../http/page.ts";
 import { answer, answerEvents, listOf, ok } from "../../http/schema.ts";
@@ -21,7 +21,7 @@ import { abortSession } from "./abort.ts";
 import { requireReachTo } from "./agent-reach.ts";
 import { answerSession } from "./answer.ts";
 import { streamConversation } from "./conversation/events.ts";
-import { readConversation } from "./conversation/read.ts";
+import { readConversation, readPart } from "./conversation/read.ts";
 import { createSession } from "./create.ts";
 import { deleteSession } from "./delete.ts";
 import { streamEvents } from "./events.ts";
@@ -149,23 +149,40 @@ export const sessionContentRoutes = (deps: Deps) =>
       "/:sessionId/conversation",
       async ({ caller, project, params, query }) => {
         await requireReachTo(deps, caller, project, params.sessionId);
-        return readConversation(deps, project, params.sessionId, readPage(query));
+        return readConversation(deps, project, params.sessionId, readPage(query), query.brief === "true");
       },
-      { project: "write", query: Type.Object(pageQuery), ...answer(200, conversationPage) },
+      {
+        project: "write",
+        query: Type.Object({ ...pageQuery, ...conversationQuery }),
+        ...answer(200, conversationPage),
+      },
+    )
+    .get(
+      "/:sessionId/conversation/parts/:partId",
+      async ({ caller, project, params }) => {
+        await requireReachTo(deps, caller, project, params.sessionId);
+        return readPart(deps, project, params.sessionId, params.partId);
+      },
+      { project: "write", ...answer(200, turnPart) },
     )
     .get(
       "/:sessionId/conversation/events",
-      async ({ caller, project, params, headers }) => {
+      async ({ caller, project, params, headers, query }) => {
         await requireReachTo(deps, caller, project, params.sessionId);
         const events = await streamConversation(
           deps,
           project,
           params.sessionId,
           headers["last-event-id"] ?? null,
+          query.brief === "true",
         );
         return new Response(events, {
           headers: { "Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-store" },
         });
       },
-      { project: "write", ...answerEvents("The turns, their parts, and their changes", conversationEvent) },
+      {
+        project: "write",
+        query: Type.Object(conversationQuery),
+        ...answerEvents("The turns, their parts, and their changes", conversationEvent),
+      },
     );

@@ -1,0 +1,83 @@
+import { defaultRangeExtractor, useWindowVirtualizer } from "@tanstack/react-virtual";
+import { useEffect, useRef } from "react";
+import { useOffset } from "../../../parts/offset.ts";
+import { OneItem } from "./item.tsx";
+import type { Item } from "./turn.ts";
+
+/** Estimated heights in pixels, until items are measured. */
+const HEIGHTS = {
+  prompt: 84,
+  file: 40,
+  answer: 140,
+  thought: 48,
+  tool: 48,
+  plan: 120,
+  asked: 72,
+  note: 36,
+  sandbox: 52,
+} as const satisfies Record<Item["kind"], number>;
+/** Items rendered above and below the visible ones, to avoid blank areas while scrolling. */
+const OVERSCAN = 8;
+/** Earlier items are loaded when the one with this index comes near. */
+const NEAR = 12;
+
+interface Props {
+  items: readonly Item[];
+  /** Whether the last one is being written. */
+  isGrowing: boolean;
+  onNearTop: () => void;
+}
+
+/** The items of a conversation; only those near the visible area are in the document, and the one with the focus. */
+export function Rows({ items, isGrowing, onNearTop }: Props) {
+  const list = useRef<HTMLDivElement>(null);
+  /** The index of the item with the focus. */
+  const focused = useRef<string | null>(null);
+  const virtual = useWindowVirtualizer({
+    count: items.length,
+    estimateSize: (index) => HEIGHTS[items[index]?.kind ?? "answer"],
+    getItemKey: (index) => items[index]?.key ?? index,
+    overscan: OVERSCAN,
+    scrollMargin: useOffset(list),
+    // what is read stays where it is when earlier items are added
+    anchorTo: "end",
+    rangeExtractor: (range) => {
+      const shown = defaultRangeExtractor(range);
+      const kept = focused.current === null ? -1 : items.findIndex(({ key }) => key === focused.current);
+      return kept < 0 || shown.includes(kept) ? shown : [...shown, kept].toSorted((a, b) => a - b);
+    },
+  });
+  const rows = virtual.getVirtualItems();
+  const first = rows[0]?.index ?? 0;
+  useEffect(() => {
+    if (first < NEAR && items.length > 0) onNearTop();
+  }, [first, items.length, onNearTop]);
+  return (
+    <div ref={list} className="relative" style={{ height: virtual.getTotalSize() }}>
+      {rows.map(({ index, key, start }) => {
+        const item = items[index];
+        if (!item) return null;
+        const isTight = isFolded(item) && isFolded(items[index + 1]);
+        return (
+          <div
+            key={key}
+            ref={virtual.measureElement}
+            data-index={index}
+            className={`absolute inset-x-0 top-0 flex flex-col ${isTight ? "pb-1.5" : "pb-4"}`}
+            style={{ transform: `translateY(${start - virtual.options.scrollMargin}px)` }}
+            onFocus={() => {
+              focused.current = item.key;
+            }}
+            onBlur={() => {
+              focused.current = null;
+            }}
+          >
+            <OneItem item={item} isGrowing={isGrowing && index === items.length - 1} />
+          </div>
+        );
+      })}
+    </div>
+  );
+}
+
+const isFolded = (item: Item | undefined): boolean => item?.kind === "tool" || item?.kind === "thought";
