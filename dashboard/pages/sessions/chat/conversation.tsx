@@ -64,7 +64,12 @@ export function Conversation({ session, chat, state }: Props) {
         {isEmpty && <Nothing session={session} state={state} />}
         <Shown value={chat}>
           <Opened value={opened}>
-            <Rows items={items} isGrowing={turns.at(-1)?.state === "working"} onNearTop={showEarlier} />
+            <Rows
+              items={items}
+              isGrowing={turns.at(-1)?.state === "working"}
+              isAtEnd={isAtEnd}
+              onNearTop={showEarlier}
+            />
           </Opened>
         </Shown>
         {pending.map(({ id, text }) => (

@@ -4,18 +4,20 @@ import { useOffset } from "../../../parts/offset.ts";
 import { OneItem } from "./item.tsx";
 import type { Item } from "./turn.ts";
 
-/** Estimated heights in pixels, until items are measured. */
+/** Heights in pixels, until items are measured; of texts, without their lines. */
 const HEIGHTS = {
-  prompt: 84,
+  prompt: 52,
   file: 40,
-  answer: 140,
-  thought: 48,
-  tool: 48,
+  answer: 16,
+  thought: 54,
+  tool: 46,
   plan: 120,
   asked: 72,
   note: 36,
   sandbox: 52,
 } as const satisfies Record<Item["kind"], number>;
+/** Of a line of a text, and the characters that it has. */
+const LINE = { height: 24, length: 90 };
 /** Items rendered above and below the visible ones, to avoid blank areas while scrolling. */
 const OVERSCAN = 8;
 /** Earlier items are loaded when the one with this index comes near. */
@@ -25,17 +27,19 @@ interface Props {
   items: readonly Item[];
   /** Whether the last one is being written. */
   isGrowing: boolean;
+  /** Whether the reader is at the end, as the page is at first, before it has scrolled there. */
+  isAtEnd: boolean;
   onNearTop: () => void;
 }
 
 /** The items of a conversation; only those near the visible area are in the document, and the one with the focus. */
-export function Rows({ items, isGrowing, onNearTop }: Props) {
+export function Rows({ items, isGrowing, isAtEnd, onNearTop }: Props) {
   const list = useRef<HTMLDivElement>(null);
   /** The index of the item with the focus. */
   const focused = useRef<string | null>(null);
   const virtual = useWindowVirtualizer({
     count: items.length,
-    estimateSize: (index) => HEIGHTS[items[index]?.kind ?? "answer"],
+    estimateSize: (index) => heightOf(items[index]),
     getItemKey: (index) => items[index]?.key ?? index,
     overscan: OVERSCAN,
     scrollMargin: useOffset(list),
@@ -49,11 +53,13 @@ export function Rows({ items, isGrowing, onNearTop }: Props) {
   });
   const rows = virtual.getVirtualItems();
   const first = rows[0]?.index ?? 0;
+  const height = virtual.getTotalSize();
   useEffect(() => {
-    if (first < NEAR && items.length > 0) onNearTop();
-  }, [first, items.length, onNearTop]);
+    const isShort = height < window.innerHeight;
+    if (isShort || (first < NEAR && !isAtEnd)) onNearTop();
+  }, [first, height, isAtEnd, onNearTop]);
   return (
-    <div ref={list} className="relative" style={{ height: virtual.getTotalSize() }}>
+    <div ref={list} className="relative" style={{ height }}>
       {rows.map(({ index, key, start }) => {
         const item = items[index];
         if (!item) return null;
@@ -78,6 +84,14 @@ export function Rows({ items, isGrowing, onNearTop }: Props) {
       })}
     </div>
   );
+}
+
+/** The nearer it is to the real height, the less a page moves while it is measured. */
+function heightOf(item: Item | undefined): number {
+  if (!item) return 0;
+  const text = item.kind === "prompt" || item.kind === "answer" ? item.text.trimEnd() : "";
+  const lines = text.split("\n").reduce((sum, line) => sum + Math.ceil(line.length / LINE.length), 0);
+  return HEIGHTS[item.kind] + lines * LINE.height;
 }
 
 const isFolded = (item: Item | undefined): boolean => item?.kind === "tool" || item?.kind === "thought";
