@@ -1,7 +1,7 @@
 import { explainRun } from "../contract/runtime.ts";
 import type { Outcome } from "./outcome.ts";
+import type { WaitingFor } from "../contract/session.ts";
 import type { TurnChange } from "../contract/turn.ts";
-import type { Ask } from "./runtime-event.ts";
 
 /** Sentences about a conversation. Text of the model and the runtime is included unsanitized. */
 
@@ -29,10 +29,10 @@ export function outcomeText(outcome: Exclude<Outcome, "completed">, error: strin
 }
 
 /** What a permission request or a question asks for. */
-export function askText(ask: Ask): string {
-  if (ask.kind === "question") return ask.questions.map(({ question }) => question).join(" ");
-  const what = ask.patterns.length === 0 ? "" : `: ${ask.patterns.join(", ")}`;
-  return `${ask.permission}${what}`;
+export function askText({ permission, patterns, questions }: WaitingFor): string {
+  if (permission === null) return questions.map(({ question }) => question).join(" ");
+  const what = patterns.length === 0 ? "" : `: ${patterns.join(", ")}`;
+  return `${permission}${what}`;
 }
 
 /** The prefix of the daemon's own messages (daemon/runtime/interrupted.ts). */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { askMessage, readAnswer, replyOf } from "../../src/features/channels/ask-message.ts";
+import { askMessage, readAnswer, answerOf } from "../../src/features/channels/ask-message.ts";
 import {
   escapeLine,
   escapeText,
@@ -101,7 +101,7 @@ test("a click is read only from a button in a message of a conversation", () => 
 test("the buttons of a question stay within Slack's limits, whatever the agent asks", () => {
   const labels = Array.from({ length: 20 }, (_, at) => `${at} ${"<".repeat(4_000)}`);
   const ask = (options: string[]) => ({
-    ...{ id: "que_1", sessionId: "s", kind: "question" as const },
+    ...{ request_id: "que_1", kind: "question" as const, permission: null, patterns: [] },
     questions: [
       {
         ...{ question: "&".repeat(10_000), multiple: false, custom: false },
@@ -114,8 +114,8 @@ test("the buttons of a question stay within Slack's limits, whatever the agent a
   expect(JSON.stringify(blocks)).not.toContain("<".repeat(76));
   expect(blocks).toHaveLength(2);
   expect(askMessage(ask([...labels, "more"]), "http://svc.example/s").blocks).toHaveLength(1);
-  expect(replyOf(ask(labels), 3)).toEqual({ answers: [[labels[3] ?? ""]] });
-  expect(replyOf(ask(labels), 20)).toBeNull();
+  expect(answerOf(ask(labels), 3)).toEqual([[labels[3] ?? ""]]);
+  expect(answerOf(ask(labels), 20)).toBeNull();
   expect(readAnswer('{"ask":"que_1","option":3}')).toEqual({ ask: "que_1", option: 3 });
   expect(readAnswer('{"ask":"","option":3}')).toBeNull();
 });

@@ -1,5 +1,5 @@
 import { numberField, parseJson, textField } from "../../contract/json.ts";
-import type { Ask } from "../../conversation/runtime-event.ts";
+import type { AnswerBody, WaitingFor } from "../../contract/session.ts";
 import { askText } from "../../conversation/text.ts";
 import type { Blocks } from "./slack/client.ts";
 import { escapeText, link, plainText } from "./slack/mrkdwn.ts";
@@ -15,25 +15,23 @@ const OPTIONS_MAX = 20;
 const PERMISSION = ["Allow once", "Reject"];
 
 /** The labels of the buttons of an ask; null if it can be answered only on the page of the session. */
-export function askOptions(ask: Ask): string[] | null {
+export function askOptions(ask: WaitingFor): string[] | null {
   if (ask.kind === "permission") return PERMISSION;
   const [question, second] = ask.questions;
   if (!question || second || question.multiple || question.options.length > OPTIONS_MAX) return null;
   return question.options.map(({ label }) => label);
 }
 
-/** What the runtime is sent for the n-th button; null: there is none. */
-export function replyOf(
-  ask: Ask,
-  option: number,
-): { answers: string[][] } | { reply: "once" | "reject" } | null {
+/** The answer that the n-th button is; null: there is none. */
+export function answerOf(ask: WaitingFor, option: number): AnswerBody["answer"] {
   const label = askOptions(ask)?.[option];
   if (label === undefined) return null;
-  return ask.kind === "permission" ? { reply: option === 0 ? "once" : "reject" } : { answers: [[label]] };
+  if (ask.kind === "permission") return option === 0 ? "once" : "reject";
+  return [[label]];
 }
 
 /** An ask of the agent as a message. @param page the session's */
-export function askMessage(ask: Ask, page: string): { text: string; blocks: Blocks } {
+export function askMessage(ask: WaitingFor, page: string): { text: string; blocks: Blocks } {
   const options = askOptions(ask);
   const what = ask.kind === "permission" ? "The agent asks for permission" : "The agent asks";
   const isCustom = ask.kind === "question" && options !== null && ask.questions[0]?.custom === true;
@@ -46,7 +44,7 @@ export function askMessage(ask: Ask, page: string): { text: string; blocks: Bloc
     type: "button" as const,
     action_id: `svc_answer_${option}`,
     text: { type: "plain_text" as const, text: plainText(label, LABEL_MAX), emoji: false },
-    value: JSON.stringify({ ask: ask.id, option }),
+    value: JSON.stringify({ ask: ask.request_id, option }),
   }));
   return { text, blocks: [section, { type: "actions", elements }] };
 }

@@ -1,11 +1,10 @@
 import { SvcError } from "../../contract/errors.ts";
 import { numberField, parseJson, textField } from "../../contract/json.ts";
 import type { Deps } from "../../deps.ts";
-import { isWithinReach } from "../../jobs/places.ts";
 import { mergeChangeRequest } from "../change-requests/merge.ts";
-import { answerAsk, readAsks } from "../sessions/agent.ts";
-import { reachSession } from "../sessions/row.ts";
-import { ANSWER_ACTION, readAnswer, replyOf } from "./ask-message.ts";
+import { answerSession } from "../sessions/answer.ts";
+import { openRequest, reachSession } from "../sessions/row.ts";
+import { ANSWER_ACTION, answerOf, readAnswer } from "./ask-message.ts";
 import { MERGE_ACTION, showChangeRequests } from "./change-requests.ts";
 import { answerConnectorAsk, CALL_ANSWERS } from "./connector-asks.ts";
 import { type ChannelContext, findThread, openChannel } from "./context.ts";
@@ -34,7 +33,7 @@ export async function handleClick(deps: Deps, task: TaskRow): Promise<TaskResult
   const decision = CALL_ANSWERS[text("actionId")];
   try {
     if (text("actionId") === MERGE_ACTION) await merge(deps, context, thread, member, text("value"));
-    else if (ANSWER_ACTION.test(text("actionId"))) await answer(deps, thread, text("value"));
+    else if (ANSWER_ACTION.test(text("actionId"))) await answer(deps, context, thread, member, text("value"));
     else if (decision)
       await answerConnectorAsk(deps, context, thread, member, {
         askId: text("value"),
@@ -64,18 +63,21 @@ async function merge(
   await mergeChangeRequest(deps, caller, project, number, { head_commit_sha: head });
 }
 
-/** @throws not_running, nothing_to_abort */
-async function answer(deps: Deps, { sessionId }: ThreadRow, value: string): Promise<void> {
+/** @throws not_waiting, sandbox_unreachable, not_found */
+async function answer(
+  deps: Deps,
+  { project }: ChannelContext,
+  { sessionId }: ThreadRow,
+  { caller }: Member,
+  value: string,
+): Promise<void> {
   const chosen = readAnswer(value);
   const reached = await reachSession(deps, sessionId);
   if (!chosen || !reached) return;
-  if (!reached.daemon || !isWithinReach(deps, reached.session))
-    throw new SvcError("not_running", "The session does not run, so its question is closed.");
-  const ask = (await readAsks(reached.daemon)).find(({ id }) => id === chosen.ask);
-  const reply = ask && replyOf(ask, chosen.option);
-  if (!ask || !reply || !(await answerAsk(reached.daemon, ask, reply)))
-    throw new SvcError(
-      "not_running",
-      "The question was answered already, or the agent waits for it no more.",
-    );
+  const ask = openRequest(reached.session);
+  const reply = ask && ask.request_id === chosen.ask ? answerOf(ask, chosen.option) : null;
+  if (!ask || reply === null)
+    throw new SvcError("not_waiting", "The question was answered already, or the agent waits for it no more.");
+  const body = { request_id: ask.request_id, answer: reply };
+  await answerSession(deps, caller.userId, project, sessionId, body);
 }

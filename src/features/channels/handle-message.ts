@@ -4,14 +4,13 @@ import { channelTasks, channelThreads } from "../../../db/schema/index.ts";
 import { SvcError } from "../../contract/errors.ts";
 import { field, textField } from "../../contract/json.ts";
 import type { Deps } from "../../deps.ts";
-import { isWithinReach } from "../../jobs/places.ts";
 import { derivedId } from "../../lib/derived-id.ts";
 import { referencesIn } from "../change-requests/brief.ts";
-import { answerAsk, readAsks } from "../sessions/agent.ts";
+import { answerSession } from "../sessions/answer.ts";
 import { createSession } from "../sessions/create.ts";
 import { deleteSession } from "../sessions/delete.ts";
 import { acceptPrompt } from "../sessions/prompts/accept.ts";
-import { reachSession } from "../sessions/row.ts";
+import { openRequest, reachSession } from "../sessions/row.ts";
 import { askOptions } from "./ask-message.ts";
 import { type ChannelContext, findThread, openChannel } from "./context.ts";
 import { findMember, type Member } from "./member.ts";
@@ -88,7 +87,7 @@ async function prompt(
   if (!known) return;
   const { sessionId } = known;
   if (sessionId !== ownId) {
-    if (await answerQuestion(deps, sessionId, message.text)) return;
+    if (await answerQuestion(deps, context, member, sessionId, message.text)) return;
     promptId = derivedId("slack prompt", channel.channelId, room, ts);
     const body = { text: message.text, prompt_id: promptId };
     const references = await referencesIn(deps, project, message.text);
@@ -133,15 +132,27 @@ async function startSession(
 }
 
 /** While the agent waits for an answer in words, the reply is the answer. */
-async function answerQuestion(deps: Deps, sessionId: string, text: string): Promise<boolean> {
+async function answerQuestion(
+  deps: Deps,
+  { project }: ChannelContext,
+  { caller }: Member,
+  sessionId: string,
+  text: string,
+): Promise<boolean> {
   const reached = await reachSession(deps, sessionId);
-  if (!reached?.daemon || reached.session.status !== "running" || !isWithinReach(deps, reached.session))
-    return false;
-  const [ask] = await readAsks(reached.daemon);
+  const ask = reached && openRequest(reached.session);
   if (!ask || askOptions(ask) === null) return false;
-  if (ask.kind === "question" && ask.questions[0]?.custom)
-    return await answerAsk(reached.daemon, ask, { answers: [[text]] });
-  throw new SvcError("session_busy", "The agent waits for your decision. Use the buttons of its question.");
+  if (!ask.questions[0]?.custom)
+    throw new SvcError("session_busy", "The agent waits for your decision. Use the buttons of its question.");
+  try {
+    const body = { request_id: ask.request_id, answer: [[text]] };
+    await answerSession(deps, caller.userId, project, sessionId, body);
+    return true;
+  } catch (error) {
+    // it was answered meanwhile: the reply is the next prompt
+    if (error instanceof SvcError && error.code === "not_waiting") return false;
+    throw error;
+  }
 }
 
 async function isWaiting({ db }: Deps, { channelId }: TaskRow, key: string): Promise<boolean> {

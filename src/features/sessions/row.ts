@@ -2,6 +2,7 @@ import { eq, getTableColumns, sql } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
 import { prepared } from "../../../db/prepared.ts";
 import { projectSessions, projects, runs, sessionSandboxes } from "../../../db/schema/index.ts";
+import type { WaitingFor } from "../../contract/session.ts";
 import type { Deps } from "../../deps.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { daemonOf, type ReachedRun } from "../runs/reach.ts";
@@ -60,3 +61,8 @@ const sessionAndSandbox = prepared((db: Db) =>
     .where(eq(projectSessions.sessionId, sql.placeholder("sessionId")))
     .prepare("session_and_sandbox"),
 );
+
+/** The oldest request that the agent waits for a person with; null if there is none, or the session does not run. */
+export function openRequest({ status, activity, waitingFor }: SessionRow): WaitingFor | null {
+  return status === "running" && activity === "waiting" ? waitingFor : null;
+}

@@ -1,4 +1,4 @@
-import { and, asc, between, desc, eq, gt, inArray, isNull, lt, sql } from "drizzle-orm";
+import { and, asc, between, desc, eq, gt, inArray, isNull, lt, not, sql } from "drizzle-orm";
 import type { Db } from "../../../../db/client.ts";
 import {
   conversationParts,
@@ -199,4 +199,31 @@ export async function answersTo(
   return new Map(
     rows.flatMap(({ promptId, text }) => (promptId === null ? [] : [[promptId, text] as const])),
   );
+}
+
+/** The tool that the agent uses to answer a prompt, with its input in one line; null: none. */
+export async function toolInUse(db: Db, sessionId: string, promptId: string): Promise<string | null> {
+  const { kind, isComplete, parentId, number, tool } = conversationParts;
+  const [part] = await db
+    .select({ name: sql<string>`${tool}->>'name'`, title: sql<string>`${tool}->>'title'` })
+    .from(conversationParts)
+    .innerJoin(
+      conversationTurns,
+      and(
+        eq(conversationTurns.sessionId, conversationParts.sessionId),
+        eq(conversationTurns.number, conversationParts.turn),
+      ),
+    )
+    .where(
+      and(
+        eq(conversationTurns.sessionId, sessionId),
+        eq(conversationTurns.promptId, promptId),
+        eq(kind, "tool"),
+        not(isComplete),
+        isNull(parentId),
+      ),
+    )
+    .orderBy(desc(number))
+    .limit(1);
+  return part ? `${part.name} ${part.title}` : null;
 }
