@@ -25,6 +25,7 @@ import { modelRoutes } from "./features/models/routes.ts";
 import { projectRoutes, projectTokenRoutes } from "./features/projects/routes.ts";
 import { repositoryRoutes } from "./features/repository/routes.ts";
 import { secretRoutes } from "./features/secrets/routes.ts";
+import { conversationRoutes } from "./features/sessions/conversation/routes.ts";
 import type { ReferencesIn } from "./features/sessions/prompts/attachments.ts";
 import { promptRoutes } from "./features/sessions/prompts/routes.ts";
 import { sessionContentRoutes, sessionRoutes } from "./features/sessions/routes.ts";
@@ -112,6 +113,7 @@ export function createApp(deps: Deps) {
         .use(repositoryRoutes(deps))
         .use(sessionRoutes(deps, references))
         .use(sessionContentRoutes(deps))
+        .use(conversationRoutes(deps))
         .use(promptRoutes(deps, references))
         .use(proxyRoutes(deps))
         .use(certificateRoutes(deps))

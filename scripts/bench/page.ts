@@ -6,12 +6,7 @@ import type { ConversationPage } from "../../src/contract/turn.ts";
 import { caller } from "../../test/helpers/api.ts";
 import { CHROMIUM, closeProfiles, sharedBrowser } from "../../test/helpers/browser.ts";
 import { signedIn } from "../../test/helpers/cookie-browser.ts";
-import {
-  answerOf,
-  outputOf,
-  promptOf,
-  storeLongConversation,
-} from "../../test/helpers/long-conversation.ts";
+import { answerOf, outputOf, promptOf, storeLongConversation } from "../../test/helpers/long-conversation.ts";
 import { insertSession } from "../../test/helpers/session-row.ts";
 import { median } from "./measure.ts";
 import { startPostgres } from "./postgres.ts";
@@ -126,9 +121,7 @@ async function measure(
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
   const [name = "", value = ""] = cookie?.split("=") ?? [];
   if (cookie !== null)
-    await context.addCookies([
-      { name, value, url: new URL(url).origin, httpOnly: true, sameSite: "Lax" },
-    ]);
+    await context.addCookies([{ name, value, url: new URL(url).origin, httpOnly: true, sameSite: "Lax" }]);
   const opened = await context.newPage();
   const times: number[] = [];
   // the first round fills the browser's cache

@@ -82,7 +82,15 @@ async function talk(db: Db, sessionId: string, turn: number, length: number): Pr
     ...{ tool: null, file: null, plan: null, request: null, hasFailed: false },
   });
   const state = (isDone: boolean): RuntimeTurn => ({
-    ...{ turnId, state: isDone ? "done" : "working", error: null, retry: null, model: "a/b", tokens: null, cost: null },
+    ...{
+      turnId,
+      state: isDone ? "done" : "working",
+      error: null,
+      retry: null,
+      model: "a/b",
+      tokens: null,
+      cost: null,
+    },
     ...{ startedAt: 0, endedAt: isDone ? 1 : null },
   });
   const answer = textAt(turn * length, length);

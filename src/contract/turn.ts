@@ -144,7 +144,8 @@ export type Turn = Static<typeof turn>;
 export const conversationQuery = {
   brief: Type.Optional(
     Type.Literal("true", {
-      description: "Leaves out input, output and patch of tools where they are long; `…/conversation/parts/:part_id` has them",
+      description:
+        "Leaves out input, output and patch of tools where they are long; `…/conversation/parts/:part_id` has them",
     }),
   ),
 };

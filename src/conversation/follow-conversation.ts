@@ -64,8 +64,7 @@ export async function readPage(
 
 function readChange(data: string, { unexpected }: Transport): ConversationStreamEvent | null {
   const value = parseJson(data);
-  if (typeof value !== "object" || value === null)
-    throw unexpected("an event that is not a JSON object");
+  if (typeof value !== "object" || value === null) throw unexpected("an event that is not a JSON object");
   const type = textField(value, "type");
   const isValid =
     type === "deleted" ||

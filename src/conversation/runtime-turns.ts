@@ -1,5 +1,12 @@
 import { field, textField } from "../contract/json.ts";
-import { type Ask, errorOf, type RuntimeEvent, readRuntimeEvent, type Status, statusOf } from "./runtime-event.ts";
+import {
+  type Ask,
+  errorOf,
+  type RuntimeEvent,
+  readRuntimeEvent,
+  type Status,
+  statusOf,
+} from "./runtime-event.ts";
 import {
   isText,
   type Message,

@@ -1,7 +1,7 @@
 import { explainRun } from "../contract/runtime.ts";
-import type { Outcome } from "./outcome.ts";
 import type { WaitingFor } from "../contract/session.ts";
 import type { TurnChange } from "../contract/turn.ts";
+import type { Outcome } from "./outcome.ts";
 
 /** Sentences about a conversation. Text of the model and the runtime is included unsanitized. */
 

@@ -48,11 +48,7 @@ export function joinTurns(earlier: readonly Turn[], later: readonly Turn[]): rea
   return [...earlier.slice(0, -1), { ...first, parts: [...last.parts, ...first.parts] }, ...rest];
 }
 
-function changeTurn(
-  turns: readonly Turn[],
-  turnId: string,
-  change: (turn: Turn) => Turn,
-): readonly Turn[] {
+function changeTurn(turns: readonly Turn[], turnId: string, change: (turn: Turn) => Turn): readonly Turn[] {
   const at = turns.findLastIndex(({ turn_id }) => turn_id === turnId);
   const turn = turns[at];
   return turn ? turns.with(at, change(turn)) : turns;

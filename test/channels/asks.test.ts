@@ -1,5 +1,5 @@
-import postgres from "postgres";
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import postgres from "postgres";
 import { type ChannelBench, GENERAL, newTs, OWNER, STRANGER, startChannels } from "../helpers/channels.ts";
 import { until } from "../helpers/until.ts";
 
@@ -61,7 +61,9 @@ test("a question is posted once, although another prompt of the session waits", 
   // by then, the report of each prompt has looked
   const sql = postgres(bench.api.databaseUrl ?? "", { max: 1, onnotice() {} });
   const rounds = async () =>
-    Number((await sql`select min(attempts) as rounds from channel_tasks where due_at is not null`)[0]?.["rounds"]);
+    Number(
+      (await sql`select min(attempts) as rounds from channel_tasks where due_at is not null`)[0]?.["rounds"],
+    );
   const before = await rounds();
   await until("both have looked twice", async () => (await rounds()) > before + 1);
   await sql.end();

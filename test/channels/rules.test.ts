@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { askMessage, readAnswer, answerOf } from "../../src/features/channels/ask-message.ts";
+import { answerOf, askMessage, readAnswer } from "../../src/features/channels/ask-message.ts";
 import {
   escapeLine,
   escapeText,

@@ -65,10 +65,15 @@ test("the output of a tool is fetched when it is opened, and stays open when it 
   await chat.getByText(output).waitFor();
   await until("it is fetched", () => fetched() > before);
   expect(fetched() - before).toBeLessThan(2 * SIZE.output);
-  await page.mouse.move(400, 300);
-  await page.mouse.wheel(0, -6_000);
+  // the row with the focus stays in the document
+  const scroll = (top: number) =>
+    page.evaluate((by) => {
+      if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
+      window.scrollBy({ top: by, behavior: "instant" });
+    }, top);
+  await scroll(-6_000);
   await chat.getByText(output).waitFor({ state: "detached" });
-  await page.mouse.wheel(0, 20_000);
+  await scroll(20_000);
   await chat.getByText(output).waitFor();
   await close();
 });

@@ -315,7 +315,9 @@ test("a long conversation is read from its end to its beginning without a gap", 
     return (await chat.getByText("prompt 1.", { exact: true }).count()) > 0;
   });
   const answers = [...seen].filter((text) => text.startsWith("answer"));
-  expect(answers.toSorted()).toEqual(Array.from({ length: turns }, (_, at) => `answer ${at + 1}.`).toSorted());
+  expect(answers.toSorted()).toEqual(
+    Array.from({ length: turns }, (_, at) => `answer ${at + 1}.`).toSorted(),
+  );
   await close();
 });
 

@@ -22,7 +22,10 @@ export const promptOf = (turn: number): string => `Prompt ${turn}: change the si
 export const answerOf = (turn: number): string => `${ANSWER}\nAnswer ${turn} is done.`;
 /** The output of a tool, which differs for each. */
 export const outputOf = (turn: number, tool: number, length: number): string =>
-  `${turn}.${tool} ${"the output of a tool, in lines of some words\n".repeat(Math.ceil(length / 44))}`.slice(0, length);
+  `${turn}.${tool} ${"the output of a tool, in lines of some words\n".repeat(Math.ceil(length / 44))}`.slice(
+    0,
+    length,
+  );
 
 /** Stores a conversation of many turns, each with a prompt, uses of tools with long outputs, and an answer in Markdown. */
 export async function storeLongConversation(
@@ -52,7 +55,14 @@ function partsOf(n: number, tools: number, output: number): RuntimePart[] {
     ...{ tool: null, file: null, plan: null, request: null },
   };
   const use = {
-    ...{ tool: "bash", state: "completed" as const, title: "npm test", error: null, files: [], subagent: null },
+    ...{
+      tool: "bash",
+      state: "completed" as const,
+      title: "npm test",
+      error: null,
+      files: [],
+      subagent: null,
+    },
     ...{ input: [{ name: "command", value: "npm test" }], patch: "" },
   };
   return [

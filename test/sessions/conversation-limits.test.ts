@@ -25,7 +25,17 @@ const store = (turns: RuntimeTurn[], parts: RuntimePart[], open: string[] | null
     (text) => text,
   );
 const turn = (turnId: string, more: Partial<RuntimeTurn> = {}): RuntimeTurn => ({
-  ...{ turnId, state: "done", error: null, retry: null, model: null, tokens: null, cost: null, startedAt: 1, endedAt: 2 },
+  ...{
+    turnId,
+    state: "done",
+    error: null,
+    retry: null,
+    model: null,
+    tokens: null,
+    cost: null,
+    startedAt: 1,
+    endedAt: 2,
+  },
   ...more,
 });
 const part = (

@@ -77,7 +77,10 @@ async function answer(
   const ask = openRequest(reached.session);
   const reply = ask && ask.request_id === chosen.ask ? answerOf(ask, chosen.option) : null;
   if (!ask || reply === null)
-    throw new SvcError("not_waiting", "The question was answered already, or the agent waits for it no more.");
+    throw new SvcError(
+      "not_waiting",
+      "The question was answered already, or the agent waits for it no more.",
+    );
   const body = { request_id: ask.request_id, answer: reply };
   await answerSession(deps, caller.userId, project, sessionId, body);
 }

@@ -11,7 +11,6 @@ import {
   sessionEvent,
   sessionStatus,
 } from "../../contract/session.ts";
-import { conversationEvent, conversationPage, conversationQuery, turnPart } from "../../contract/turn.ts";
 import type { Deps } from "../../deps.ts";
 import { pageQuery, readPage } from "../../http/page.ts";
 import { answer, answerEvents, listOf, ok } from "../../http/schema.ts";
@@ -20,8 +19,6 @@ import { LOG_LINES } from "../runs/log.ts";
 import { abortSession } from "./abort.ts";
 import { requireReachTo } from "./agent-reach.ts";
 import { answerSession } from "./answer.ts";
-import { streamConversation } from "./conversation/events.ts";
-import { readConversation, readPart } from "./conversation/read.ts";
 import { createSession } from "./create.ts";
 import { deleteSession } from "./delete.ts";
 import { streamEvents } from "./events.ts";
@@ -88,7 +85,7 @@ export const sessionRoutes = (deps: Deps, referencesIn: ReferencesIn) =>
       { project: "write", ...answer(202, session) },
     );
 
-/** What is inside a session: saved work, log, conversation. A service key reaches only its own session's. */
+/** What is inside a session: saved work, log. A service key reaches only its own session's. */
 export const sessionContentRoutes = (deps: Deps) =>
   new Elysia({ prefix: "/projects/:projectId/sessions", tags: ["sessions"] })
     .use(guard(deps))
@@ -144,45 +141,4 @@ export const sessionContentRoutes = (deps: Deps) =>
         });
       },
       { project: "write", ...answerEvents("The session, its prompts, and their changes", sessionEvent) },
-    )
-    .get(
-      "/:sessionId/conversation",
-      async ({ caller, project, params, query }) => {
-        await requireReachTo(deps, caller, project, params.sessionId);
-        return readConversation(deps, project, params.sessionId, readPage(query), query.brief === "true");
-      },
-      {
-        project: "write",
-        query: Type.Object({ ...pageQuery, ...conversationQuery }),
-        ...answer(200, conversationPage),
-      },
-    )
-    .get(
-      "/:sessionId/conversation/parts/:partId",
-      async ({ caller, project, params }) => {
-        await requireReachTo(deps, caller, project, params.sessionId);
-        return readPart(deps, project, params.sessionId, params.partId);
-      },
-      { project: "write", ...answer(200, turnPart) },
-    )
-    .get(
-      "/:sessionId/conversation/events",
-      async ({ caller, project, params, headers, query }) => {
-        await requireReachTo(deps, caller, project, params.sessionId);
-        const events = await streamConversation(
-          deps,
-          project,
-          params.sessionId,
-          headers["last-event-id"] ?? null,
-          query.brief === "true",
-        );
-        return new Response(events, {
-          headers: { "Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-store" },
-        });
-      },
-      {
-        project: "write",
-        query: Type.Object(conversationQuery),
-        ...answerEvents("The turns, their parts, and their changes", conversationEvent),
-      },
     );

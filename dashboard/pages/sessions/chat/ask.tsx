@@ -31,7 +31,11 @@ function Permission({ ask, chat }: Props) {
   return (
     <Card title="The agent requests permission">
       <p>
-        Allow it to use <strong><Visible>{ask.permission ?? ""}</Visible></strong>?
+        Allow it to use{" "}
+        <strong>
+          <Visible>{ask.permission ?? ""}</Visible>
+        </strong>
+        ?
       </p>
       {ask.patterns.map((pattern) => (
         <code key={pattern} className="block rounded-sm bg-raised px-2 py-1 font-mono text-sm">
@@ -62,8 +66,7 @@ function Questions({ ask, chat }: Props) {
     return [...(chosen[at] ?? []), ...(words ? [words] : [])];
   });
   const reply = useMutation({
-    mutationFn: (how: "answer" | "refuse") =>
-      chat.answer(ask.request_id, how === "answer" ? answers : null),
+    mutationFn: (how: "answer" | "refuse") => chat.answer(ask.request_id, how === "answer" ? answers : null),
   });
   const isSaid = reply.isPending || reply.isSuccess;
   const submit = () => {

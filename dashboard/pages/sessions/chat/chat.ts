@@ -197,27 +197,31 @@ export class Chat {
   #update(update: ConversationUpdate): void {
     switch (update.type) {
       case "connected":
-        return this.#change({ connection: "connected" });
+        this.#change({ connection: "connected" });
+        break;
       case "lost":
-        return this.#change({ connection: "lost", reason: update.reason });
+        this.#change({ connection: "lost", reason: update.reason });
+        break;
       case "page": {
         const { turns, next_cursor = null, event_id } = update.page;
         this.#cursor = event_id;
         this.#earlier = next_cursor;
-        return this.#setTurns(turns, { hasEarlier: next_cursor !== null });
+        this.#setTurns(turns, { hasEarlier: next_cursor !== null });
+        break;
       }
       case "change": {
-        const { change, id } = update;
-        this.#cursor = id;
+        this.#cursor = update.id;
         const before = this.#state.turns.at(-1);
-        const turns = changeTurns(this.#state.turns, change, this.#state.hasEarlier);
+        const turns = changeTurns(this.#state.turns, update.change, this.#state.hasEarlier);
         const last = turns.at(-1);
-        const isEnd = before?.state === "working" && last?.turn_id === before.turn_id && last.state === "done";
-        return this.#setTurns(turns, isEnd ? { announced: lastWords(last).slice(0, ANNOUNCED_MAX) } : {});
+        const isEnd =
+          before?.state === "working" && last?.turn_id === before.turn_id && last.state === "done";
+        this.#setTurns(turns, isEnd ? { announced: lastWords(last).slice(0, ANNOUNCED_MAX) } : {});
+        break;
       }
       case "deleted":
         // the page of the session shows that
-        return;
+        break;
     }
   }
 

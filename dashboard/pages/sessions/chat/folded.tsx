@@ -30,7 +30,9 @@ export function Folded({ id, summary, children }: Props) {
           ›
         </span>
       </summary>
-      {isOpen && <div className="flex flex-col gap-3 border-line border-t px-3 py-3 text-sm">{children()}</div>}
+      {isOpen && (
+        <div className="flex flex-col gap-3 border-line border-t px-3 py-3 text-sm">{children()}</div>
+      )}
     </details>
   );
 }

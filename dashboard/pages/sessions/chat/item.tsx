@@ -28,7 +28,9 @@ export const OneItem = memo(function OneItem({
     case "thought":
       return <Thought id={item.key} text={item.text} />;
     case "tool":
-      return <Tool item={item} />;
+      return (
+        <Tool item={item} inner={() => item.inner.map((each) => <OneItem key={each.key} item={each} />)} />
+      );
     case "plan":
       return <Plan plan={item.plan} />;
     case "asked":

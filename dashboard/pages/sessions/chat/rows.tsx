@@ -1,5 +1,5 @@
 import { defaultRangeExtractor, useWindowVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useRef } from "react";
+import { type RefObject, useEffect, useRef } from "react";
 import { useOffset } from "../../../parts/offset.ts";
 import { OneItem } from "./item.tsx";
 import type { Item } from "./turn.ts";
@@ -35,8 +35,7 @@ interface Props {
 /** The items of a conversation; only those near the visible area are in the document, and the one with the focus. */
 export function Rows({ items, isGrowing, isAtEnd, onNearTop }: Props) {
   const list = useRef<HTMLDivElement>(null);
-  /** The index of the item with the focus. */
-  const focused = useRef<string | null>(null);
+  const focused = useFocused(list);
   const virtual = useWindowVirtualizer({
     count: items.length,
     estimateSize: (index) => heightOf(items[index]),
@@ -69,14 +68,9 @@ export function Rows({ items, isGrowing, isAtEnd, onNearTop }: Props) {
             key={key}
             ref={virtual.measureElement}
             data-index={index}
+            data-key={item.key}
             className={`absolute inset-x-0 top-0 flex flex-col ${isTight ? "pb-1.5" : "pb-4"}`}
             style={{ transform: `translateY(${start - virtual.options.scrollMargin}px)` }}
-            onFocus={() => {
-              focused.current = item.key;
-            }}
-            onBlur={() => {
-              focused.current = null;
-            }}
           >
             <OneItem item={item} isGrowing={isGrowing && index === items.length - 1} />
           </div>
@@ -84,6 +78,28 @@ export function Rows({ items, isGrowing, isAtEnd, onNearTop }: Props) {
       })}
     </div>
   );
+}
+
+/** The key of the item with the focus. */
+function useFocused(list: RefObject<HTMLElement | null>): RefObject<string | null> {
+  const focused = useRef<string | null>(null);
+  useEffect(() => {
+    const element = list.current;
+    const note = ({ target }: FocusEvent) => {
+      const row = target instanceof Element ? target.closest("[data-key]") : null;
+      focused.current = row?.getAttribute("data-key") ?? null;
+    };
+    const forget = () => {
+      focused.current = null;
+    };
+    element?.addEventListener("focusin", note);
+    element?.addEventListener("focusout", forget);
+    return () => {
+      element?.removeEventListener("focusin", note);
+      element?.removeEventListener("focusout", forget);
+    };
+  }, [list]);
+  return focused;
 }
 
 /** The nearer it is to the real height, the less a page moves while it is measured. */

@@ -1,4 +1,4 @@
-import { createContext, memo, useContext } from "react";
+import { createContext, type ReactNode, useContext } from "react";
 import type { TurnPart, TurnTool } from "../../../../src/contract/turn.ts";
 import { useGet } from "../../../api/get.ts";
 import { withoutColours } from "../../../parts/ansi.ts";
@@ -9,7 +9,6 @@ import { ScrollBox } from "../../../parts/scroll-box.tsx";
 import { Visible, visibleText } from "../../../parts/visible.tsx";
 import type { Chat } from "./chat.ts";
 import { Folded } from "./folded.tsx";
-import { OneItem } from "./item.tsx";
 import type { ToolItem } from "./turn.ts";
 
 const MARKS = {
@@ -22,9 +21,12 @@ const MARKS = {
 /** The conversation that is shown, for what is loaded when it is opened. */
 export const Shown = createContext<Chat | null>(null);
 
-/** A tool call: a summary, which expands to its input and output, and to what its subagent did. */
-export const Tool = memo(function Tool({ item }: { item: ToolItem }) {
-  const { key, use, state, isBrief, inner } = item;
+/**
+ * A tool call: a summary, which expands to its input and output.
+ * @param inner renders what its subagent did
+ */
+export function Tool({ item, inner }: { item: ToolItem; inner: () => ReactNode }) {
+  const { key, use, state, isBrief } = item;
   const [mark, look, words] = MARKS[state];
   const summary = (
     <>
@@ -44,22 +46,24 @@ export const Tool = memo(function Tool({ item }: { item: ToolItem }) {
     <Folded id={key} summary={summary}>
       {() => (
         <>
-          {inner.map((each) => (
-            <OneItem key={each.key} item={each} />
-          ))}
+          {inner()}
           {isBrief ? <Loaded partId={key} state={state} /> : <Details use={use} state={state} />}
         </>
       )}
     </Folded>
   );
-});
+}
 
 /** The details of a tool call that are long. */
 function Loaded({ partId, state }: { partId: string; state: TurnPart["state"] }) {
   const chat = useContext(Shown);
-  const { data, error, refetch } = useGet<TurnPart>(chat?.partKey(partId) ?? [], chat?.partPath(partId) ?? "", {
-    enabled: chat !== null,
-  });
+  const { data, error, refetch } = useGet<TurnPart>(
+    chat?.partKey(partId) ?? [],
+    chat?.partPath(partId) ?? "",
+    {
+      enabled: chat !== null,
+    },
+  );
   if (error) return <Failure error={error} retry={() => void refetch()} />;
   return data?.tool ? <Details use={data.tool} state={state} /> : <Loading what="Loading the details" />;
 }

@@ -4,8 +4,7 @@ import type { Turn, TurnPart, TurnPlan, TurnRequest, TurnTool } from "../../../.
 import { DAEMON_MARK, outcomeText, retryText } from "../../../../src/conversation/text.ts";
 
 /** An item of a conversation. Items are immutable, so that unchanged ones are not rendered again. */
-export type Item = { key: string } & (
-  /** `author`: null if unknown. */
+export type Item = { key: string } /** `author`: null if unknown. */ & (
   | { kind: "prompt"; text: string; author: Author | null; at: string }
   | { kind: "file"; file: AttachedFile }
   | { kind: "answer"; text: string }

@@ -172,7 +172,7 @@ export async function answersTo(
   promptIds: readonly string[],
 ): Promise<Map<string, string>> {
   if (promptIds.length === 0) return new Map();
-  const lastTool = sql`(select coalesce(max(t.number), 0) from conversation_parts t where t.session_id = ${conversationParts.sessionId} and t.turn = ${conversationParts.turn} and t.kind in ('tool', 'plan', 'question'))`;
+  const lastTool = sql`(select coalesce(max(t.number), 0) from conversation_parts t where t.session_id = ${conversationParts.sessionId} and t.turn = ${conversationParts.turn} and t.parent_id is null and t.kind in ('tool', 'plan', 'question'))`;
   const rows = await db
     .select({
       promptId: conversationTurns.promptId,
