@@ -119,7 +119,7 @@ export const prompt = ({ body }: { body: unknown }): Prompt => ({
   ended_at: null,
 });
 
-const turn: StoredTurn = {
+export const storedTurn: StoredTurn = {
   turn_id: "msg_1",
   session_id: SESSION_ID,
   number: 1,
@@ -169,7 +169,7 @@ export const SESSION_ROUTES = {
     Response.json({ prompt: prompt(asked) }, { status: 202 }),
   [`GET ${ONE}/prompts`]: (asked: { body: unknown }) => ({ prompts: [prompt(asked)] }),
   [`POST ${ONE}/abort`]: () => ({ ok: true }),
-  [`GET ${ONE}/conversation`]: () => ({ turns: [turn], event_id: "1" }),
+  [`GET ${ONE}/conversation`]: () => ({ turns: [storedTurn], event_id: "1" }),
   [`POST ${ONE}/answer`]: () => ({ ok: true }),
   [`GET ${ONE}/logs`]: () => ({
     lines: [logLine("cut the branch", "svc"), logLine("Step 1", "build"), logLine("listening on 8000")],

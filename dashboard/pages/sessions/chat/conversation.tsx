@@ -177,9 +177,7 @@ function Activity({ session, chat, state, onError }: Props & { onError: (error: 
     return (
       <p role="status" className="text-sm text-warn">
         {connection === "lost" ? (
-          <>
-            Connection lost. <Visible>{state.reason}</Visible> Reconnecting …
-          </>
+          <>Connection lost. {turns.length === 0 && <Visible>{state.reason}</Visible>} Reconnecting …</>
         ) : (
           "Connecting …"
         )}
