@@ -90,13 +90,15 @@ export function messageOf(info: unknown, subagent: Subagent | null): Message | n
 /** Parses a part; null if it is not one that people read. */
 export function partOf(part: unknown, message: Message): RuntimePart | null {
   const type = textField(part, "type");
+  const caller = textField(part, "subagentOf");
   // the prompt of a subagent is in the input of the tool that started it
   if (message.isUser && message.parentId !== null) return null;
   const time = field(part, "time");
   const base = {
     partId: textField(part, "id"),
     turnId: message.turnId,
-    parentId: message.parentId,
+    // the adapter of other agents has the parts of subagents in their caller's message
+    parentId: message.parentId ?? (RUNTIME_ID.test(caller) ? caller : null),
     text: "",
     tool: null,
     file: null,

@@ -83,7 +83,9 @@ describe("a single prompt", () => {
     const input = { description: "Look around", prompt: "!run ls\n!say found", subagent_type: "general" };
     const ran = await ask(`!tool task ${JSON.stringify(input)}\n!say after`);
     expect(ran).toMatchObject({ code: 0, stdout: "after\n", stderr: "  ✓ bash ls\n✓ task Look around\n" });
-    const { stdout } = await svc(["sessions", "conversation", agent.id, "--limit", "1", "--json=parts"], { env });
+    const { stdout } = await svc(["sessions", "conversation", agent.id, "--limit", "1", "--json=parts"], {
+      env,
+    });
     const [{ parts }] = JSON.parse(stdout);
     const task = parts.find(({ tool }: TurnPart) => tool?.name === "task");
     const below = parts.filter(({ parent_id }: TurnPart) => parent_id === task.part_id);
