@@ -309,11 +309,15 @@ test("a long conversation is read from its end to its beginning without a gap", 
   await chat.getByText(`answer ${turns}.`, { exact: true }).waitFor();
   await page.mouse.move(400, 300);
   const seen = new Set<string>();
-  await until("the first prompt is shown", async () => {
-    await page.mouse.wheel(0, -300);
+  const collect = async () => {
     for (const text of await chat.locator("[data-index]").allTextContents()) seen.add(text);
+  };
+  await until("the first prompt is shown", async () => {
+    await collect();
+    await page.evaluate(() => window.scrollBy({ top: -300, behavior: "instant" }));
     return (await chat.getByText("prompt 1.", { exact: true }).count()) > 0;
   });
+  await collect();
   const answers = [...seen].filter((text) => text.startsWith("answer"));
   expect(answers.toSorted()).toEqual(
     Array.from({ length: turns }, (_, at) => `answer ${at + 1}.`).toSorted(),
