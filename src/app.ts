@@ -26,6 +26,7 @@ import { notificationRoutes } from "./features/notifications/routes.ts";
 import { projectRoutes, projectTokenRoutes } from "./features/projects/routes.ts";
 import { repositoryRoutes } from "./features/repository/routes.ts";
 import { secretRoutes } from "./features/secrets/routes.ts";
+import { conversationRoutes } from "./features/sessions/conversation/routes.ts";
 import type { ReferencesIn } from "./features/sessions/prompts/attachments.ts";
 import { promptRoutes } from "./features/sessions/prompts/routes.ts";
 import { runtimeRoutes, sessionContentRoutes, sessionRoutes } from "./features/sessions/routes.ts";
@@ -71,7 +72,6 @@ export function createApp(deps: Deps) {
     requests.set(request, known);
     return known;
   };
-  const references: ReferencesIn = (project, text) => referencesIn(deps, project, text);
   const app = new Elysia({ normalize: false })
     .onRequest(({ request, set }) => void Object.assign(set.headers, headersOf(request, seen(request).id)))
     .onError(({ error, code, request, path, set }) => {
@@ -112,10 +112,7 @@ export function createApp(deps: Deps) {
         .use(projectWebhookRoutes(deps))
         .use(connectorRoutes(deps))
         .use(repositoryRoutes(deps))
-        .use(sessionRoutes(deps, references))
-        .use(sessionContentRoutes(deps))
-        .use(runtimeRoutes(deps))
-        .use(promptRoutes(deps, references))
+        .use(allSessionRoutes(deps))
         .use(proxyRoutes(deps))
         .use(certificateRoutes(deps))
         .use(appRoutes(deps))
@@ -142,6 +139,17 @@ export function createApp(deps: Deps) {
   }
 
   return app;
+}
+
+/** What is below the sessions of a project. */
+function allSessionRoutes(deps: Deps) {
+  const references: ReferencesIn = (project, text) => referencesIn(deps, project, text);
+  return new Elysia()
+    .use(sessionRoutes(deps, references))
+    .use(sessionContentRoutes(deps))
+    .use(runtimeRoutes(deps))
+    .use(conversationRoutes(deps))
+    .use(promptRoutes(deps, references));
 }
 
 /** Logs a failure of the server, with its cause if it is unexpected. */

@@ -26,8 +26,8 @@ function editText({ path, additions, deletions }: FileEdit, paint: Paint): strin
 
 /** @param now milliseconds since 1970 */
 export const retryLine = (status: Extract<Status, { type: "retry" }>, now: number): string =>
-  oneLine(retryText(status, now));
+  oneLine(retryText({ ...status, at: status.at === null ? null : new Date(status.at).toISOString() }, now));
 
 /** Why a prompt did not complete. */
 export const outcomeLine = (outcome: Exclude<Outcome, "completed">, error: RunError | null): string =>
-  oneLine(outcomeText(outcome, error));
+  oneLine(outcomeText(outcome, error?.message ?? null));

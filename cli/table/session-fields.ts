@@ -63,6 +63,8 @@ export const TURN_FIELDS = fieldsOf<Turn>()([
   "author",
   "state",
   "error",
+  "retry",
+  "sandbox",
   "model",
   "tokens",
   "cost",

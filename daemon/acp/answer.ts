@@ -4,6 +4,7 @@ import type { Conversation } from "./conversation.ts";
 import {
   type MessageInfo,
   newPartId,
+  type PartBase,
   type TextPart,
   type Todo,
   type Tokens,
@@ -119,14 +120,25 @@ export class Answer {
     const text = textOf(field(update, "content"));
     if (text === "") return;
     const messageId = textField(update, "messageId");
-    if (this.#text?.type !== type || messageId !== this.#messageId) {
+    const base = this.#newPart(update);
+    const isOfOther = this.#text?.subagentOf !== base.subagentOf;
+    if (this.#text?.type !== type || messageId !== this.#messageId || isOfOther) {
       this.#closeText();
-      const base = { id: newPartId(), sessionID: this.#info.sessionID, messageID: this.#info.id };
       this.#text = { ...base, type, text: "", time: { start: Date.now() } };
       this.#messageId = messageId;
       this.#conversation.setPart(this.#text);
     }
     this.#conversation.grow(this.#text, text);
+  }
+
+  #newPart(update: unknown): PartBase {
+    // Claude Code's name of the use of a tool whose subagent did this
+    const caller = textField(field(field(update, "_meta"), "claudeCode"), "parentToolUseId");
+    const subagentOf = this.#tools.get(caller)?.id;
+    return {
+      ...{ id: newPartId(), sessionID: this.#info.sessionID, messageID: this.#info.id },
+      ...(subagentOf !== undefined && { subagentOf }),
+    };
   }
 
   #closeText(): void {
@@ -140,8 +152,10 @@ export class Answer {
     const known = this.#tools.get(callID);
     if (callID === "" || (!known && this.#tools.size >= TOOLS_MAX)) return;
     this.#closeText();
-    const base = { id: newPartId(), sessionID: this.#info.sessionID, messageID: this.#info.id };
-    const part = known ?? { ...base, type: "tool" as const, callID, tool: "other", state: newToolState() };
+    const part = known ?? {
+      ...this.#newPart(update),
+      ...{ type: "tool" as const, callID, tool: "other", state: newToolState() },
+    };
     const changed = applyToolUpdate(part, update, this.#workspace);
     this.#tools.set(callID, changed);
     this.#conversation.setPart(changed);

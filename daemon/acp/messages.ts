@@ -41,10 +41,12 @@ export interface FileChange {
   deletions: number;
 }
 
-interface PartBase {
+export interface PartBase {
   id: string;
   sessionID: string;
   messageID: string;
+  /** The part of the tool whose subagent did this. */
+  subagentOf?: string;
 }
 
 export type TextPart = PartBase & {

@@ -16,6 +16,7 @@ import type { AttachedFile } from "../../src/contract/attachment.ts";
 import {
   PART_KINDS,
   TURN_STATES,
+  type TurnChange,
   type TurnPlan,
   type TurnRequest,
   type TurnTool,
@@ -57,6 +58,7 @@ export const conversationTurns = pgTable(
     generation: integer("generation").notNull(),
     state: turnState("state").notNull(),
     error: text("error"),
+    retry: jsonb("retry").$type<TurnChange["retry"]>(),
     model: text("model"),
     tokens: jsonb("tokens").$type<TokensUsed>(),
     cost: doublePrecision("cost"),
@@ -82,6 +84,8 @@ export const conversationParts = pgTable(
     number: integer("number").notNull(),
     partId: text("part_id").notNull(),
     turn: integer("turn").notNull(),
+    /** The use of a tool that started the subagent whose part this is. */
+    parentId: text("parent_id"),
     kind: partKind("kind").notNull(),
     isComplete: boolean("is_complete").notNull(),
     text: text("text").notNull(),

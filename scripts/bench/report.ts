@@ -1,9 +1,9 @@
-type Unit = "ms" | "s" | "kB/s" | "MB/s" | "requests/s" | "commands/s" | "requests" | "MB";
+type Unit = "ms" | "s" | "kB/s" | "MB/s" | "requests/s" | "commands/s" | "requests" | "nodes" | "MB";
 
 /** The limit of a ratio. */
 export type Bar = { atMost: number } | { atLeast: number };
 
-interface Ratio {
+export interface Ratio {
   what: string;
   unit: Unit;
   ours: number;

@@ -9,6 +9,7 @@ import { idle } from "./idle.ts";
 import { listing } from "./listing.ts";
 import { merge } from "./merge.ts";
 import { models } from "./models.ts";
+import { page } from "./page.ts";
 import { preview } from "./preview.ts";
 import { proxy } from "./proxy.ts";
 import { readers } from "./readers.ts";
@@ -31,6 +32,7 @@ export const BENCHES: Record<string, (bench: Workbench) => Promise<void>> = {
   docker,
   chat,
   cli,
+  page,
   stored,
   webhooks,
   models,

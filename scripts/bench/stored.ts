@@ -78,11 +78,19 @@ async function talk(db: Db, sessionId: string, turn: number, length: number): Pr
       (text) => text,
     );
   const part = (partId: string, kind: "prompt" | "text", text: string, isComplete: boolean): RuntimePart => ({
-    ...{ partId, turnId, kind, isComplete, text, at: 0 },
+    ...{ partId, turnId, parentId: null, kind, isComplete, text, at: 0 },
     ...{ tool: null, file: null, plan: null, request: null, hasFailed: false },
   });
   const state = (isDone: boolean): RuntimeTurn => ({
-    ...{ turnId, state: isDone ? "done" : "working", error: null, model: "a/b", tokens: null, cost: null },
+    ...{
+      turnId,
+      state: isDone ? "done" : "working",
+      error: null,
+      retry: null,
+      model: "a/b",
+      tokens: null,
+      cost: null,
+    },
     ...{ startedAt: 0, endedAt: isDone ? 1 : null },
   });
   const answer = textAt(turn * length, length);

@@ -191,10 +191,13 @@ const oneAnswer = Type.String({ minLength: 1, maxLength: ANSWER_MAX });
 /** Body of `POST /v1/projects/:id/sessions/:sid/answer`. */
 export const answerBody = Type.Object({
   request_id: Type.String({ minLength: 1, maxLength: 128 }),
-  answer: Type.Union([oneAnswer, Type.Array(Type.Array(oneAnswer, { maxItems: 50 }), { maxItems: 50 })], {
-    description:
-      "For a permission `once`, `always` or `reject`. For one question, a label or free text; for several, the labels for each.",
-  }),
+  answer: Type.Union(
+    [oneAnswer, Type.Array(Type.Array(oneAnswer, { maxItems: 50 }), { maxItems: 50 }), Type.Null()],
+    {
+      description:
+        "For a permission `once`, `always` or `reject`. For one question, a label or free text; for several, the labels for each. Null gives no answer: the agent continues, or ends its run, without one.",
+    },
+  ),
 });
 export type AnswerBody = Static<typeof answerBody>;
 

@@ -86,6 +86,7 @@ export type TurnRequest = Static<typeof turnRequest>;
 export const turnPart = Type.Object({
   part_id: Type.String(),
   number: Type.Integer({ description: "Its place in the conversation; numbers may be missing" }),
+  parent_id: nullable(Type.String(), "The part that started the subagent which did this"),
   kind: oneOf(PART_KINDS),
   state: oneOf(PART_STATES),
   text: Type.String({ description: "Of a prompt, a text or a thought; empty for the other kinds" }),
@@ -97,6 +98,9 @@ export const turnPart = Type.Object({
   plan: nullable(plan),
   request: nullable(turnRequest, "Of a question or a permission request"),
   cut: Type.Boolean({ description: "Whether svc kept only the beginning of it" }),
+  brief: Type.Boolean({
+    description: "Whether input, output and patch of the tool were left out, as `brief=true` asks for",
+  }),
   at: time,
 });
 export type TurnPart = Static<typeof turnPart>;
@@ -112,6 +116,15 @@ const fields = {
   author: nullable(author),
   state: oneOf(TURN_STATES),
   error: nullable(Type.String({ description: "Why it ended early, as a sentence" })),
+  retry: nullable(
+    Type.Object({
+      attempt: Type.Integer({ description: "The number of failed attempts" }),
+      message: Type.String(),
+      at: nullable(time, "When the next attempt is made"),
+    }),
+    "While the model does not answer, and the agent runtime tries again",
+  ),
+  sandbox: Type.Integer({ description: "The number of the session's start whose sandbox answers it" }),
   model: nullable(Type.String()),
   tokens: nullable(tokensUsed, "As the agent runtime reports them"),
   cost: costUsed,
@@ -126,6 +139,16 @@ export type TurnChange = Static<typeof turnChange>;
 /** A prompt, and all that the agent did to answer it. */
 export const turn = Type.Object({ ...fields, parts: Type.Array(turnPart) });
 export type Turn = Static<typeof turn>;
+
+/** Query of both ways to read a conversation. */
+export const conversationQuery = {
+  brief: Type.Optional(
+    Type.Literal("true", {
+      description:
+        "Leaves out input, output and patch of tools where they are long; `…/conversation/parts/:part_id` has them",
+    }),
+  ),
+};
 
 /** Answer of `GET /v1/projects/:id/sessions/:sid/conversation`. */
 export const conversationPage = Type.Object({

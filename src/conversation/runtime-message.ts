@@ -18,6 +18,8 @@ export interface Message {
   id: string;
   /** The id of the prompt's message. */
   turnId: string;
+  /** The use of a tool that started the subagent whose message this is. */
+  parentId: string | null;
   isUser: boolean;
   isComplete: boolean;
   finish: string;
@@ -33,6 +35,8 @@ export interface Message {
 export interface RuntimePart {
   partId: string;
   turnId: string;
+  /** The use of a tool whose subagent did this. */
+  parentId: string | null;
   kind: PartKind;
   isComplete: boolean;
   text: string;
@@ -48,18 +52,28 @@ export interface RuntimePart {
 /** Whether parts of this kind are only text, and grow. */
 export const isText = (kind: PartKind): boolean => ["prompt", "text", "reasoning"].includes(kind);
 
-/** Parses a message; null if it is invalid, or of another conversation. */
-export function messageOf(info: unknown, conversation: string): Message | null {
-  const [id, role, parentId] = [textField(info, "id"), textField(info, "role"), textField(info, "parentID")];
-  if (textField(info, "sessionID") !== conversation || !RUNTIME_ID.test(id)) return null;
+/** The use of a tool that started a subagent, and its turn. */
+export interface Subagent {
+  partId: string;
+  turnId: string;
+}
+
+/**
+ * Parses a message; null if it is invalid.
+ * @param subagent whose message it is; null: the conversation's own
+ */
+export function messageOf(info: unknown, subagent: Subagent | null): Message | null {
+  const [id, role, prompt] = [textField(info, "id"), textField(info, "role"), textField(info, "parentID")];
+  if (!RUNTIME_ID.test(id)) return null;
   const isUser = role === "user";
-  if (!isUser && (role !== "assistant" || !RUNTIME_ID.test(parentId))) return null;
+  if (!isUser && (role !== "assistant" || !RUNTIME_ID.test(prompt))) return null;
   const time = field(info, "time");
   const completedAt = numberField(time, "completed");
   const [provider, model] = [textField(info, "providerID"), textField(info, "modelID")];
   return {
     id,
-    turnId: isUser ? id : parentId,
+    turnId: subagent?.turnId ?? (isUser ? id : prompt),
+    parentId: subagent?.partId ?? null,
     isUser,
     isComplete: isUser || completedAt !== null,
     finish: textField(info, "finish"),
@@ -76,10 +90,15 @@ export function messageOf(info: unknown, conversation: string): Message | null {
 /** Parses a part; null if it is not one that people read. */
 export function partOf(part: unknown, message: Message): RuntimePart | null {
   const type = textField(part, "type");
+  const caller = textField(part, "subagentOf");
+  // the prompt of a subagent is in the input of the tool that started it
+  if (message.isUser && message.parentId !== null) return null;
   const time = field(part, "time");
   const base = {
     partId: textField(part, "id"),
     turnId: message.turnId,
+    // the adapter of other agents has the parts of subagents in their caller's message
+    parentId: message.parentId ?? (RUNTIME_ID.test(caller) ? caller : null),
     text: "",
     tool: null,
     file: null,
@@ -134,6 +153,7 @@ export function permissionPart(
   return {
     partId: ask.id,
     turnId,
+    parentId: null,
     kind: "permission",
     isComplete: answer !== null,
     text: "",
@@ -165,7 +185,7 @@ const countOf = (tokens: number): number =>
   Math.max(0, Math.min(Math.floor(tokens), Number.MAX_SAFE_INTEGER));
 
 /** A time that a `Date` can have: sandboxes are not trusted. */
-function timeOf(ms: number | null): number {
+export function timeOf(ms: number | null): number {
   return ms !== null && ms >= 0 && ms <= TIME_MAX ? ms : 0;
 }
 

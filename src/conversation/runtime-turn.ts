@@ -1,4 +1,4 @@
-import type { TurnState } from "../contract/turn.ts";
+import type { TurnChange, TurnState } from "../contract/turn.ts";
 import type { TokensUsed } from "../contract/usage.ts";
 import type { RunError } from "./runtime-event.ts";
 import { type Message, sentenceOf } from "./runtime-message.ts";
@@ -9,6 +9,7 @@ export interface RuntimeTurn {
   turnId: string;
   state: TurnState;
   error: string | null;
+  retry: TurnChange["retry"];
   model: string | null;
   tokens: TokensUsed | null;
   cost: number | null;
@@ -26,6 +27,8 @@ export interface OpenTurn {
   hasEnded: boolean;
   /** An error that is not that of an answer. */
   error: RunError | null;
+  /** While the model does not answer. */
+  retry: TurnChange["retry"];
 }
 
 /** @param isCurrent whether the runtime may be answering it */
@@ -37,6 +40,7 @@ export function turnOf(turn: OpenTurn, isCurrent: boolean): RuntimeTurn {
     turnId: turn.turnId,
     state,
     error: error && sentenceOf(error),
+    retry: state === "working" ? turn.retry : null,
     model: answers.findLast(({ model }) => model !== null)?.model ?? null,
     tokens: sumOf(answers),
     cost: answers.reduce<number | null>((sum, { cost }) => (cost === null ? sum : (sum ?? 0) + cost), null),

@@ -1,5 +1,12 @@
 import { field, textField } from "../contract/json.ts";
-import { type Ask, errorOf, type RuntimeEvent, readRuntimeEvent, statusOf } from "./runtime-event.ts";
+import {
+  type Ask,
+  errorOf,
+  type RuntimeEvent,
+  readRuntimeEvent,
+  type Status,
+  statusOf,
+} from "./runtime-event.ts";
 import {
   isText,
   type Message,
@@ -9,6 +16,8 @@ import {
   permissionPart,
   RUNTIME_ID,
   type RuntimePart,
+  type Subagent,
+  timeOf,
 } from "./runtime-message.ts";
 import { type OpenTurn, type RuntimeTurn, turnOf } from "./runtime-turn.ts";
 
@@ -25,14 +34,18 @@ const TURNS_MAX = 50;
 const TEXTS_MAX = 1_000;
 /** The titles that the runtime gives to conversations before the model has written one. */
 const NO_TITLE = /^(?:New|Child) session - \d{4}-/;
+/** Characters of what the model's service said. */
+const RETRY_MAX = 500;
 /** Messages whose parts came first. */
 const EARLY_MAX = 100;
+/** Subagents whose conversations are followed, subagents of subagents among them. */
+const SUBAGENTS_MAX = 100;
 /** Open permission requests: far more than an agent and its subagents can have. */
 const ASKS_MAX = 100;
 
 /**
- * Translates one conversation of the agent runtime (opencode 1.18) into turns and parts. Accepts snapshots and events in
- * any number of copies; subagents' conversations are left out, but for what they ask a person.
+ * Translates one conversation of the agent runtime (opencode 1.18) into turns and parts, with the conversations of the
+ * subagents that it starts. Accepts snapshots and events in any number of copies.
  */
 export class RuntimeTurns {
   readonly #conversation: string;
@@ -42,6 +55,8 @@ export class RuntimeTurns {
   readonly #texts = new Map<string, { part: RuntimePart; messageId: string }>();
   readonly #early = new Map<string, unknown[]>();
   readonly #asks = new Map<string, PermissionAsked>();
+  /** By the ids of their conversations. */
+  readonly #subagents = new Map<string, Subagent>();
   /** Whether a snapshot with all open requests has not been taken. */
   #hasAsks = false;
   readonly #changedTurns = new Set<string>();
@@ -69,17 +84,27 @@ export class RuntimeTurns {
     info?: unknown,
   ): void {
     this.#info(info);
-    for (const each of messages) {
-      this.#message(field(each, "info"));
-      const parts = field(each, "parts");
-      for (const part of Array.isArray(parts) ? parts : []) this.#part(part);
-    }
+    this.addMessages(messages);
     const last = this.#newest();
     // before its first answer, the run may not have begun
     if (!isBusy && last && last.answers.size > 0) last.hasEnded = true;
     // the runtime keeps the requests of an aborted run in its list
     if (isBusy) for (const ask of asks ?? []) this.#asked(ask);
     this.#hasAsks = asks !== null;
+  }
+
+  /** Messages of the conversation, or of a subagent, in order. */
+  addMessages(messages: readonly unknown[]): void {
+    for (const each of messages) {
+      this.#message(field(each, "info"));
+      const parts = field(each, "parts");
+      for (const part of Array.isArray(parts) ? parts : []) this.#part(part);
+    }
+  }
+
+  /** The conversations of the subagents that were found, the oldest first. */
+  get subagents(): string[] {
+    return [...this.#subagents.keys()];
   }
 
   /** @param event an event of the runtime; those of other conversations are ignored */
@@ -91,10 +116,10 @@ export class RuntimeTurns {
     if (type === "message.part.updated") this.#part(field(properties, "part"));
     if (type === "permission.asked" || type === "permission.replied")
       this.#permission(readRuntimeEvent(event));
-    if (textField(properties, "sessionID") !== this.#conversation) return;
     if (type === "message.part.delta") this.#delta(properties);
-    if (type === "session.status") this.#setBusy(statusOf(field(properties, "status")).type !== "idle");
-    if (type === "session.idle") this.#setBusy(false);
+    if (textField(properties, "sessionID") !== this.#conversation) return;
+    if (type === "session.status") this.#setStatus(statusOf(field(properties, "status")));
+    if (type === "session.idle") this.#setStatus({ type: "idle" });
     if (type === "session.error") this.#error(field(properties, "error"));
   }
 
@@ -133,12 +158,28 @@ export class RuntimeTurns {
     return [...this.#turns.values()].at(-1);
   }
 
-  #setBusy(isBusy: boolean): void {
+  #setStatus(status: Status): void {
     const last = this.#newest();
     if (!last) return;
     // the snapshot may be older than the run
-    last.hasEnded = !isBusy;
+    last.hasEnded = status.type === "idle";
+    last.retry = null;
+    if (status.type === "retry") {
+      const { attempt, message, at } = status;
+      last.retry = { attempt, message: message.slice(0, RETRY_MAX), at: at === null ? null : timeText(at) };
+      this.#dropTexts();
+    }
     this.#changedTurns.add(last.turnId);
+  }
+
+  /** The next attempt begins the answer again: what this one has written so far is no part of it. */
+  #dropTexts(): void {
+    for (const [partId, { part }] of this.#texts) {
+      if (part.parentId !== null || !isText(part.kind) || part.kind === "prompt") continue;
+      this.#texts.delete(partId);
+      this.#changedParts.set(partId, { ...part, text: "", isComplete: true });
+      this.#grown.delete(partId);
+    }
   }
 
   #error(error: unknown): void {
@@ -169,30 +210,39 @@ export class RuntimeTurns {
   }
 
   #message(info: unknown): void {
-    const message = messageOf(info, this.#conversation);
+    const conversation = textField(info, "sessionID");
+    const subagent = this.#subagents.get(conversation) ?? null;
+    const isOwn = conversation === this.#conversation;
+    const message = isOwn || subagent ? messageOf(info, subagent) : null;
     if (!message) return;
-    const turn = this.#turns.get(message.turnId) ?? {
-      turnId: message.turnId,
-      startedAt: message.createdAt,
-      answers: new Map<string, Message>(),
-      hasEnded: false,
-      error: null,
-    };
-    remember(this.#turns, message.turnId, turn, TURNS_MAX);
     remember(this.#messages, message.id, message, TEXTS_MAX);
-    if (!message.isUser) {
-      if (!turn.answers.has(message.id)) turn.hasEnded = false;
-      turn.answers.set(message.id, message);
-    }
-    this.#changedTurns.add(message.turnId);
+    if (isOwn) this.#turn(message);
     if (message.isComplete) this.#completeTexts(message.id);
     const early = this.#early.get(message.id) ?? [];
     this.#early.delete(message.id);
     for (const part of early) this.#part(part);
   }
 
+  #turn(message: Message): void {
+    const turn = this.#turns.get(message.turnId) ?? {
+      turnId: message.turnId,
+      startedAt: message.createdAt,
+      answers: new Map<string, Message>(),
+      hasEnded: false,
+      error: null,
+      retry: null,
+    };
+    remember(this.#turns, message.turnId, turn, TURNS_MAX);
+    if (!message.isUser) {
+      if (!turn.answers.has(message.id)) turn.hasEnded = false;
+      turn.answers.set(message.id, message);
+    }
+    this.#changedTurns.add(message.turnId);
+  }
+
   #part(value: unknown): void {
-    if (textField(value, "sessionID") !== this.#conversation) return;
+    const conversation = textField(value, "sessionID");
+    if (conversation !== this.#conversation && !this.#subagents.has(conversation)) return;
     const [partId, messageId] = [textField(value, "id"), textField(value, "messageID")];
     if (!RUNTIME_ID.test(partId) || !RUNTIME_ID.test(messageId)) return;
     const message = this.#messages.get(messageId);
@@ -202,6 +252,8 @@ export class RuntimeTurns {
     }
     const part = partOf(value, message);
     if (!part) return;
+    if (part.tool?.subagent)
+      remember(this.#subagents, part.tool.subagent, { partId, turnId: part.turnId }, SUBAGENTS_MAX);
     if (part.isComplete) this.#texts.delete(partId);
     else remember(this.#texts, partId, { part, messageId }, TEXTS_MAX);
     this.#changedParts.set(partId, part);
@@ -233,6 +285,8 @@ export class RuntimeTurns {
     return turns.slice(at + 1).every(({ answers }) => answers.size === 0);
   }
 }
+
+const timeText = (ms: number): string => new Date(timeOf(ms)).toISOString();
 
 /** Sets a key, and drops the oldest ones past the limit. */
 function remember<T>(map: Map<string, T>, key: string, value: T, max: number): void {

@@ -1,21 +1,22 @@
 import { explainRun } from "../contract/runtime.ts";
+import type { WaitingFor } from "../contract/session.ts";
+import type { TurnChange } from "../contract/turn.ts";
 import type { Outcome } from "./outcome.ts";
-import type { Ask, RunError, Status } from "./runtime-event.ts";
 
 /** Sentences about a conversation. Text of the model and the runtime is included unsanitized. */
 
 /** @param now milliseconds since 1970 */
-export function retryText(status: Extract<Status, { type: "retry" }>, now: number): string {
-  const seconds = status.at === null ? 0 : Math.max(0, Math.round((status.at - now) / 1000));
+export function retryText({ attempt, message, at }: NonNullable<TurnChange["retry"]>, now: number): string {
+  const seconds = at === null ? 0 : Math.max(0, Math.round((Date.parse(at) - now) / 1000));
   const when = seconds > 0 ? ` in ${seconds} s` : "";
-  return `The model does not answer (${status.message}). Attempt ${status.attempt + 1}${when}.`;
+  return `The model does not answer (${message}). Attempt ${attempt + 1}${when}.`;
 }
 
 /** Why a prompt did not complete. */
-export function outcomeText(outcome: Exclude<Outcome, "completed">, error: RunError | null): string {
+export function outcomeText(outcome: Exclude<Outcome, "completed">, error: string | null): string {
   switch (outcome) {
     case "failed":
-      return `The agent's run failed: ${explainRun(error?.message ?? "no reason is known")}`;
+      return `The agent's run failed: ${explainRun(error ?? "no reason is known")}`;
     case "aborted":
       return "The agent's run was aborted.";
     case "rejected":
@@ -28,10 +29,10 @@ export function outcomeText(outcome: Exclude<Outcome, "completed">, error: RunEr
 }
 
 /** What a permission request or a question asks for. */
-export function askText(ask: Ask): string {
-  if (ask.kind === "question") return ask.questions.map(({ question }) => question).join(" ");
-  const what = ask.patterns.length === 0 ? "" : `: ${ask.patterns.join(", ")}`;
-  return `${ask.permission}${what}`;
+export function askText({ permission, patterns, questions }: WaitingFor): string {
+  if (permission === null) return questions.map(({ question }) => question).join(" ");
+  const what = patterns.length === 0 ? "" : `: ${patterns.join(", ")}`;
+  return `${permission}${what}`;
 }
 
 /** The prefix of the daemon's own messages (daemon/runtime/interrupted.ts). */

@@ -101,7 +101,7 @@ test("a click is read only from a button in a message of a conversation", () => 
 test("the buttons of a question stay within Slack's limits, whatever the agent asks", () => {
   const labels = Array.from({ length: 20 }, (_, at) => `${at} ${"<".repeat(4_000)}`);
   const ask = (options: string[]) => ({
-    ...{ id: "que_1", sessionId: "s", kind: "question" as const },
+    ...{ request_id: "que_1", kind: "question" as const, kept: false, permission: null, patterns: [] },
     questions: [
       {
         ...{ question: "&".repeat(10_000), multiple: false, custom: false },
@@ -114,13 +114,10 @@ test("the buttons of a question stay within Slack's limits, whatever the agent a
   expect(JSON.stringify(blocks)).not.toContain("<".repeat(76));
   expect(blocks).toHaveLength(2);
   expect(askMessage(ask([...labels, "more"]), "http://svc.example/s").blocks).toHaveLength(1);
-  expect(answerOf(ask(labels), 3)).toBe(labels[3] ?? "");
+  expect(answerOf(ask(labels), 3)).toEqual([[labels[3] ?? ""]]);
   expect(answerOf(ask(labels), 20)).toBeNull();
-  expect([0, 1, 2].map((option) => answerOf({ kind: "permission" }, option))).toEqual([
-    "once",
-    "reject",
-    null,
-  ]);
+  const permission = { kind: "permission" as const, questions: [] };
+  expect([0, 1, 2].map((option) => answerOf(permission, option))).toEqual(["once", "reject", null]);
   expect(readAnswer('{"ask":"que_1","option":3}')).toEqual({ ask: "que_1", option: 3 });
   expect(readAnswer('{"ask":"","option":3}')).toBeNull();
 });

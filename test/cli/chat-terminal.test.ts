@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { failure, fakeApi } from "../helpers/cli-api.ts";
 import { makeHome, SVC } from "../helpers/cli-run.ts";
-import { SESSION_ID, session } from "../helpers/cli-sessions.ts";
+import { booting, changed, eventStream, SESSION_ID, session, storedTurn } from "../helpers/cli-sessions.ts";
 import { CHAT_ID, type Run, ScriptedRuntime } from "../helpers/conversation.ts";
 import { onScreen, type ScreenRun, svcOnScreen } from "../helpers/screen.ts";
 import { until } from "../helpers/until.ts";
@@ -454,4 +454,25 @@ describe("what the agent works with", () => {
     await until("it is a prompt", () => said().includes("/model two words"));
     await leave(run);
   });
+});
+
+test("a stopped session shows the end of its conversation, and is restarted", async () => {
+  const one = "/projects/:p/sessions/:n";
+  let status = session({ status: "stopped", stop_reason: "idle" });
+  api.on(`GET ${one}`, () => status);
+  api.on(`POST ${one}/restart`, () => {
+    status = session();
+    return Response.json(booting("clone"), { status: 202 });
+  });
+  api.on(`GET ${one}/events`, () => eventStream([changed(booting("runtime")), changed(session())]));
+  const part = {
+    ...{ part_id: "prt_1", number: 1, kind: "text" as const, state: "done" as const },
+    ...{ parent_id: null, tool: null, plan: null, request: null, file: null, cut: false, brief: false },
+    ...{ text: "It was\u202e done.", at: "2026-11-20T10:00:00.000Z" },
+  };
+  api.on(`GET ${one}/conversation`, () => ({ turns: [{ ...storedTurn, parts: [part] }], event_id: "1" }));
+  const run = svcOnScreen(["sessions", "chat", CHAT_ID], { env: api.env, home: makeHome() });
+  await run.shows(/It was\\u202e done\.[\s\S]*is stopped and restarts/);
+  await run.shows(/^> ?$/m);
+  await leave(run);
 });

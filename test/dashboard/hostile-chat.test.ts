@@ -39,6 +39,8 @@ test("hostile messages cannot run code, load resources, hide text or link elsewh
     metadata: { diff, filediff: { additions: 1, deletions: 1 } },
   });
   void run.permission(all, [...HOSTILE_TEXTS]);
+  await chat.getByText("The agent requests permission").waitFor();
+  await chat.getByRole("button", { name: "Allow once" }).click();
   void run.question([
     { question: all, options: HOSTILE_TEXTS.map((text) => ({ label: text, description: text })) },
   ]);

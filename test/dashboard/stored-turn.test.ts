@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { itemsOf } from "../../dashboard/pages/sessions/chat/turn.ts";
+import { createItems, itemsOf } from "../../dashboard/pages/sessions/chat/turn.ts";
 import type { Turn, TurnPart } from "../../src/contract/turn.ts";
 
 const tool = { name: "bash", title: "ls", input: [], output: "", error: null, files: [], patch: "" };
@@ -16,6 +16,8 @@ function part(number: number, fields: Partial<TurnPart>): TurnPart {
     request: null,
     file: null,
     cut: false,
+    brief: false,
+    parent_id: null,
     at: "2026-01-01T00:00:00.000Z",
     ...fields,
   };
@@ -30,6 +32,8 @@ function turn(parts: TurnPart[]): Turn {
     author: null,
     state: "done",
     error: null,
+    retry: null,
+    sandbox: 1,
     model: null,
     tokens: null,
     cost: null,
@@ -39,7 +43,7 @@ function turn(parts: TurnPart[]): Turn {
   };
 }
 
-test("a plan and a request are items of their own; an empty plan is left out", () => {
+test("a plan and an answered request are items of their own; an empty plan, and what is still asked, are left out", () => {
   const plan = [{ text: "look", state: "completed" as const }];
   const request = {
     ...{
@@ -55,13 +59,14 @@ test("a plan and a request are items of their own; an empty plan is left out", (
     turn([
       part(1, { kind: "plan", plan }),
       part(2, { kind: "plan", plan: [] }),
-      part(3, { kind: "permission", state: "running", request }),
+      part(3, { kind: "permission", state: "done", request }),
+      part(4, { kind: "permission", state: "running", request }),
     ]),
     undefined,
   );
   expect(items).toEqual([
     { kind: "plan", key: "prt_1", plan },
-    { kind: "asked", key: "prt_3", request, state: "running" },
+    { kind: "asked", key: "prt_3", request, state: "done" },
   ]);
 });
 
@@ -87,4 +92,41 @@ test("parts of which nothing is kept share one note; empty texts are left out", 
     "The conversation is too long: the input and output of this tool are not kept.",
     "The conversation is too long: the text here is not kept.",
   ]);
+});
+
+test("what a subagent did is inside the tool that started it", () => {
+  const [outer] = itemsOf(
+    turn([
+      part(1, { kind: "tool", tool: { ...tool, name: "task" } }),
+      part(2, { parent_id: "prt_1", kind: "tool", tool }),
+      part(3, { parent_id: "prt_2", text: "deep" }),
+      part(4, { parent_id: "prt_1", text: "found" }),
+      part(5, { parent_id: "prt_0", text: "of a tool on an earlier page" }),
+    ]),
+    undefined,
+  );
+  expect(outer).toMatchObject({
+    key: "prt_1",
+    inner: [
+      { key: "prt_2", inner: [{ kind: "answer", text: "deep" }] },
+      { kind: "answer", text: "found" },
+    ],
+  });
+});
+
+test("items that have not changed stay the same objects while a text grows", () => {
+  const toItems = createItems();
+  const begin = turn([part(1, { kind: "prompt", text: "Go" }), part(2, { kind: "tool", tool })]);
+  const text = part(3, { state: "running", text: "I" });
+  const other = { ...begin, turn_id: "msg_0", number: 0 };
+  const before = toItems([other, { ...begin, parts: [...begin.parts, text] }]);
+  const after = toItems([other, { ...begin, parts: [...begin.parts, { ...text, text: "I look" }] }]);
+  expect(after.map((item, at) => item === before[at])).toEqual([true, true, true, true, false]);
+  expect(after.at(-1)).toMatchObject({ kind: "answer", text: "I look" });
+});
+
+test("a turn of another sandbox begins below a line", () => {
+  const [first, second] = [turn([part(1, { text: "a" })]), turn([part(2, { text: "b" })])];
+  const items = createItems()([first, { ...second, turn_id: "msg_2", number: 2, sandbox: 2 }]);
+  expect(items.map(({ kind }) => kind)).toEqual(["answer", "sandbox", "answer"]);
 });

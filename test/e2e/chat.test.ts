@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { text } from "node:stream/consumers";
+import type { TurnPart } from "../../src/contract/turn.ts";
 import { readUntil } from "../helpers/agent-at-work.ts";
 import { type AgentSession, startAgentSession } from "../helpers/agent-session.ts";
 import { cliEnv, makeHome, SVC, svc } from "../helpers/cli-run.ts";
@@ -82,6 +83,16 @@ describe("a single prompt", () => {
     const input = { description: "Look around", prompt: "!run ls\n!say found", subagent_type: "general" };
     const ran = await ask(`!tool task ${JSON.stringify(input)}\n!say after`);
     expect(ran).toMatchObject({ code: 0, stdout: "after\n", stderr: "  ✓ bash ls\n✓ task Look around\n" });
+    const { stdout } = await svc(["sessions", "conversation", agent.id, "--limit", "1", "--json=parts"], {
+      env,
+    });
+    const [{ parts }] = JSON.parse(stdout);
+    const task = parts.find(({ tool }: TurnPart) => tool?.name === "task");
+    const below = parts.filter(({ parent_id }: TurnPart) => parent_id === task.part_id);
+    expect(below.map(({ kind, text }: TurnPart) => [kind, text.trim()])).toEqual([
+      ["tool", ""],
+      ["text", "found"],
+    ]);
   });
 
   test("waits for a runtime that is killed during an answer, and reports the answer as cut off", async () => {

@@ -36,8 +36,6 @@ export interface ChannelBench {
   /** The open requests of agents, and the replies to them. */
   asks: Record<string, unknown>[];
   replies: { path: string; body: unknown }[];
-  /** How often svc has read the open questions. */
-  reads: number;
   /** Whether agents are still working. */
   isWorking: boolean;
   stop(how?: { keepData?: boolean }): Promise<void>;
@@ -56,6 +54,7 @@ export async function startChannels(
   } = {},
 ): Promise<ChannelBench> {
   const provider = new StandInProvider();
+  const runtime = new Agents();
   const slack = options.slack ?? startSlack();
   slack.people.set(OWNER, { email: "First@Example.com" });
   slack.people.set(STRANGER, { email: "stranger@example.com" });
@@ -130,10 +129,19 @@ export async function startChannels(
       return found;
     },
     answer: (text) => `I did: ${text}`,
-    asks: [],
+    get asks() {
+      return runtime.asks;
+    },
+    set asks(asks) {
+      runtime.ask(asks);
+    },
     replies: [],
-    reads: 0,
-    isWorking: false,
+    get isWorking() {
+      return runtime.isWorking;
+    },
+    set isWorking(isWorking) {
+      runtime.work(isWorking);
+    },
     async stop(how) {
       await api.stop(how);
       await provider.close();
@@ -145,14 +153,16 @@ export async function startChannels(
   provider.onPrompt = () => ({ state: bench.isWorking ? "running" : "answered", error: null });
   provider.onRequest = async (request, standIn) => {
     const { pathname } = new URL(request.url);
+    if (pathname === "/event") return runtime.stream();
+    if (pathname === "/session/status")
+      return Response.json(runtime.isWorking ? { ses_one: { type: "busy" } } : {});
     if (request.method === "POST") {
       bench.replies.push({ path: pathname, body: await request.json() });
-      bench.asks = bench.asks.filter(({ id }) => !pathname.includes(String(id)));
+      runtime.ask(runtime.asks.filter(({ id }) => !pathname.includes(String(id))));
       return Response.json(true);
     }
-    if (pathname === "/question") bench.reads++;
-    if (pathname === "/question") return Response.json(bench.asks.filter((ask) => "questions" in ask));
-    if (pathname === "/permission") return Response.json(bench.asks.filter((ask) => "permission" in ask));
+    if (pathname === "/question") return Response.json(runtime.asks.filter((ask) => "questions" in ask));
+    if (pathname === "/permission") return Response.json(runtime.asks.filter((ask) => "permission" in ask));
     if (pathname !== "/session/ses_one/message") return new Response(null, { status: 404 });
     return Response.json(
       standIn.prompts.flatMap(({ prompt_id, text }) =>
@@ -162,6 +172,49 @@ export async function startChannels(
   };
   return bench;
 }
+
+/** What the agents of all sandboxes do, with the runtime's events about it. */
+class Agents {
+  asks: Record<string, unknown>[] = [];
+  isWorking = false;
+  readonly #streams = new Set<ReadableStreamDefaultController<Uint8Array>>();
+
+  ask(asks: Record<string, unknown>[]): void {
+    const before = this.asks;
+    this.asks = asks;
+    for (const ask of asks) {
+      if (before.includes(ask)) continue;
+      this.#emit("questions" in ask ? "question.asked" : "permission.asked", ask);
+    }
+    for (const { id } of before)
+      if (asks.every((ask) => ask["id"] !== id)) this.#emit("question.replied", { requestID: id });
+  }
+
+  work(isWorking: boolean): void {
+    this.isWorking = isWorking;
+    this.#emit("session.status", { sessionID: "ses_one", status: { type: isWorking ? "busy" : "idle" } });
+  }
+
+  stream(): Response {
+    let own: ReadableStreamDefaultController<Uint8Array>;
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        own = controller;
+        this.#streams.add(controller);
+        controller.enqueue(eventOf("server.connected", {}));
+      },
+      cancel: () => void this.#streams.delete(own),
+    });
+    return new Response(body, { headers: { "Content-Type": "text/event-stream" } });
+  }
+
+  #emit(type: string, properties: object): void {
+    for (const stream of this.#streams) stream.enqueue(eventOf(type, properties));
+  }
+}
+
+const eventOf = (type: string, properties: object): Uint8Array =>
+  new TextEncoder().encode(`data: ${JSON.stringify({ type, properties })}\n\n`);
 
 /** A prompt and its answer, as the runtime lists them. */
 function turn(id: string, prompt: string, answer: string) {

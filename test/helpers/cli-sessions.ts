@@ -121,7 +121,7 @@ export const prompt = ({ body }: { body: unknown }): Prompt => ({
   ended_at: null,
 });
 
-const turn: StoredTurn = {
+export const storedTurn: StoredTurn = {
   turn_id: "msg_1",
   session_id: SESSION_ID,
   number: 1,
@@ -129,6 +129,8 @@ const turn: StoredTurn = {
   author: ADA,
   state: "done",
   error: null,
+  retry: null,
+  sandbox: 1,
   model: "anthropic/claude",
   tokens: { input: 10, output: 5, cached: 0 },
   cost: 0.01,
@@ -185,7 +187,7 @@ export const SESSION_ROUTES = {
     Response.json({ prompt: prompt(asked) }, { status: 202 }),
   [`GET ${ONE}/prompts`]: (asked: { body: unknown }) => ({ prompts: [prompt(asked)] }),
   [`POST ${ONE}/abort`]: () => ({ ok: true }),
-  [`GET ${ONE}/conversation`]: () => ({ turns: [turn], event_id: "1" }),
+  [`GET ${ONE}/conversation`]: () => ({ turns: [storedTurn], event_id: "1" }),
   [`POST ${ONE}/answer`]: () => ({ ok: true }),
   [`GET ${ONE}/logs`]: () => ({
     lines: [logLine("cut the branch", "svc"), logLine("Step 1", "build"), logLine("listening on 8000")],

@@ -1,6 +1,11 @@
+import { filePart } from "../../src/contract/attachment.ts";
+import type { DaemonPrompt, DaemonPromptBody } from "../../src/contract/daemon.ts";
 import { arrayOf } from "../../src/contract/json.ts";
+import { messageEndOf } from "../../src/contract/prompt-message.ts";
 import type { FakeApi, Seen } from "./cli-api.ts";
 import { SESSION_ID } from "./cli-sessions.ts";
+
+type Outcome = Pick<DaemonPrompt, "state" | "error">;
 
 /** An event as the runtime writes it, without its id. */
 interface Wire {
@@ -62,6 +67,10 @@ export class ScriptedRuntime {
   #script: (run: Run, text: string) => unknown = (run, text) => echo(run, text);
   #count = 0;
   #aborted: (() => void) | null = null;
+  /** The ends of runs, by the ids of their prompts' messages. */
+  readonly #ends = new Map<string, Outcome>();
+  /** Called when it begins to work, or is idle. */
+  onBusy: (isBusy: boolean) => void = () => {};
 
   constructor(api: Pick<FakeApi, "mount">) {
     api.mount("/p/", (call) => this.#answer(call));
@@ -86,6 +95,24 @@ export class ScriptedRuntime {
   /** Another user sends a prompt. */
   prompt(text: string, ...files: object[]): void {
     this.#prompt({ messageID: `msg_${++this.#count}`, parts: [{ text }, ...files] });
+  }
+
+  get isWorking(): boolean {
+    return this.#isBusy;
+  }
+
+  /** Takes a prompt from the daemon, once. @returns its state; null: it is busy */
+  deliver({ prompt_id, text, attachments }: DaemonPromptBody): Outcome | null {
+    const messageID = `msg_${messageEndOf(prompt_id)}`;
+    const isKnown = this.#messages.some(({ info }) => info.id === messageID);
+    if (!isKnown && this.#isBusy) return null;
+    this.#prompt({ messageID, parts: [{ text }, ...(attachments ?? []).map(filePart)] });
+    return this.#ends.get(messageID) ?? { state: "running", error: null };
+  }
+
+  /** Ends the run, if there is one. */
+  abort(): void {
+    this.#aborted?.();
   }
 
   /** Number of requests that wait for a reply. */
@@ -132,7 +159,7 @@ export class ScriptedRuntime {
     }
     if (route === `/session/${this.conversation}/prompt_async`) return this.#prompt(body);
     if (route === `/session/${this.conversation}/abort`) {
-      this.#aborted?.();
+      this.abort();
       return Response.json(true);
     }
     const [, askId = "", verb = ""] =
@@ -215,6 +242,7 @@ export class ScriptedRuntime {
 
   #setStatus(status: Record<string, unknown>): void {
     this.#status = status;
+    this.onBusy(this.#isBusy);
     this.emit("session.status", { sessionID: this.conversation, status });
     if (status["type"] === "idle") this.emit("session.idle", { sessionID: this.conversation });
   }
@@ -239,7 +267,10 @@ export class ScriptedRuntime {
       Object.assign(message.info, fields, { time: { created: 1, completed: Date.now() } });
       updated();
     };
-    const rest = () => this.#setStatus({ type: "idle" });
+    const rest = (state: Outcome["state"], error: string | null = null) => {
+      this.#ends.set(promptId, { state, error });
+      this.#setStatus({ type: "idle" });
+    };
     const run: Run = {
       begin: () => {
         this.#setStatus({ type: "busy" });
@@ -299,19 +330,22 @@ export class ScriptedRuntime {
         this.#setStatus({ type: "retry", attempt, message: words, next: Date.now() + 2000 }),
       fail: (name, words) => {
         const error = { name, data: { message: words } };
+        const state = name === "MessageAbortedError" ? "aborted" : "failed";
         this.emit("session.error", { sessionID: this.conversation, error });
-        rest();
+        rest(state, words);
         complete({ error });
-        rest();
+        rest(state, words);
       },
       end: (finish = "stop") => {
         this.#aborted = null;
         complete({ finish });
-        rest();
+        rest("answered");
       },
       die: () => {
         this.#aborted = null;
+        this.#ends.set(promptId, { state: "interrupted", error: "The agent runtime restarted." });
         this.#status = { type: "idle" };
+        this.onBusy(false);
         this.cut();
       },
     };

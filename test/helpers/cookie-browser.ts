@@ -37,7 +37,11 @@ export function openBrowser(api: Pick<Api, "call">): Browser {
 const set = new Map<string, string>();
 
 /** Sets a user's password like an operator, and signs a browser in with it. */
-export async function signedIn(api: Api, email = "first@example.com", password = PASSWORD): Promise<Browser> {
+export async function signedIn(
+  api: Pick<Api, "call" | "dataDir">,
+  email = "first@example.com",
+  password = PASSWORD,
+): Promise<Browser> {
   const key = `${api.dataDir} ${email}`;
   if (set.get(key) !== password) await sendAdminCommand(api.dataDir, { verb: "user", email, password });
   set.set(key, password);

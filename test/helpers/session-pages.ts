@@ -25,8 +25,16 @@ export async function startSessionPages(): Promise<SessionPages> {
   const known = (sessionId: string) => {
     const found = runtimes.get(sessionId) ?? makeRuntime();
     runtimes.set(sessionId, found);
+    found.runtime.onBusy = (busy) => {
+      const standIn = bench.provider.sandboxes.get(sessionId);
+      if (standIn) standIn.health.busy = busy;
+    };
     return found;
   };
+  bench.provider.firstHealth = { conversation: "ses_conversation" };
+  bench.provider.onPrompt = (body, { spec }) =>
+    known(spec.sessionId).runtime.deliver(body) ?? new Response(null, { status: 409 });
+  bench.provider.onAbort = ({ spec }) => known(spec.sessionId).runtime.abort();
   bench.provider.onRequest = async (request, { spec }) =>
     answered(await known(spec.sessionId).answer(await seen(request)));
   const running: SessionPages["running"] = async (body) => {

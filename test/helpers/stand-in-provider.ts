@@ -46,6 +46,8 @@ export class StandInProvider implements Provider {
     | Promise<Pick<DaemonPrompt, "state" | "error"> | Response>
     | Pick<DaemonPrompt, "state" | "error">
     | Response = () => ANSWERED;
+  /** Called when the agent of a sandbox is aborted, if it is busy. */
+  onAbort: (standIn: StandIn) => void = () => {};
   /** A sandbox's response to all requests that its daemon does not handle. */
   onRequest: (request: Request, standIn: StandIn) => Response | Promise<Response> = () =>
     new Response(null, { status: 404 });
@@ -116,7 +118,9 @@ export class StandInProvider implements Provider {
         if (pathname === "/svc/prompt") return await this.#prompt(await request.json(), standIn);
         if (pathname === "/svc/abort") {
           standIn.aborts++;
-          return standIn.health.busy
+          const { busy } = standIn.health;
+          if (busy) this.onAbort(standIn);
+          return busy
             ? Response.json({ ok: true })
             : Response.json({ error: "No run.", code: "nothing_to_abort" }, { status: 409 });
         }

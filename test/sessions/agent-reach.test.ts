@@ -38,6 +38,9 @@ const PROMPT = "/prompts/00000000-0000-4000-8000-000000000000";
 const ACTS: [method: string, path: string, body: unknown][] = [
   ["GET", "/logs", null],
   ["GET", "/events", null],
+  ["GET", "/conversation", null],
+  ["GET", "/conversation/events", null],
+  ["GET", "/conversation/parts/prt_1", null],
   ["GET", "/saved", null],
   ["GET", "/prompts", null],
   ["GET", PROMPT, null],

@@ -25,7 +25,17 @@ const store = (turns: RuntimeTurn[], parts: RuntimePart[], open: string[] | null
     (text) => text,
   );
 const turn = (turnId: string, more: Partial<RuntimeTurn> = {}): RuntimeTurn => ({
-  ...{ turnId, state: "done", error: null, model: null, tokens: null, cost: null, startedAt: 1, endedAt: 2 },
+  ...{
+    turnId,
+    state: "done",
+    error: null,
+    retry: null,
+    model: null,
+    tokens: null,
+    cost: null,
+    startedAt: 1,
+    endedAt: 2,
+  },
   ...more,
 });
 const part = (
@@ -35,7 +45,7 @@ const part = (
   more: Partial<RuntimePart> = {},
 ): RuntimePart => ({
   ...{ partId, turnId, kind: "text", isComplete: true, text, tool: null, file: null, plan: null },
-  ...{ request: null, hasFailed: false, at: 1 },
+  ...{ parentId: null, request: null, hasFailed: false, at: 1 },
   ...more,
 });
 const db = () => row.database.db;

@@ -1,8 +1,8 @@
 import { attachedText } from "../../../src/contract/attachment.ts";
 import type { ConversationPage, Turn, TurnPart, TurnRequest } from "../../../src/contract/turn.ts";
-import { joinTurns } from "../../../src/conversation/join-turns.ts";
 import { askedOf, planLines } from "../../../src/conversation/shown-part.ts";
 import { DAEMON_MARK } from "../../../src/conversation/text.ts";
+import { joinTurns } from "../../../src/conversation/turns.ts";
 import { CliError } from "../../failure.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/session-conversation.ts";
@@ -23,7 +23,7 @@ export const conversation: Handler<typeof table.conversation> = async (context, 
 };
 
 /** The last turns, whole, in order. */
-async function readTurns({ api, path }: Found, limit: number): Promise<Turn[]> {
+export async function readTurns({ api, path }: Found, limit: number): Promise<Turn[]> {
   let turns: readonly Turn[] = [];
   let cursor: string | undefined;
   do {
@@ -45,7 +45,7 @@ async function* markdown(turns: readonly Turn[], hasDetails: boolean): AsyncGene
     yield `${index > 0 ? "\n" : ""}${markdownOf(turn, hasDetails)}`;
 }
 
-function markdownOf(turn: Turn, hasDetails: boolean): string {
+export function markdownOf(turn: Turn, hasDetails: boolean): string {
   const who = turn.author ? oneLine(turn.author.name) : "Prompt";
   const head = `## ${turn.number}. ${who}, ${oneLine(turn.started_at)}\n`;
   const parts = turn.parts.map((part) => partOf(part, hasDetails)).filter((text) => text !== "");
@@ -53,9 +53,11 @@ function markdownOf(turn: Turn, hasDetails: boolean): string {
 }
 
 function partOf(
-  { kind, state, text, tool, plan, request, file, cut }: TurnPart,
+  { kind, state, text, tool, plan, request, file, cut, parent_id }: TurnPart,
   hasDetails: boolean,
 ): string {
+  const isSubagent = parent_id !== null;
+  if (isSubagent && !tool && !hasDetails) return "";
   if (plan) return plan.length === 0 ? "" : `${lines(planLines(plan).join("\n"))}\n`;
   if (request) return requestOf(request, state);
   const rest = cut ? "\n\n(Only the beginning is kept.)" : "";
@@ -66,9 +68,9 @@ function partOf(
   if (kind === "prompt") return quoted(clean);
   if (file) return `> Attached: ${oneLine(attachedText(file))}\n`;
   if (kind === "reasoning") return hasDetails ? `*Thought:* ${clean}` : "";
-  if (!tool) return text.trim() === "" ? "" : clean;
+  if (!tool) return text.trim() === "" ? "" : `${isSubagent ? "*Subagent:* " : ""}${clean}`;
   const error = tool.error === null ? "" : `: ${oneLine(tool.error)}`;
-  const title = `- \`${oneLine(tool.name)}\` ${oneLine(tool.title)}${error}\n`;
+  const title = `${isSubagent ? "  " : ""}- \`${oneLine(tool.name)}\` ${oneLine(tool.title)}${error}\n`;
   if (!hasDetails) return title;
   const inputs = tool.input.map(({ name, value }) => `${name}: ${value}`).join("\n");
   return [title, block(inputs), block(tool.patch, "diff"), block(tool.output)]

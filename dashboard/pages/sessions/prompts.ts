@@ -20,7 +20,7 @@ export const PROMPT_LOOKS: Readonly<Record<PromptState, BadgeLook>> = {
 export const promptsPath = ({ project_id, session_id }: Session): string =>
   path`/projects/${project_id}/sessions/${session_id}/prompts`;
 
-/** The queued prompts of a session, the newest first. Prompts sent directly to a running agent are not included. */
+/** The prompts of a session, the newest first, without those that were typed into `svc sessions chat`. */
 export function usePrompts(session: Session) {
   return useGet<{ prompts: Prompt[] }>(
     promptsKey(session.project_id, session.session_id),

@@ -23,7 +23,7 @@ import { Log } from "./log.tsx";
 import { PromptList } from "./prompt-list.tsx";
 import { Saved } from "./saved.tsx";
 import { StatusBadge } from "./status-badge.tsx";
-import { titleOf } from "./words.ts";
+import { isBusy, titleOf } from "./words.ts";
 
 /** A session, updated live. */
 export function SessionPage() {
@@ -106,7 +106,7 @@ function Live({ session, followed, slug }: { session: Session; followed: Followe
         session={session}
         slug={slug}
         doing={doing}
-        isBusy={state.isBusy}
+        isBusy={isBusy(session)}
         onClose={() => setDoing(null)}
       />
     </Page>

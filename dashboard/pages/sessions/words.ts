@@ -21,3 +21,6 @@ export const branchOf = ({ branch_name, session_id }: Session): string =>
 /** Whether the session is starting or queued. */
 export const isStarting = ({ status }: Session): boolean =>
   ["queued", "branching", "provisioning"].includes(status);
+
+/** Whether the agent works, or waits for an answer. */
+export const isBusy = ({ activity }: Session): boolean => activity === "working" || activity === "waiting";

@@ -1,5 +1,5 @@
 import { numberField, parseJson, textField } from "../../contract/json.ts";
-import type { Ask, Question } from "../../conversation/runtime-event.ts";
+import type { AnswerBody, WaitingFor } from "../../contract/session.ts";
 import { askText } from "../../conversation/text.ts";
 import type { Blocks } from "./slack/client.ts";
 import { escapeText, link, plainText } from "./slack/mrkdwn.ts";
@@ -14,31 +14,26 @@ const LABEL_MAX = 75;
 const OPTIONS_MAX = 20;
 const PERMISSION = ["Allow once", "Reject"];
 
-/** What can be answered by a button: an ask of the runtime, or one that is stored. */
-interface Asked {
-  kind: string;
-  /** None of a permission request. */
-  questions?: readonly Question[];
-}
+type Asked = Pick<WaitingFor, "kind" | "questions">;
 
 /** The labels of the buttons of an ask; null if it can be answered only on the page of the session. */
 export function askOptions(ask: Asked): string[] | null {
   if (ask.kind === "permission") return PERMISSION;
-  const [question, second] = ask.questions ?? [];
+  const [question, second] = ask.questions;
   if (!question || second || question.multiple || question.options.length > OPTIONS_MAX) return null;
   return question.options.map(({ label }) => label);
 }
 
-/** The answer of the n-th button; null: there is none. */
-export function answerOf(ask: Asked, option: number): string | null {
+/** The answer that the n-th button is; null: there is none. */
+export function answerOf(ask: Asked, option: number): AnswerBody["answer"] {
   const label = askOptions(ask)?.[option];
   if (label === undefined) return null;
-  if (ask.kind !== "permission") return label;
-  return option === 0 ? "once" : "reject";
+  if (ask.kind === "permission") return option === 0 ? "once" : "reject";
+  return [[label]];
 }
 
 /** An ask of the agent as a message. @param page the session's */
-export function askMessage(ask: Ask, page: string): { text: string; blocks: Blocks } {
+export function askMessage(ask: WaitingFor, page: string): { text: string; blocks: Blocks } {
   const options = askOptions(ask);
   const what = ask.kind === "permission" ? "The agent asks for permission" : "The agent asks";
   const isCustom = ask.kind === "question" && options !== null && ask.questions[0]?.custom === true;
@@ -51,7 +46,7 @@ export function askMessage(ask: Ask, page: string): { text: string; blocks: Bloc
     type: "button" as const,
     action_id: `svc_answer_${option}`,
     text: { type: "plain_text" as const, text: plainText(label, LABEL_MAX), emoji: false },
-    value: JSON.stringify({ ask: ask.id, option }),
+    value: JSON.stringify({ ask: ask.request_id, option }),
   }));
   return { text, blocks: [section, { type: "actions", elements }] };
 }

@@ -1,11 +1,9 @@
 import { SvcError } from "../../contract/errors.ts";
 import { numberField, parseJson, textField } from "../../contract/json.ts";
 import type { Deps } from "../../deps.ts";
-import { isWithinReach } from "../../jobs/places.ts";
 import { mergeChangeRequest } from "../change-requests/merge.ts";
-import { readAsks } from "../sessions/agent.ts";
 import { answerSession } from "../sessions/answer.ts";
-import { reachSession, type SessionRow, sessionRow } from "../sessions/row.ts";
+import { openRequest, reachSession } from "../sessions/row.ts";
 import { ANSWER_ACTION, answerOf, readAnswer } from "./ask-message.ts";
 import { MERGE_ACTION, showChangeRequests } from "./change-requests.ts";
 import { answerConnectorAsk, CALL_ANSWERS } from "./connector-asks.ts";
@@ -65,7 +63,7 @@ async function merge(
   await mergeChangeRequest(deps, caller, project, number, { head_commit_sha: head });
 }
 
-/** @throws not_waiting, sandbox_unreachable */
+/** @throws not_waiting, sandbox_unreachable, not_found */
 async function answer(
   deps: Deps,
   { project }: ChannelContext,
@@ -74,26 +72,15 @@ async function answer(
   value: string,
 ): Promise<void> {
   const chosen = readAnswer(value);
-  const session = chosen && (await sessionRow(deps.db, sessionId));
-  if (!session) return;
-  const label = await labelOf(deps, session, chosen);
-  if (label === null)
+  const reached = await reachSession(deps, sessionId);
+  if (!chosen || !reached) return;
+  const ask = openRequest(reached.session);
+  const reply = ask && ask.request_id === chosen.ask ? answerOf(ask, chosen.option) : null;
+  if (!ask || reply === null)
     throw new SvcError(
       "not_waiting",
       "The question was answered already, or the agent waits for it no more.",
     );
-  await answerSession(deps, caller.userId, project, sessionId, { request_id: chosen.ask, answer: label });
-}
-
-/** What the n-th button of a question answers; null: the question is not open. */
-async function labelOf(
-  deps: Deps,
-  { sessionId, keptRequest }: SessionRow,
-  { ask, option }: { ask: string; option: number },
-): Promise<string | null> {
-  if (keptRequest?.request_id === ask) return answerOf(keptRequest, option);
-  const reached = await reachSession(deps, sessionId);
-  if (!reached?.daemon || !isWithinReach(deps, reached.session)) return null;
-  const open = (await readAsks(reached.daemon)).find(({ id }) => id === ask);
-  return open ? answerOf(open, option) : null;
+  const body = { request_id: ask.request_id, answer: reply };
+  await answerSession(deps, caller.userId, project, sessionId, body);
 }

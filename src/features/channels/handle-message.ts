@@ -4,15 +4,13 @@ import { channelTasks, channelThreads } from "../../../db/schema/index.ts";
 import { SvcError } from "../../contract/errors.ts";
 import { field, textField } from "../../contract/json.ts";
 import type { Deps } from "../../deps.ts";
-import { isWithinReach } from "../../jobs/places.ts";
 import { derivedId } from "../../lib/derived-id.ts";
 import { referencesIn } from "../change-requests/brief.ts";
-import { readAsks } from "../sessions/agent.ts";
 import { answerSession } from "../sessions/answer.ts";
 import { createSession } from "../sessions/create.ts";
 import { deleteSession } from "../sessions/delete.ts";
 import { acceptPrompt } from "../sessions/prompts/accept.ts";
-import { reachSession } from "../sessions/row.ts";
+import { openRequest, reachSession } from "../sessions/row.ts";
 import { askOptions } from "./ask-message.ts";
 import { type ChannelContext, findThread, openChannel } from "./context.ts";
 import { findMember, type Member } from "./member.ts";
@@ -89,7 +87,7 @@ async function prompt(
   if (!known) return;
   const { sessionId } = known;
   if (sessionId !== ownId) {
-    if (await answerQuestion(deps, context, member, { sessionId, text: message.text })) return;
+    if (await answerQuestion(deps, context, member, sessionId, message.text)) return;
     promptId = derivedId("slack prompt", channel.channelId, room, ts);
     const body = { text: message.text, prompt_id: promptId };
     const references = await referencesIn(deps, project, message.text);
@@ -138,27 +136,23 @@ async function answerQuestion(
   deps: Deps,
   { project }: ChannelContext,
   { caller }: Member,
-  { sessionId, text }: { sessionId: string; text: string },
+  sessionId: string,
+  text: string,
 ): Promise<boolean> {
-  const asked = await findAsked(deps, sessionId);
-  if (!asked || askOptions(asked) === null) return false;
-  if (!asked.questions[0]?.custom)
-    throw new SvcError("session_busy", "The agent waits for your decision. Use the buttons of its question.");
-  await answerSession(deps, caller.userId, project, sessionId, { request_id: asked.id, answer: text });
-  return true;
-}
-
-/** The first request that the agent waits on, or what it asked in a sandbox that has ended. */
-async function findAsked(deps: Deps, sessionId: string) {
   const reached = await reachSession(deps, sessionId);
-  if (!reached) return null;
-  const { session, daemon } = reached;
-  if (daemon && session.status === "running" && isWithinReach(deps, session)) {
-    const [ask] = await readAsks(daemon);
-    if (ask) return { ...ask, questions: ask.kind === "question" ? ask.questions : [] };
+  const ask = reached && openRequest(reached.session);
+  if (!ask || askOptions(ask) === null) return false;
+  if (!ask.questions[0]?.custom)
+    throw new SvcError("session_busy", "The agent waits for your decision. Use the buttons of its question.");
+  try {
+    const body = { request_id: ask.request_id, answer: [[text]] };
+    await answerSession(deps, caller.userId, project, sessionId, body);
+    return true;
+  } catch (error) {
+    // it was answered meanwhile: the reply is the next prompt
+    if (error instanceof SvcError && error.code === "not_waiting") return false;
+    throw error;
   }
-  const kept = session.keptRequest;
-  return kept && { ...kept, id: kept.request_id };
 }
 
 async function isWaiting({ db }: Deps, { channelId }: TaskRow, key: string): Promise<boolean> {

@@ -2,10 +2,10 @@ import { and, eq } from "drizzle-orm";
 import { sessionPrompts } from "../../../db/schema/index.ts";
 import { isAlive } from "../../contract/session.ts";
 import type { Deps } from "../../deps.ts";
-import { readAsks, readProgress } from "../sessions/agent.ts";
+import { answersTo, toolInUse } from "../sessions/conversation/read.ts";
 import { answerPromptId } from "../sessions/kept/answer.ts";
 import type { PromptRow } from "../sessions/prompts/wire.ts";
-import { type Reached, reachSession } from "../sessions/row.ts";
+import { openRequest, type Reached, reachSession } from "../sessions/row.ts";
 import { askMessage } from "./ask-message.ts";
 import { showChangeRequests } from "./change-requests.ts";
 import { showConnectorAsks } from "./connector-asks.ts";
@@ -15,7 +15,7 @@ import type { TaskRow } from "./rows.ts";
 import { escapeLine, escapeText, link } from "./slack/mrkdwn.ts";
 import { type TaskResult, updateTask } from "./tasks.ts";
 
-/** How often a prompt in progress is read: the steps and questions of its agent are no events of svc's. */
+/** How often a prompt in progress is read. */
 const POLL_MS = 2_000;
 /** How often the status of one that works is updated: Slack allows about 50 updates a minute. */
 const PROGRESS_MS = 4_000;
@@ -23,7 +23,7 @@ const PROGRESS_MS = 4_000;
 const STOPPED_MS = 30_000;
 /** A prompt that has not ended by then is no longer followed. */
 const FOLLOWED_DAYS = 7;
-/** Reads of an answer before it is left to the page: the runtime may be restarting. */
+/** Reads of an answer before it is left to the page: it may be stored late. */
 const TRIES = 4;
 /** Slack recommends up to 4,000 characters in a message. */
 const ANSWER_MAX = 3_500;
@@ -31,6 +31,7 @@ const LINE_MAX = 200;
 const ERROR_MAX = 1_000;
 
 interface Posting extends Relaying {
+  deps: Deps;
   reached: Reached;
 }
 
@@ -45,6 +46,7 @@ export async function relayPrompt(deps: Deps, task: TaskRow): Promise<TaskResult
   if (!context || !prompt || !reached) return "done";
   const posting: Posting = {
     ...context,
+    deps,
     relay,
     reached,
     sessionId,
@@ -100,14 +102,13 @@ async function continuation(
   return reached.session.keptRequest?.request_id === relay.ask ? "open" : "none";
 }
 
-async function progressText({ reached, relay }: Posting, { state }: PromptRow): Promise<string> {
-  const { session, daemon } = reached;
+async function progressText({ deps, reached, relay }: Posting, { state }: PromptRow): Promise<string> {
+  const { session } = reached;
   if (state === "queued") {
     if (!isAlive(session)) return "Waiting: the session is stopped.";
     return session.status === "running" ? "Waiting for the agent…" : "Starting a session…";
   }
-  const progress = daemon && (await readProgress(daemon, relay.promptId, "step"));
-  const tool = progress?.tool ?? null;
+  const tool = await toolInUse(deps.db, session.sessionId, relay.promptId);
   return tool === null ? WORKING : `${WORKING} ${escapeLine(tool, LINE_MAX)}`;
 }
 
@@ -130,12 +131,12 @@ async function showStatus({ slack, relay, page, save }: Posting, words: string):
 /** Posts the question that the agent waits on, and closes the one before. */
 async function showAsk(posting: Posting): Promise<void> {
   const { reached, relay, slack, page, save } = posting;
-  if (!reached.daemon || reached.session.status !== "running") return;
-  const [ask] = await readAsks(reached.daemon);
-  await closeAsk(posting, ask?.id ?? "");
-  if (!ask || relay.ask === ask.id) return;
+  const ask = openRequest(reached.session);
+  const id = ask?.request_id ?? "";
+  await closeAsk(posting, id);
+  if (!ask || relay.ask === id) return;
   const { room, thread } = relay;
-  await save({ ask: ask.id, askMessage: await slack.post({ room, thread, ...askMessage(ask, page) }) });
+  await save({ ask: id, askMessage: await slack.post({ room, thread, ...askMessage(ask, page) }) });
 }
 
 async function closeAsk({ relay, slack, save }: Posting, open: string): Promise<void> {
@@ -146,17 +147,17 @@ async function closeAsk({ relay, slack, save }: Posting, open: string): Promise<
 
 /** @returns false: the answer cannot be read yet */
 async function showEnd(posting: Posting, prompt: PromptRow): Promise<boolean> {
-  const { relay, slack, save, reached } = posting;
+  const { deps, relay, slack, save, reached } = posting;
   const isAnswered = prompt.state === "answered";
   if (!relay.isAnswered) {
-    const progress =
-      isAnswered && reached.daemon ? await readProgress(reached.daemon, prompt.promptId, "answer") : null;
-    if (isAnswered && !progress?.text && isAlive(reached.session) && relay.tries < TRIES) {
+    const { sessionId, promptId } = prompt;
+    const answer = isAnswered ? (await answersTo(deps.db, sessionId, [promptId])).get(promptId) : null;
+    if (isAnswered && !answer && isAlive(reached.session) && relay.tries < TRIES) {
       relay.tries++;
       return false;
     }
     const { room, thread } = relay;
-    await slack.post({ room, thread, text: endText(posting, prompt, progress?.text.trim() ?? "") });
+    await slack.post({ room, thread, text: endText(posting, prompt, answer?.trim() ?? "") });
     await save({ isAnswered: true });
   }
   await showStatus(posting, isAnswered ? "Done." : "Ended without an answer.");

@@ -24,7 +24,7 @@ export async function answerSession(
   const { session } = await findSession(deps, project, name);
   const { sessionId, status, keptRequest } = session;
   if (keptRequest?.request_id === request_id) {
-    const reply = replyTo(keptRequest, answer);
+    const reply = replyTo(keptRequest, answer) ?? noReply(keptRequest);
     if (await answerKept(deps, userId, { sessionId, request: keptRequest }, reply)) return { ok: true };
     throw notWaiting(`The agent of session ${sessionId} no longer waits for this answer.`);
   }
@@ -50,8 +50,14 @@ function notWaiting(message: string): SvcError {
   return new SvcError("not_waiting", message);
 }
 
+/** As a prompt, no answer has to be said. */
+function noReply({ kind, questions }: WaitingFor): Reply {
+  return kind === "permission" ? { reply: "reject" } : { answers: questions.map(() => []) };
+}
+
 /** @throws validation_failed if it is no answer to this request */
-function replyTo(ask: Pick<WaitingFor, "kind" | "questions">, answer: AnswerBody["answer"]): Reply {
+function replyTo(ask: Pick<WaitingFor, "kind" | "questions">, answer: AnswerBody["answer"]): Reply | null {
+  if (answer === null) return null;
   if (ask.kind === "permission") {
     const reply = PERMISSION_REPLIES.find((each) => each === answer);
     if (reply) return { reply };

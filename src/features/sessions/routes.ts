@@ -13,7 +13,6 @@ import {
   sessionEvent,
   sessionStatus,
 } from "../../contract/session.ts";
-import { conversationEvent, conversationPage } from "../../contract/turn.ts";
 import type { Deps } from "../../deps.ts";
 import { pageQuery, readPage } from "../../http/page.ts";
 import { answer, answerEvents, listOf, ok } from "../../http/schema.ts";
@@ -24,8 +23,6 @@ import { requireReachTo } from "./agent-reach.ts";
 import { answerSession } from "./answer.ts";
 import { readSessionChoices } from "./choices/read.ts";
 import { listRuntimes } from "./choices/runtimes.ts";
-import { streamConversation } from "./conversation/events.ts";
-import { readConversation } from "./conversation/read.ts";
 import { createSession } from "./create.ts";
 import { deleteSession } from "./delete.ts";
 import { editSession } from "./edit.ts";
@@ -109,7 +106,7 @@ export const runtimeRoutes = (deps: Deps) =>
       ...answer(200, Type.Object({ runtimes: Type.Array(runtimeOffer) })),
     });
 
-/** What is inside a session: saved work, log, conversation. A service key reaches only its own session's. */
+/** What is inside a session: saved work, log. A service key reaches only its own session's. */
 export const sessionContentRoutes = (deps: Deps) =>
   new Elysia({ prefix: "/projects/:projectId/sessions", tags: ["sessions"] })
     .use(guard(deps))
@@ -165,28 +162,4 @@ export const sessionContentRoutes = (deps: Deps) =>
         });
       },
       { project: "write", ...answerEvents("The session, its prompts, and their changes", sessionEvent) },
-    )
-    .get(
-      "/:sessionId/conversation",
-      async ({ caller, project, params, query }) => {
-        await requireReachTo(deps, caller, project, params.sessionId);
-        return readConversation(deps, project, params.sessionId, readPage(query));
-      },
-      { project: "write", query: Type.Object(pageQuery), ...answer(200, conversationPage) },
-    )
-    .get(
-      "/:sessionId/conversation/events",
-      async ({ caller, project, params, headers }) => {
-        await requireReachTo(deps, caller, project, params.sessionId);
-        const events = await streamConversation(
-          deps,
-          project,
-          params.sessionId,
-          headers["last-event-id"] ?? null,
-        );
-        return new Response(events, {
-          headers: { "Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-store" },
-        });
-      },
-      { project: "write", ...answerEvents("The turns, their parts, and their changes", conversationEvent) },
     );

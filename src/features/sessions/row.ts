@@ -2,6 +2,7 @@ import { eq, getTableColumns, sql } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
 import { prepared } from "../../../db/prepared.ts";
 import { projectSessions, projects, runs, sessionSandboxes } from "../../../db/schema/index.ts";
+import type { WaitingFor } from "../../contract/session.ts";
 import type { Deps } from "../../deps.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { daemonOf, type ReachedRun } from "../runs/reach.ts";
@@ -60,3 +61,15 @@ const sessionAndSandbox = prepared((db: Db) =>
     .where(eq(projectSessions.sessionId, sql.placeholder("sessionId")))
     .prepare("session_and_sandbox"),
 );
+
+/** The oldest request that a person has to answer, also one of a sandbox that has ended; null if there is none. */
+export function openRequest(row: SessionRow): WaitingFor | null {
+  const { status, activity, waitingFor, keptRequest } = row;
+  if (keptRequest && isAtRest(row)) return keptRequest;
+  return status === "running" && activity === "waiting" ? waitingFor : null;
+}
+
+/** An agent that works has gone on without an answer to what it asked in an earlier sandbox. */
+export function isAtRest({ status, activity }: SessionRow): boolean {
+  return status === "stopped" || (status === "running" && (activity === "idle" || activity === null));
+}

@@ -3,7 +3,7 @@ import type { Deps } from "../../deps.ts";
 import { authorOf, namesOf } from "../../identity/auth/actor.ts";
 import { type Spent, usageOf } from "../models/spent.ts";
 import type { SandboxRow } from "../runs/row.ts";
-import type { SessionRow } from "./row.ts";
+import { isAtRest, type SessionRow } from "./row.ts";
 import { titleOf } from "./title.ts";
 
 /** A session with the row of its sandbox, and what its models have used. */
@@ -104,9 +104,4 @@ function activityOf(row: SessionRow) {
     activity_at: isKnown ? (activityAt?.toISOString() ?? null) : null,
     waiting_for: isKnown ? waitingFor : null,
   };
-}
-
-/** An agent that works has gone on without an answer to what it asked in an earlier sandbox. */
-function isAtRest({ status, activity }: SessionRow): boolean {
-  return status === "stopped" || (status === "running" && (activity === "idle" || activity === null));
 }

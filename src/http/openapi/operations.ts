@@ -135,6 +135,10 @@ export const OPERATIONS: Readonly<Record<string, readonly [id: string, summary: 
     "getConversation",
     "Get the conversation of a session",
   ],
+  "GET /v1/projects/:projectId/sessions/:sessionId/conversation/parts/:partId": [
+    "getConversationPart",
+    "Get one part of the conversation of a session, whole",
+  ],
   "GET /v1/projects/:projectId/sessions/:sessionId/conversation/events": [
     "streamConversation",
     "Follow the conversation of a session",

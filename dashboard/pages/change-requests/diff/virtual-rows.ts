@@ -4,7 +4,8 @@ import {
   useWindowVirtualizer,
   type Virtualizer,
 } from "@tanstack/react-virtual";
-import { type RefObject, useCallback, useLayoutEffect, useRef, useState } from "react";
+import { type RefObject, useCallback, useRef } from "react";
+import { useOffset } from "../../../parts/offset.ts";
 import type { Row } from "./rows.ts";
 
 /** Estimated row heights in pixels, until rows are measured. They are exact for lines that do not wrap. */
@@ -57,22 +58,6 @@ export function useVirtualRows(rows: readonly Row[], list: RefObject<HTMLElement
   });
   instance.current = virtual;
   return { virtual, margin, focused, sticky };
-}
-
-/** Distance of an element from the top of the document. */
-function useOffset(element: RefObject<HTMLElement | null>): number {
-  const [offset, setOffset] = useState(0);
-  useLayoutEffect(() => {
-    const measure = () => {
-      if (element.current)
-        setOffset(Math.round(element.current.getBoundingClientRect().top + window.scrollY));
-    };
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(document.body);
-    return () => observer.disconnect();
-  }, [element]);
-  return offset;
 }
 
 function fileHeadAbove(rows: readonly Row[], from: number): number {

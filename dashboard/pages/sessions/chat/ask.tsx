@@ -1,6 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
-import type { Ask, Question } from "../../../../src/conversation/runtime-event.ts";
+import type { WaitingFor } from "../../../../src/contract/session.ts";
 import { Button } from "../../../parts/button.tsx";
 import { Form } from "../../../parts/form.tsx";
 import { Failure } from "../../../parts/notice.tsx";
@@ -8,7 +8,7 @@ import { Visible } from "../../../parts/visible.tsx";
 import type { Chat } from "./chat.ts";
 
 /** A question or a permission request of the agent. */
-export function Asked({ ask, chat }: { ask: Ask; chat: Chat }) {
+export function Asked({ ask, chat }: Props) {
   return ask.kind === "permission" ? (
     <Permission ask={ask} chat={chat} />
   ) : (
@@ -16,15 +16,26 @@ export function Asked({ ask, chat }: { ask: Ask; chat: Chat }) {
   );
 }
 
-type Of<K extends Ask["kind"]> = Extract<Ask, { kind: K }>;
+interface Props {
+  ask: WaitingFor;
+  chat: Chat;
+}
 
-function Permission({ ask, chat }: { ask: Of<"permission">; chat: Chat }) {
-  const reply = useMutation({ mutationFn: (how: "once" | "always" | "reject") => chat.allow(ask, how) });
+type Question = WaitingFor["questions"][number];
+
+function Permission({ ask, chat }: Props) {
+  const reply = useMutation({
+    mutationFn: (how: "once" | "always" | "reject") => chat.answer(ask.request_id, how),
+  });
   const isSaid = reply.isPending || reply.isSuccess;
   return (
     <Card title="The agent requests permission">
       <p>
-        Allow it to use <strong>{<Visible>{ask.permission}</Visible>}</strong>?
+        Allow it to use{" "}
+        <strong>
+          <Visible>{ask.permission ?? ""}</Visible>
+        </strong>
+        ?
       </p>
       {ask.patterns.map((pattern) => (
         <code key={pattern} className="block rounded-sm bg-raised px-2 py-1 font-mono text-sm">
@@ -47,7 +58,7 @@ function Permission({ ask, chat }: { ask: Of<"permission">; chat: Chat }) {
   );
 }
 
-function Questions({ ask, chat }: { ask: Of<"question">; chat: Chat }) {
+function Questions({ ask, chat }: Props) {
   const [chosen, setChosen] = useState<readonly (readonly string[])[]>(() => ask.questions.map(() => []));
   const [own, setOwn] = useState<readonly string[]>(() => ask.questions.map(() => ""));
   const answers = ask.questions.map((_, at) => {
@@ -55,8 +66,7 @@ function Questions({ ask, chat }: { ask: Of<"question">; chat: Chat }) {
     return [...(chosen[at] ?? []), ...(words ? [words] : [])];
   });
   const reply = useMutation({
-    mutationFn: (how: "answer" | "refuse") =>
-      how === "answer" ? chat.answer(ask, answers) : chat.refuse(ask),
+    mutationFn: (how: "answer" | "refuse") => chat.answer(ask.request_id, how === "answer" ? answers : null),
   });
   const isSaid = reply.isPending || reply.isSuccess;
   const submit = () => {
@@ -69,7 +79,7 @@ function Questions({ ask, chat }: { ask: Of<"question">; chat: Chat }) {
           <OneQuestion
             // biome-ignore lint/suspicious/noArrayIndexKey: questions have no id and a fixed order
             key={at}
-            name={`${ask.id}-${at}`}
+            name={`${ask.request_id}-${at}`}
             question={question}
             chosen={chosen[at] ?? []}
             own={own[at] ?? ""}

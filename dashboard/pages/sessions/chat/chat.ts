@@ -1,82 +1,85 @@
 import type { Attachment } from "../../../../src/contract/attachment.ts";
 import type { CreatePromptBody } from "../../../../src/contract/prompt.ts";
-import type { Session } from "../../../../src/contract/session.ts";
-import { ChatClient, type ChatEvent } from "../../../../src/conversation/chat-client.ts";
+import type { AnswerBody, Session } from "../../../../src/contract/session.ts";
+import type { Turn } from "../../../../src/contract/turn.ts";
+import {
+  type ConversationUpdate,
+  followConversation,
+  readPage,
+} from "../../../../src/conversation/follow-conversation.ts";
 import { type ReconnectPolicy, sleep } from "../../../../src/conversation/reconnect.ts";
-import { type Runtime, runtimeOf } from "../../../../src/conversation/runtime.ts";
-import type { Ask } from "../../../../src/conversation/runtime-event.ts";
-import { retryText } from "../../../../src/conversation/text.ts";
-import { isTransient } from "../../../../src/conversation/transport.ts";
+import { codeOf, isTransient } from "../../../../src/conversation/transport.ts";
+import { changeTurns, joinTurns } from "../../../../src/conversation/turns.ts";
 import { call } from "../../../api/call.ts";
-import { ApiFailure } from "../../../api/failure.ts";
 import { newId } from "../../../api/new-id.ts";
 import { path } from "../../../api/path.ts";
 import { REACH } from "../../../api/reach.ts";
-import { type Item, Transcript } from "./transcript.ts";
 
 interface Pending {
-  key: string;
-  /** The id of the message; null until it is sent. */
-  id: string | null;
+  /** The id of the prompt. */
+  id: string;
   text: string;
 }
 
 /** The state of a conversation, for display. */
 export interface ChatState {
-  items: readonly Item[];
-  /** Sent prompts that the runtime has not confirmed yet, the oldest first. */
+  /** The newest turns, in order. */
+  turns: readonly Turn[];
+  /** Sent prompts that are not in the conversation yet, the oldest first. */
   pending: readonly Pending[];
-  asks: readonly Ask[];
-  isBusy: boolean;
-  /** What the agent is doing, or why it waits; empty if unknown. */
-  activity: string;
   connection: "connecting" | "connected" | "lost" | "failed";
+  /** Why the connection was lost. */
+  reason: string;
   /** Why the connection failed. */
   failure: unknown;
   /** The text of a finished answer, for screen readers. */
   announced: string;
-  /**
-   * What `items` has of the sandbox's conversation: nothing before the page has caught up with the sandbox, and of a long
-   * one only the end.
-   */
-  extent: "none" | "end" | "all";
-  /** How often the page has caught up, with this sandbox or another. */
-  catchUps: number;
+  /** Whether there are earlier turns. */
+  hasEarlier: boolean;
+  isLoading: boolean;
+  /** Why earlier turns were not loaded. */
+  error: unknown;
 }
 
-/** The runtime sends a keep-alive every 10 seconds. A page retries without a limit. */
+/** The server sends a keep-alive every 15 seconds. A page retries without a limit. */
 const PATIENCE: ReconnectPolicy = {
-  silentSeconds: 25,
+  silentSeconds: 40,
   firstDelayMs: 200,
   maxDelayMs: 3_000,
   giveUpMs: Number.POSITIVE_INFINITY,
 };
 /** Maximum length of an answer that screen readers announce. */
 const ANNOUNCED_MAX = 500;
+/** Parts after which a page that shows the end drops all but the newest page: pages stay open for days. */
+const PARTS_MAX = 4_000;
 const EMPTY: ChatState = {
-  items: [],
+  turns: [],
   pending: [],
-  asks: [],
-  isBusy: false,
-  activity: "",
   connection: "connecting",
+  reason: "",
   failure: null,
   announced: "",
-  extent: "none",
-  catchUps: 0,
+  hasEarlier: false,
+  isLoading: false,
+  error: null,
 };
 
 /** The conversation with the agent of a session. It notifies its subscribers at most once per frame. */
 export class Chat {
   readonly #session: Session;
+  readonly #path: string;
   readonly #listeners = new Set<() => void>();
   #state = EMPTY;
-  #talk: ChatClient | null = null;
-  #transcript = new Transcript();
+  #stream: AbortController | null = null;
+  /** Where the stream continues. */
+  #cursor = "";
+  /** The page of earlier turns; null: there is none. */
+  #earlier: string | null = null;
   #frame: number | null = null;
 
   constructor(session: Session) {
     this.#session = session;
+    this.#path = path`/projects/${session.project_id}/sessions/${session.session_id}`;
   }
 
   get state(): ChatState {
@@ -88,121 +91,144 @@ export class Chat {
     return () => this.#listeners.delete(listener);
   };
 
-  /** Connects or reconnects; `end` disconnects. */
+  /** Connects, or continues where it was; `end` disconnects. */
   connect(): void {
-    this.#talk?.end();
-    // keep the current items until the new transcript is complete
-    const transcript = new Transcript();
-    const talk = new ChatClient(this.#runtime(), (news) => this.#onEvent(news, talk, transcript), PATIENCE);
-    this.#talk = talk;
+    this.#stream?.abort();
+    const stream = new AbortController();
+    this.#stream = stream;
     this.#change({ connection: "connecting", failure: null });
-    talk.listen().catch((failure: unknown) => {
-      if (this.#talk === talk) this.#change({ connection: "failed", failure, isBusy: false, asks: [] });
+    this.#follow(stream.signal).catch((failure: unknown) => {
+      if (!stream.signal.aborted) this.#change({ connection: "failed", failure });
     });
   }
 
   end(): void {
-    this.#talk?.end();
-    this.#talk = null;
-    this.#change({ isBusy: false, asks: [], activity: "", connection: "connecting" });
+    this.#stream?.abort();
+    this.#stream = null;
   }
 
-  /** The sandbox has ended. Its items stay until the page has caught up with the next one. */
-  forget(): void {
-    this.#change({ extent: "none" });
+  /** Drops old turns if there are many, when the end is shown. */
+  trim(): void {
+    const parts = this.#state.turns.reduce((sum, turn) => sum + turn.parts.length, 0);
+    if (parts <= PARTS_MAX || this.#state.isLoading) return;
+    this.#cursor = "";
+    this.connect();
   }
 
-  /** The place of a turn among those of `items`, from 1; 0 if it is not among them. */
-  placeOf(turnId: string): number {
-    return this.#transcript.placeOf(turnId);
-  }
-
-  hasTurn(turnId: string): boolean {
-    return this.#transcript.has(turnId);
-  }
-
-  /** Whether `items` has a part. */
-  hasPart(partId: string): boolean {
-    return this.#transcript.hasItem(partId);
-  }
-
-  /** Sends a prompt to the agent. The page shows it at once. @throws ApiFailure if it could not be sent */
-  async send(text: string, files: readonly Attachment[]): Promise<void> {
-    const talk = this.#talk;
-    if (talk === null) throw new ApiFailure(0, "not_running", "The session is not running.");
-    const key = newId();
-    this.#change({ pending: [...this.#state.pending, { key, id: null, text }], announced: "" });
-    const name = (id: string) =>
-      this.#change({
-        pending: this.#state.pending.map((each) => (each.key === key ? { ...each, id } : each)),
-      });
+  /** Loads the page of turns before the ones that are shown. */
+  async showEarlier(): Promise<void> {
+    const cursor = this.#earlier;
+    if (cursor === null || this.#state.isLoading) return;
+    this.#change({ isLoading: true, error: null });
     try {
-      await talk.prompt(text, name, files);
-      this.#refresh();
+      const { turns, next_cursor = null } = await readPage(REACH, this.#path, cursor);
+      if (this.#earlier !== cursor) return;
+      this.#earlier = next_cursor;
+      this.#change({ turns: joinTurns(turns, this.#state.turns), hasEarlier: next_cursor !== null });
     } catch (error) {
-      this.#change({ pending: this.#state.pending.filter((each) => each.key !== key) });
+      this.#change({ error });
+    } finally {
+      this.#change({ isLoading: false });
+    }
+  }
+
+  /** Sends a prompt to the agent, which starts if it does not run. The page shows it at once. @throws ApiFailure */
+  async send(text: string, files: readonly Attachment[]): Promise<void> {
+    const id = newId();
+    this.#change({ pending: [...this.#state.pending, { id, text }], announced: "" });
+    try {
+      await this.#post(id, text, files);
+    } catch (error) {
+      this.#change({ pending: this.#state.pending.filter((each) => each.id !== id) });
       throw error;
     }
   }
 
-  async abort(): Promise<void> {
-    await this.#talk?.abort();
-    this.#refresh();
-  }
-
-  async allow(ask: Ask, reply: "once" | "always" | "reject"): Promise<void> {
-    await this.#talk?.allow(ask, reply);
-  }
-
-  async answer(ask: Ask, answers: string[][]): Promise<void> {
-    await this.#talk?.answer(ask, answers);
-  }
-
-  async refuse(ask: Ask): Promise<void> {
-    await this.#talk?.refuse(ask);
-  }
-
-  #runtime(): Runtime {
-    const { project_id, session_id } = this.#session;
-    return runtimeOf(REACH, this.#session, async () => {
-      const own = path`/projects/${project_id}/sessions/${session_id}`;
-      const { status } = await call<Session>("GET", own);
-      if (status === "stopped" || status === "failed") {
-        throw new ApiFailure(0, `session_${status}`, `The session is ${status}.`);
+  /** Retries: the id makes the prompt idempotent. */
+  async #post(prompt_id: string, text: string, files: readonly Attachment[]): Promise<void> {
+    const attachments = files.map(({ name, data }) => ({ name, data }));
+    const body: CreatePromptBody = { text, prompt_id, ...(attachments.length > 0 && { attachments }) };
+    for (let left = ATTEMPTS; ; left--) {
+      try {
+        await call("POST", `${this.#path}/prompt`, { body });
+        return;
+      } catch (error) {
+        if (left <= 1 || !isTransient(error)) throw error;
       }
-    });
+      await sleep(RETRY_DELAY_MS);
+    }
   }
 
-  #onEvent(news: ChatEvent, talk: ChatClient, transcript: Transcript): void {
-    if (this.#talk !== talk) return;
-    transcript.add(news, Date.now());
-    if (news.type === "caught up") {
-      this.#transcript = transcript;
-      this.#change({ extent: news.isWhole ? "all" : "end", catchUps: this.#state.catchUps + 1 });
+  /** @throws ApiFailure */
+  async abort(): Promise<void> {
+    try {
+      await call("POST", `${this.#path}/abort`);
+    } catch (error) {
+      // it has ended meanwhile
+      if (codeOf(error) !== "nothing_to_abort") throw error;
     }
-    if (news.type === "lost") this.#change({ connection: "lost", failure: news.reason });
-    if (news.type === "caught up" || news.type === "found") {
-      this.#change({ connection: "connected", failure: null });
-    }
-    if (news.type === "tool") {
-      const { state, tool, title } = news.use;
-      this.#change({ activity: state === "running" ? `${tool} ${title}`.trim() : "" });
-    }
-    if (news.type === "status") {
-      this.#change({ activity: news.status.type === "retry" ? retryText(news.status, Date.now()) : "" });
-      const isNews = this.#state.connection === "connected" && news.status.type === "idle";
-      if (isNews) this.#change({ announced: transcript.lastWords.slice(0, ANNOUNCED_MAX) });
-    }
-    this.#refresh();
   }
 
-  #refresh(): void {
-    this.#change({
-      items: this.#transcript.items,
-      pending: this.#state.pending.filter(({ id }) => id === null || !this.#transcript.has(id)),
-      asks: this.#talk?.asks ?? [],
-      isBusy: this.#talk?.isBusy ?? false,
-    });
+  /** @param answer null: none. @throws ApiFailure */
+  async answer(request_id: string, answer: AnswerBody["answer"]): Promise<void> {
+    const body: AnswerBody = { request_id, answer };
+    await call("POST", `${this.#path}/answer`, { body });
+  }
+
+  /** The path of a part, below `/v1`. */
+  partPath(partId: string): string {
+    return this.#path + path`/conversation/parts/${partId}`;
+  }
+
+  /** The key of a part's query. */
+  partKey(partId: string): string[] {
+    const { project_id, session_id } = this.#session;
+    return [project_id, "conversation", session_id, partId];
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    const options = { policy: PATIENCE, begin: this.#cursor };
+    for await (const update of followConversation(REACH, this.#path, signal, options)) {
+      if (signal.aborted) return;
+      this.#update(update);
+    }
+  }
+
+  #update(update: ConversationUpdate): void {
+    switch (update.type) {
+      case "connected":
+        this.#change({ connection: "connected" });
+        break;
+      case "lost":
+        this.#change({ connection: "lost", reason: update.reason });
+        break;
+      case "page": {
+        const { turns, next_cursor = null, event_id } = update.page;
+        this.#cursor = event_id;
+        this.#earlier = next_cursor;
+        this.#setTurns(turns, { hasEarlier: next_cursor !== null });
+        break;
+      }
+      case "change": {
+        this.#cursor = update.id;
+        const before = this.#state.turns.at(-1);
+        const turns = changeTurns(this.#state.turns, update.change, this.#state.hasEarlier);
+        const last = turns.at(-1);
+        const isEnd =
+          before?.state === "working" && last?.turn_id === before.turn_id && last.state === "done";
+        this.#setTurns(turns, isEnd ? { announced: lastWords(last).slice(0, ANNOUNCED_MAX) } : {});
+        break;
+      }
+      case "deleted":
+        // the page of the session shows that
+        break;
+    }
+  }
+
+  #setTurns(turns: readonly Turn[], more: Partial<ChatState>): void {
+    const isPending = ({ id }: Pending) => turns.every(({ prompt_id }) => prompt_id !== id);
+    const { pending } = this.#state;
+    this.#change({ turns, pending: pending.length === 0 ? pending : pending.filter(isPending), ...more });
   }
 
   #change(change: Partial<ChatState>): void {
@@ -215,31 +241,8 @@ export class Chat {
   }
 }
 
-/**
- * Queues a prompt for a session that is not running, which starts it. The id of the prompt makes retries idempotent.
- * @throws ApiFailure
- */
-export async function queuePrompt(
-  session: Session,
-  text: string,
-  files: readonly Attachment[],
-): Promise<void> {
-  const { project_id, session_id } = session;
-  const attachments = files.map(({ name, data }) => ({ name, data }));
-  const body: CreatePromptBody = {
-    text,
-    prompt_id: newId(),
-    ...(attachments.length > 0 && { attachments }),
-  };
-  for (let left = ATTEMPTS; ; left--) {
-    try {
-      await call("POST", path`/projects/${project_id}/sessions/${session_id}/prompt`, { body });
-      return;
-    } catch (error) {
-      if (left <= 1 || !isTransient(error)) throw error;
-    }
-    await sleep(RETRY_DELAY_MS, AbortSignal.timeout(RETRY_DELAY_MS));
-  }
+function lastWords({ parts }: Turn): string {
+  return parts.findLast(({ kind, parent_id }) => kind === "text" && parent_id === null)?.text ?? "";
 }
 
 const ATTEMPTS = 3;

@@ -1,24 +1,24 @@
-import { useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { Attachment } from "../../../../src/contract/attachment.ts";
 import type { Session } from "../../../../src/contract/session.ts";
+import type { Turn } from "../../../../src/contract/turn.ts";
 import { messageOf } from "../../../api/failure.ts";
 import { Button } from "../../../parts/button.tsx";
-import { useKeepPlace } from "../../../parts/keep-place.ts";
 import { Failure, Notice } from "../../../parts/notice.tsx";
 import { useStickToEnd } from "../../../parts/stick-to-end.ts";
 import { Visible } from "../../../parts/visible.tsx";
 import { Choices } from "../choices.tsx";
+import { usePrompts } from "../prompts.ts";
 import { Queue } from "../queue.tsx";
-import { isStarting } from "../words.ts";
+import { isBusy, isStarting } from "../words.ts";
 import { Asked } from "./ask.tsx";
-import { type Chat, type ChatState, queuePrompt } from "./chat.ts";
+import type { Chat, ChatState } from "./chat.ts";
 import { Composer } from "./composer.tsx";
-import { OneItem, Prompt } from "./item.tsx";
-import { StoredTurns } from "./stored-turns.tsx";
-import { type Stored, useStored } from "./use-stored.ts";
-
-/** Number of items shown at first, and added by each click on "Show earlier". */
-const SHOWN = 100;
+import { Opened } from "./folded.tsx";
+import { Prompt } from "./item.tsx";
+import { Rows } from "./rows.tsx";
+import { Shown } from "./tool.tsx";
+import { createItems } from "./turn.ts";
 
 interface Props {
   session: Session;
@@ -29,34 +29,29 @@ interface Props {
 /** The conversation with the agent, and the field for the next prompt. */
 export function Conversation({ session, chat, state }: Props) {
   const grows = useRef<HTMLDivElement>(null);
-  const [shown, setShown] = useState(SHOWN);
   const [error, setError] = useState<unknown>(null);
-  const isRunning = session.status === "running";
-  const stored = useStored(session, chat, state);
-  const { turns } = stored;
-  const live = stored.isAlone ? [] : state.items;
-  // what is stored continues in the first item
-  const items = turns.length > 0 ? live : live.slice(-shown);
-  const pending = state.pending.filter(({ id }) => turns.every(({ turn_id }) => turn_id !== id));
-  const isEmpty = turns.length === 0 && items.length === 0 && pending.length === 0;
+  const [toItems] = useState(createItems);
+  const [opened] = useState(() => new Set<string>());
+  const { turns, hasEarlier } = state;
+  const items = useMemo(() => toItems(turns), [toItems, turns]);
+  const pending = usePending(session, state);
+  const isEmpty = items.length === 0 && pending.length === 0;
   const last = items.at(-1);
-  const keepPlace = useKeepPlace(grows, turns[0]?.parts[0]?.part_id ?? items[0]?.key ?? "");
   const { isAtEnd, scrollToEnd } = useStickToEnd(grows, !isEmpty);
   const seen = useRef(last);
   useEffect(() => {
-    if (isAtEnd) seen.current = last;
-  }, [isAtEnd, last]);
-  const hasHidden = live.length > items.length;
-  const showEarlier = (below: Element | null) => {
-    keepPlace(below);
-    if (hasHidden) setShown(shown + SHOWN);
-    else stored.showEarlier();
-  };
+    if (!isAtEnd) return;
+    seen.current = last;
+    chat.trim();
+  }, [isAtEnd, last, chat]);
+  const showEarlier = useCallback(() => {
+    if (hasEarlier && state.error === null) void chat.showEarlier();
+  }, [chat, hasEarlier, state.error]);
   const send = async (text: string, files: readonly Attachment[]) => {
     setError(null);
     scrollToEnd();
     try {
-      await (isRunning ? chat.send(text, files) : queuePrompt(session, text, files));
+      await chat.send(text, files);
       return true;
     } catch (failure) {
       setError(failure);
@@ -65,24 +60,25 @@ export function Conversation({ session, chat, state }: Props) {
   };
   return (
     <section aria-label="Conversation" className="flex min-h-[50dvh] grow flex-col">
-      <div
-        ref={grows}
-        className="flex grow flex-col gap-4 pb-6 [overflow-anchor:none] [&>details+details]:-mt-2.5"
-      >
-        <Failure error={stored.error} retry={stored.retry} />
-        {(hasHidden || stored.hasEarlier) && <Earlier isLoading={stored.isLoading} onShow={showEarlier} />}
-        {isEmpty && <Nothing session={session} state={state} stored={stored} />}
-        <StoredTurns turns={turns} />
-        {turns.length > 0 && !stored.isAlone && state.extent === "all" && <NewSandbox />}
-        {items.map((item) => (
-          <OneItem key={item.key} item={item} isGrowing={state.isBusy && item === last} />
+      <div ref={grows} className="flex grow flex-col gap-4 pb-6 [overflow-anchor:none]">
+        <Failure error={state.error} retry={() => void chat.showEarlier()} />
+        {isEmpty && <Nothing session={session} state={state} />}
+        <Shown value={chat}>
+          <Opened value={opened}>
+            <Rows
+              items={items}
+              isGrowing={turns.at(-1)?.state === "working"}
+              isAtEnd={isAtEnd}
+              onNearTop={showEarlier}
+            />
+          </Opened>
+        </Shown>
+        {pending.map(({ id, text }) => (
+          <Prompt key={id} text={text} isSending />
         ))}
-        {pending.map(({ key, text }) => (
-          <Prompt key={key} text={text} isSending />
-        ))}
-        {state.asks.map((ask) => (
-          <Asked key={ask.id} ask={ask} chat={chat} />
-        ))}
+        {session.waiting_for && (
+          <Asked key={session.waiting_for.request_id} ask={session.waiting_for} chat={chat} />
+        )}
       </div>
       <div className="sticky bottom-0 z-10 -mb-16 flex flex-col gap-2 bg-canvas pt-2 pb-4">
         {!isAtEnd && <ToEnd hasNews={seen.current !== last} onClick={scrollToEnd} />}
@@ -92,8 +88,8 @@ export function Conversation({ session, chat, state }: Props) {
         {session.status !== "failed" && (
           <Composer
             sessionId={session.session_id}
-            verb={isRunning || isStarting(session) ? "Send" : "Send and start"}
-            hint={hintOf(session, state)}
+            verb={session.status === "running" || isStarting(session) ? "Send" : "Send and start"}
+            hint={hintOf(session)}
             onSend={send}
           />
         )}
@@ -103,24 +99,20 @@ export function Conversation({ session, chat, state }: Props) {
   );
 }
 
-function hintOf(session: Session, { isBusy }: ChatState): string {
-  if (isStarting(session)) return "The agent answers when the session is running.";
-  if (session.status === "stopped") return "The session is stopped. A prompt starts it again.";
-  return isBusy
-    ? "Enter sends. The agent continues with it after this answer."
-    : "Enter sends, Shift-Enter inserts a new line.";
+/** The prompts that are on their way: neither in the conversation nor in the queue below it. */
+function usePending(session: Session, { pending }: ChatState): ChatState["pending"] {
+  const { data } = usePrompts(session);
+  const isElsewhere = (id: string) =>
+    data?.prompts.some(({ prompt_id, state }) => prompt_id === id && state !== "running") ?? false;
+  return pending.filter(({ id }) => !isElsewhere(id));
 }
 
-/** @param onShow receives the element below */
-function Earlier({ isLoading, onShow }: { isLoading: boolean; onShow: (below: Element | null) => void }) {
-  const place = useRef<HTMLDivElement>(null);
-  return (
-    <div ref={place} className="text-center">
-      <Button busy={isLoading} onClick={() => onShow(place.current?.nextElementSibling ?? null)}>
-        Show earlier
-      </Button>
-    </div>
-  );
+function hintOf(session: Session): string {
+  if (isStarting(session)) return "The agent answers when the session is running.";
+  if (session.status === "stopped") return "The session is stopped. A prompt starts it again.";
+  return isBusy(session)
+    ? "Enter sends. The agent continues with it after this answer."
+    : "Enter sends, Shift-Enter inserts a new line.";
 }
 
 function ToEnd({ hasNews, onClick }: { hasNews: boolean; onClick: () => void }) {
@@ -133,38 +125,31 @@ function ToEnd({ hasNews, onClick }: { hasNews: boolean; onClick: () => void }) 
   );
 }
 
-function NewSandbox() {
+function Nothing({ session, state: { connection } }: Pick<Props, "session" | "state">) {
+  if (isStarting(session) || connection === "failed") return null;
   return (
-    <p className="flex items-center gap-3 py-2 text-muted text-sm before:h-px before:grow before:bg-line after:h-px after:grow after:bg-line">
-      A new sandbox starts here.
+    <p className="py-8 text-center text-muted">
+      {connection === "connected" ? emptyText(session) : "Loading the conversation …"}
     </p>
   );
 }
 
-function Nothing({ session, state, stored }: Pick<Props, "session" | "state"> & { stored: Stored }) {
-  if (isStarting(session)) return null;
-  const isRunning = session.status === "running";
-  if (!isRunning && stored.error !== null) return null;
-  return (
-    <p className="py-8 text-center text-muted">
-      {stored.isAlone && !isRunning
-        ? "No messages of this session are stored."
-        : state.connection === "connected"
-          ? "No messages yet. The agent waits for your prompt."
-          : "Loading the conversation …"}
-    </p>
-  );
+function emptyText(session: Session): string {
+  return session.status === "running"
+    ? "No messages yet. The agent waits for your prompt."
+    : "No messages of this session are stored.";
 }
 
 /** What the agent is doing, with a button to abort it; otherwise the state of the connection. */
 function Activity({ session, chat, state, onError }: Props & { onError: (error: unknown) => void }) {
   const [isAborting, setIsAborting] = useState(false);
-  const { isBusy, asks, activity, connection } = state;
+  const { connection, turns } = state;
+  const busy = isBusy(session);
   useEffect(() => {
-    if (!isBusy) setIsAborting(false);
-  }, [isBusy]);
+    if (!busy) setIsAborting(false);
+  }, [busy]);
   useEffect(() => {
-    if (!isBusy) return;
+    if (!busy) return;
     const onKey = (event: globalThis.KeyboardEvent) => {
       const isElsewhere = document.querySelector("dialog[open]") !== null;
       if (event.key === "Escape" && !event.defaultPrevented && !event.isComposing && !isElsewhere) abort();
@@ -180,12 +165,11 @@ function Activity({ session, chat, state, onError }: Props & { onError: (error: 
       onError(error);
     });
   };
-  if (session.status !== "running") return null;
   if (connection === "failed") {
     return (
       <Notice kind="error">
         <div className="flex flex-wrap items-center justify-between gap-2">
-          <span>Cannot connect to the conversation: {messageOf(state.failure)}</span>
+          <span>Cannot load the conversation: {messageOf(state.failure)}</span>
           <Button onClick={() => chat.connect()}>Try again</Button>
         </div>
       </Notice>
@@ -194,12 +178,18 @@ function Activity({ session, chat, state, onError }: Props & { onError: (error: 
   if (connection !== "connected") {
     return (
       <p role="status" className="text-sm text-warn">
-        {connection === "lost" ? "Connection lost. Reconnecting …" : "Connecting …"}
+        {connection === "lost" ? (
+          <>Connection lost. {turns.length === 0 && <Visible>{state.reason}</Visible>} Reconnecting …</>
+        ) : (
+          "Connecting …"
+        )}
       </p>
     );
   }
-  if (!isBusy) return null;
-  const words = asks.length > 0 ? "The agent waits for your answer" : activity || "The agent is working";
+  if (!busy) return null;
+  const words = session.waiting_for
+    ? "The agent waits for your answer"
+    : runningTool(turns) || "The agent is working";
   return (
     <div className="flex items-center justify-between gap-3 text-sm">
       <p className="flex min-w-0 items-center gap-2 text-muted">
@@ -213,4 +203,9 @@ function Activity({ session, chat, state, onError }: Props & { onError: (error: 
       </Button>
     </div>
   );
+}
+
+function runningTool(turns: readonly Turn[]): string {
+  const part = turns.at(-1)?.parts.findLast(({ kind, state }) => kind === "tool" && state === "running");
+  return part?.tool ? `${part.tool.name} ${part.tool.title}`.trim() : "";
 }

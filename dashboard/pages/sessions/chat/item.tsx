@@ -1,14 +1,16 @@
 import { memo } from "react";
 import { type AttachedFile, attachedText } from "../../../../src/contract/attachment.ts";
+import type { Author } from "../../../../src/contract/author.ts";
 import { Ago } from "../../../parts/ago.tsx";
 import { AuthorName } from "../../../parts/author-name.tsx";
 import { Visible } from "../../../parts/visible.tsx";
 import { Answer } from "./answer.tsx";
 import { AnsweredRequest, Plan } from "./asked.tsx";
+import { Folded } from "./folded.tsx";
 import { Tool } from "./tool.tsx";
-import type { Item, Sent } from "./transcript.ts";
+import type { Item } from "./turn.ts";
 
-/** An item of a conversation, live or stored. */
+/** An item of a conversation. */
 export const OneItem = memo(function OneItem({
   item,
   isGrowing = false,
@@ -18,19 +20,23 @@ export const OneItem = memo(function OneItem({
 }) {
   switch (item.kind) {
     case "prompt":
-      return <Prompt text={item.text} sent={item.sent} />;
+      return <Prompt text={item.text} sent={item} />;
     case "file":
       return <Attached file={item.file} />;
     case "answer":
       return <Answer text={item.text} isGrowing={isGrowing} />;
     case "thought":
-      return <Thought text={item.text} />;
+      return <Thought id={item.key} text={item.text} />;
     case "tool":
-      return <Tool use={item.use} isSubagent={item.isSubagent} />;
+      return (
+        <Tool item={item} inner={() => item.inner.map((each) => <OneItem key={each.key} item={each} />)} />
+      );
     case "plan":
       return <Plan plan={item.plan} />;
     case "asked":
       return <AnsweredRequest request={item.request} state={item.state} />;
+    case "sandbox":
+      return <NewSandbox />;
     case "note":
       return (
         <p className={`border-current border-l-2 pl-3 text-sm ${NOTES[item.look]}`}>
@@ -48,7 +54,7 @@ export function Prompt({
   isSending = false,
 }: {
   text: string;
-  sent?: Sent | undefined;
+  sent?: { author: Author | null; at: string };
   isSending?: boolean;
 }) {
   return (
@@ -84,18 +90,18 @@ function Attached({ file }: { file: AttachedFile }) {
   );
 }
 
-function Thought({ text }: { text: string }) {
+function Thought({ id, text }: { id: string; text: string }) {
   return (
-    <details className="group rounded-md border border-line bg-surface">
-      <summary className="flex min-h-9 list-none items-center gap-2 rounded-md px-3 py-1.5 text-muted text-sm hover:bg-raised">
-        <span className="grow">Thought</span>
-        <span aria-hidden="true" className="shrink-0 transition-transform group-open:rotate-90">
-          ›
-        </span>
-      </summary>
-      <div className="border-line border-t px-3 py-3 text-sm">
-        <Answer text={text} isGrowing={false} />
-      </div>
-    </details>
+    <Folded id={id} summary={<span className="grow text-muted">Thought</span>}>
+      {() => <Answer text={text} isGrowing={false} />}
+    </Folded>
+  );
+}
+
+function NewSandbox() {
+  return (
+    <p className="flex items-center gap-3 py-2 text-muted text-sm before:h-px before:grow before:bg-line after:h-px after:grow after:bg-line">
+      A new sandbox starts here.
+    </p>
   );
 }

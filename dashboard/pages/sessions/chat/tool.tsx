@@ -1,60 +1,89 @@
-import { memo } from "react";
-import type { FileEdit, ToolUse } from "../../../../src/conversation/tools.ts";
+import { createContext, type ReactNode, useContext } from "react";
+import type { TurnPart, TurnTool } from "../../../../src/contract/turn.ts";
+import { useGet } from "../../../api/get.ts";
 import { withoutColours } from "../../../parts/ansi.ts";
+import { Loading } from "../../../parts/loading.tsx";
+import { Failure } from "../../../parts/notice.tsx";
 import { Patch } from "../../../parts/patch.tsx";
 import { ScrollBox } from "../../../parts/scroll-box.tsx";
 import { Visible, visibleText } from "../../../parts/visible.tsx";
+import type { Chat } from "./chat.ts";
+import { Folded } from "./folded.tsx";
+import type { ToolItem } from "./turn.ts";
 
 const MARKS = {
-  pending: ["○", "text-muted", "waits"],
   running: ["◌", "text-info", "runs"],
-  completed: ["✓", "text-ok", "done"],
-  error: ["✗", "text-danger", "failed"],
+  done: ["✓", "text-ok", "done"],
+  failed: ["✗", "text-danger", "failed"],
   interrupted: ["–", "text-warn", "cut off"],
-} as const;
+} as const satisfies Record<TurnPart["state"], unknown>;
 
-/** A tool call of the runtime, or one that is stored. */
-export interface ShownTool extends Omit<ToolUse, "state" | "subagent"> {
-  state: keyof typeof MARKS;
+/** The conversation that is shown, for what is loaded when it is opened. */
+export const Shown = createContext<Chat | null>(null);
+
+/**
+ * A tool call: a summary, which expands to its input and output.
+ * @param inner renders what its subagent did
+ */
+export function Tool({ item, inner }: { item: ToolItem; inner: () => ReactNode }) {
+  const { key, use, state, isBrief } = item;
+  const [mark, look, words] = MARKS[state];
+  const summary = (
+    <>
+      <span className={`shrink-0 ${look}`}>
+        <span aria-hidden="true">{mark}</span>
+        <span className="sr-only">{words}</span>
+      </span>
+      <span className="shrink-0 font-medium">
+        <Visible>{use.name}</Visible>
+      </span>
+      <span className="min-w-0 grow font-mono text-muted text-xs leading-5">
+        {use.files.length > 0 ? <Files files={use.files} /> : <Visible>{use.title}</Visible>}
+      </span>
+    </>
+  );
+  return (
+    <Folded id={key} summary={summary}>
+      {() => (
+        <>
+          {inner()}
+          {isBrief ? <Loaded partId={key} state={state} /> : <Details use={use} state={state} />}
+        </>
+      )}
+    </Folded>
+  );
 }
 
-/** A tool call: a summary, which expands to its input and output. */
-export const Tool = memo(function Tool({ use, isSubagent }: { use: ShownTool; isSubagent: boolean }) {
-  const [mark, look, state] = MARKS[use.state];
-  return (
-    <details className={`group rounded-md border border-line bg-surface ${isSubagent ? "ml-6" : ""}`}>
-      <summary className="flex min-h-9 list-none items-center gap-2 rounded-md px-3 py-1.5 text-sm hover:bg-raised">
-        <span className={`shrink-0 ${look}`}>
-          <span aria-hidden="true">{mark}</span>
-          <span className="sr-only">{state}</span>
-        </span>
-        <span className="shrink-0 font-medium">
-          <Visible>{use.tool}</Visible>
-        </span>
-        <span className="min-w-0 grow font-mono text-muted text-xs leading-5">
-          {use.files.length > 0 ? <Files files={use.files} /> : <Visible>{use.title}</Visible>}
-        </span>
-        <span aria-hidden="true" className="shrink-0 text-muted transition-transform group-open:rotate-90">
-          ›
-        </span>
-      </summary>
-      <div className="flex flex-col gap-3 border-line border-t px-3 py-3 text-sm">
-        {use.patch !== "" ? <Patch>{use.patch}</Patch> : <Input input={use.input} />}
-        {use.error !== null && (
-          <p className="text-danger">
-            <Visible>{use.error}</Visible>
-          </p>
-        )}
-        {use.output !== "" && <Block title="Output" text={withoutColours(use.output)} />}
-        {use.state === "running" && (
-          <p className="text-muted">The output is shown when the call is finished.</p>
-        )}
-      </div>
-    </details>
+/** The details of a tool call that are long. */
+function Loaded({ partId, state }: { partId: string; state: TurnPart["state"] }) {
+  const chat = useContext(Shown);
+  const { data, error, refetch } = useGet<TurnPart>(
+    chat?.partKey(partId) ?? [],
+    chat?.partPath(partId) ?? "",
+    {
+      enabled: chat !== null,
+    },
   );
-});
+  if (error) return <Failure error={error} retry={() => void refetch()} />;
+  return data?.tool ? <Details use={data.tool} state={state} /> : <Loading what="Loading the details" />;
+}
 
-function Files({ files }: { files: readonly FileEdit[] }) {
+function Details({ use, state }: { use: TurnTool; state: TurnPart["state"] }) {
+  return (
+    <>
+      {use.patch !== "" ? <Patch>{use.patch}</Patch> : <Input input={use.input} />}
+      {use.error !== null && (
+        <p className="text-danger">
+          <Visible>{use.error}</Visible>
+        </p>
+      )}
+      {use.output !== "" && <Block title="Output" text={withoutColours(use.output)} />}
+      {state === "running" && <p className="text-muted">The output is shown when the call is finished.</p>}
+    </>
+  );
+}
+
+function Files({ files }: Pick<TurnTool, "files">) {
   return (
     <span className="flex flex-wrap gap-x-3">
       {files.map(({ path, additions, deletions }) => (
@@ -68,7 +97,7 @@ function Files({ files }: { files: readonly FileEdit[] }) {
   );
 }
 
-function Input({ input }: { input: ToolUse["input"] }) {
+function Input({ input }: Pick<TurnTool, "input">) {
   if (input.length === 0) return <p className="text-muted">The input is unknown.</p>;
   return input.map(({ name, value }) => <Block key={name} title={name} text={value} />);
 }

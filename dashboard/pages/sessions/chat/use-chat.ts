@@ -7,14 +7,10 @@ import { Chat, type ChatState } from "./chat.ts";
 export function useChat(session: Session): { chat: Chat; state: ChatState } {
   const [chat] = useState(() => new Chat(session));
   const isShown = useShown();
-  const isRunning = session.status === "running";
   useEffect(() => {
-    if (!isRunning) chat.forget();
-  }, [chat, isRunning]);
-  useEffect(() => {
-    if (!isShown || !isRunning) return;
+    if (!isShown) return;
     chat.connect();
     return () => chat.end();
-  }, [chat, isShown, isRunning]);
+  }, [chat, isShown]);
   return { chat, state: useSyncExternalStore(chat.subscribe, () => chat.state) };
 }

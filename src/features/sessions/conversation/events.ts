@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, lte } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, lte, not } from "drizzle-orm";
 import { conversationParts, conversationTurns, projectSessions } from "../../../../db/schema/index.ts";
 import type { ConversationStreamEvent, TurnPart } from "../../../contract/turn.ts";
 import type { Deps } from "../../../deps.ts";
@@ -19,6 +19,8 @@ const POLL_MS = 1_000;
 const HEARTBEAT_MS = 15_000;
 /** Rows of each kind that are read at a time. */
 const AT_ONCE = STORED_AT_ONCE + 1;
+/** Agents write one text at a time; those that were cut off are never completed. */
+const TEXTS_UNDER_WAY = 10;
 
 /**
  * The changes of a session's conversation as server-sent events: those after `lastEventId`, or else all of it, and then
@@ -30,6 +32,7 @@ export async function streamConversation(
   project: ProjectRow,
   name: string,
   lastEventId: string | null,
+  isBrief: boolean,
 ): Promise<ReadableStream<Uint8Array>> {
   const { session: found } = await findSession(deps, project, name);
   const { sessionId } = found;
@@ -45,7 +48,10 @@ export async function streamConversation(
   async function sendChanges(onBytes: OnBytes, signal: AbortSignal, live: LiveSubscription): Promise<void> {
     let version = /^\d{1,15}$/.test(lastEventId ?? "") ? Number(lastEventId) : 0;
     const sent = new SentTexts();
+    for (const { partId, text } of await textsUnderWay(deps, sessionId, version)) sent.add(partId, text);
     let quietSince = performance.now();
+    // a client that has everything knows at once that it is connected
+    await onBytes(Buffer.from(":\n\n"));
     const send = async (event: ConversationStreamEvent, id: number) => {
       quietSince = performance.now();
       await onBytes(Buffer.from(`id: ${id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`));
@@ -59,7 +65,7 @@ export async function streamConversation(
       const [row] = await sessionsWithSandbox(deps).where(eq(projectSessions.sessionId, sessionId));
       if (!row) return await send({ type: "deleted", session_id: sessionId }, version);
       const { turns, parts, next } = await changesAfter(deps, sessionId, version);
-      const events = await eventsOf(deps, row.session, turns, parts, sent);
+      const events = await eventsOf(deps, row.session, { turns, parts }, sent, isBrief);
       // a client that disconnects within a version gets all of it again
       for (const [index, event] of events.entries())
         await send(event, index === events.length - 1 ? next : version);
@@ -85,9 +91,9 @@ export async function streamConversation(
 async function eventsOf(
   deps: Deps,
   session: TurnSession,
-  turns: readonly TurnRow[],
-  parts: readonly PartRow[],
+  { turns, parts }: { turns: readonly TurnRow[]; parts: readonly PartRow[] },
   sent: SentTexts,
+  isBrief: boolean,
 ): Promise<ConversationStreamEvent[]> {
   const { sessionId } = session;
   const own = await turnRows(deps.db, sessionId, [...new Set(parts.map(({ turn }) => turn))]);
@@ -101,7 +107,7 @@ async function eventsOf(
       const turn = own.find(({ number }) => number === row.turn);
       if (!turn) return [];
       const { turnId: turn_id } = turn;
-      const part = partToWire(session, turn, row, answerers);
+      const part = partToWire(session, turn, row, answerers, isBrief);
       const more = sent.continue(part);
       if (more?.text === "") return [];
       return more
@@ -109,6 +115,29 @@ async function eventsOf(
         : [{ type: "part", turn_id, part }];
     }),
   ];
+}
+
+/** The texts that a client has up to a version, and that the agent still writes: what follows is sent from their end on. */
+async function textsUnderWay(
+  { db }: Deps,
+  sessionId: string,
+  version: number,
+): Promise<{ partId: string; text: string }[]> {
+  const { partId, text, number, isComplete } = conversationParts;
+  return await db
+    .select({ partId, text })
+    .from(conversationParts)
+    .where(
+      and(
+        eq(conversationParts.sessionId, sessionId),
+        lte(conversationParts.version, version),
+        not(isComplete),
+        not(conversationParts.isCut),
+        inArray(conversationParts.kind, ["text", "reasoning"]),
+      ),
+    )
+    .orderBy(desc(number))
+    .limit(TEXTS_UNDER_WAY);
 }
 
 /** What has changed after a version, up to and including `next`. */
@@ -147,6 +176,11 @@ function lastWhole(rows: readonly { version: number }[]): number {
 /** The texts under way that one stream has sent, so that only what follows is sent. */
 class SentTexts {
   readonly #texts = new Map<string, string>();
+
+  /** A text that was sent by an earlier stream. */
+  add(id: string, text: string): void {
+    this.#texts.set(id, text);
+  }
 
   /** What follows what was sent of a stored text; null if the part must be sent as a whole. */
   continue({ part_id: id, tool, state, cut, text }: TurnPart): { from: number; text: string } | null {

@@ -33,7 +33,7 @@ export function partRow(
   turn: number,
   before: Stored | undefined,
 ): PartRow {
-  const { partId, kind, isComplete, hasFailed, text, tool, file, plan, request, at } = part;
+  const { partId, parentId, kind, isComplete, hasFailed, text, tool, file, plan, request, at } = part;
   const clean = (value: string) => storable(redact(value));
   const whole: Content = {
     text: keptOf(text, redact),
@@ -50,6 +50,7 @@ export function partRow(
     number: before?.number ?? ++head.lastPart,
     partId,
     turn,
+    parentId,
     kind,
     isComplete,
     ...kept,

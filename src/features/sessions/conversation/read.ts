@@ -1,4 +1,4 @@
-import { and, asc, between, desc, eq, gt, inArray, lt, sql } from "drizzle-orm";
+import { and, asc, between, desc, eq, gt, inArray, isNull, lt, not, sql } from "drizzle-orm";
 import type { Db } from "../../../../db/client.ts";
 import {
   conversationParts,
@@ -7,7 +7,8 @@ import {
   sessionPrompts,
 } from "../../../../db/schema/index.ts";
 import type { Author } from "../../../contract/author.ts";
-import type { ConversationPage, Turn } from "../../../contract/turn.ts";
+import { SvcError } from "../../../contract/errors.ts";
+import type { ConversationPage, Turn, TurnPart } from "../../../contract/turn.ts";
 import type { Deps } from "../../../deps.ts";
 import { NUMBER_CURSOR, type Page, page, readCursor } from "../../../http/page.ts";
 import { authorOf, namesOf } from "../../../identity/auth/actor.ts";
@@ -28,12 +29,13 @@ export async function readConversation(
   project: ProjectRow,
   name: string,
   { limit, cursor }: Page,
+  isBrief: boolean,
 ): Promise<ConversationPage> {
   const { session } = await findSession(deps, project, name);
   const before = readCursor(cursor, NUMBER_CURSOR);
   // of one moment: an answer that is done is whole
   return await deps.db.transaction(
-    (tx) => readPage(tx, session, before === null ? null : Number(before), limit),
+    (tx) => readPage(tx, session, { before: before === null ? null : Number(before), limit, isBrief }),
     {
       isolationLevel: "repeatable read",
       accessMode: "read only",
@@ -44,8 +46,7 @@ export async function readConversation(
 async function readPage(
   tx: Db,
   session: TurnSession,
-  before: number | null,
-  limit: number,
+  { before, limit, isBrief }: { before: number | null; limit: number; isBrief: boolean },
 ): Promise<ConversationPage> {
   const { sessionId } = session;
   const { number, bytes } = conversationParts;
@@ -67,7 +68,29 @@ async function readPage(
           .where(and(ofSession, between(number, first.number, rows[0]?.number ?? first.number)))
           .orderBy(asc(number));
   const event_id = String(await versionOf(tx, sessionId));
-  return { turns: await turnsOf(tx, session, parts), ...next, event_id };
+  return { turns: await turnsOf(tx, session, parts, isBrief), ...next, event_id };
+}
+
+/**
+ * One part of the stored conversation, whole.
+ * @throws not_found
+ */
+export async function readPart(
+  deps: Deps,
+  project: ProjectRow,
+  name: string,
+  partId: string,
+): Promise<TurnPart> {
+  const { session } = await findSession(deps, project, name);
+  const { sessionId } = session;
+  const [part] = await deps.db
+    .select()
+    .from(conversationParts)
+    .where(and(eq(conversationParts.sessionId, sessionId), eq(conversationParts.partId, partId)));
+  const [turn] = part ? await turnRows(deps.db, sessionId, [part.turn]) : [];
+  if (!part || !turn)
+    throw new SvcError("not_found", `The conversation of session ${sessionId} has no such part.`);
+  return partToWire(session, turn, part, await answerersOf(deps.db, sessionId, [part]), false);
 }
 
 /** The version of a session's stored conversation; 0 if there is none. */
@@ -90,7 +113,12 @@ function countWithin(rows: readonly { bytes: number }[]): number {
 }
 
 /** Groups parts by their turns, in order. */
-async function turnsOf(db: Db, session: TurnSession, parts: readonly PartRow[]): Promise<Turn[]> {
+async function turnsOf(
+  db: Db,
+  session: TurnSession,
+  parts: readonly PartRow[],
+  isBrief: boolean,
+): Promise<Turn[]> {
   const numbers = [...new Set(parts.map(({ turn }) => turn))];
   const rows = await turnRows(db, session.sessionId, numbers);
   const authors = await authorsOf(db, rows);
@@ -99,7 +127,7 @@ async function turnsOf(db: Db, session: TurnSession, parts: readonly PartRow[]):
     ...turnToWire(session, row, authors.get(row.turnId) ?? null),
     parts: parts
       .filter(({ turn }) => turn === row.number)
-      .map((part) => partToWire(session, row, part, answerers)),
+      .map((part) => partToWire(session, row, part, answerers, isBrief)),
   }));
 }
 
@@ -144,7 +172,7 @@ export async function answersTo(
   promptIds: readonly string[],
 ): Promise<Map<string, string>> {
   if (promptIds.length === 0) return new Map();
-  const lastTool = sql`(select coalesce(max(t.number), 0) from conversation_parts t where t.session_id = ${conversationParts.sessionId} and t.turn = ${conversationParts.turn} and t.kind in ('tool', 'plan', 'question'))`;
+  const lastTool = sql`(select coalesce(max(t.number), 0) from conversation_parts t where t.session_id = ${conversationParts.sessionId} and t.turn = ${conversationParts.turn} and t.parent_id is null and t.kind in ('tool', 'plan', 'question'))`;
   const rows = await db
     .select({
       promptId: conversationTurns.promptId,
@@ -163,6 +191,7 @@ export async function answersTo(
         eq(conversationTurns.sessionId, sessionId),
         inArray(conversationTurns.promptId, [...promptIds]),
         eq(conversationParts.kind, "text"),
+        isNull(conversationParts.parentId),
         gt(conversationParts.number, lastTool),
       ),
     )
@@ -170,4 +199,31 @@ export async function answersTo(
   return new Map(
     rows.flatMap(({ promptId, text }) => (promptId === null ? [] : [[promptId, text] as const])),
   );
+}
+
+/** The tool that the agent uses to answer a prompt, with its input in one line; null: none. */
+export async function toolInUse(db: Db, sessionId: string, promptId: string): Promise<string | null> {
+  const { kind, isComplete, parentId, number, tool } = conversationParts;
+  const [part] = await db
+    .select({ name: sql<string>`${tool}->>'name'`, title: sql<string>`${tool}->>'title'` })
+    .from(conversationParts)
+    .innerJoin(
+      conversationTurns,
+      and(
+        eq(conversationTurns.sessionId, conversationParts.sessionId),
+        eq(conversationTurns.number, conversationParts.turn),
+      ),
+    )
+    .where(
+      and(
+        eq(conversationTurns.sessionId, sessionId),
+        eq(conversationTurns.promptId, promptId),
+        eq(kind, "tool"),
+        not(isComplete),
+        isNull(parentId),
+      ),
+    )
+    .orderBy(desc(number))
+    .limit(1);
+  return part ? `${part.name} ${part.title}` : null;
 }

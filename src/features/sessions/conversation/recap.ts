@@ -1,4 +1,4 @@
-import { and, desc, eq, gte, sql } from "drizzle-orm";
+import { and, desc, eq, gte, isNull, sql } from "drizzle-orm";
 import type { Db } from "../../../../db/client.ts";
 import { conversationParts, conversationTurns } from "../../../../db/schema/index.ts";
 import type { PartKind, TurnPlan } from "../../../contract/turn.ts";
@@ -51,7 +51,13 @@ export async function recapOf(db: Db, sessionId: string): Promise<string | null>
   const pieces = await db
     .select(PIECE)
     .from(conversationParts)
-    .where(and(eq(conversationParts.sessionId, sessionId), gte(conversationParts.turn, first.number)))
+    .where(
+      and(
+        eq(conversationParts.sessionId, sessionId),
+        gte(conversationParts.turn, first.number),
+        isNull(conversationParts.parentId),
+      ),
+    )
     .orderBy(desc(conversationParts.number))
     .limit(PARTS);
   const sections: string[] = [];

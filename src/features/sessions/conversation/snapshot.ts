@@ -8,6 +8,9 @@ import { findAsks } from "../agent.ts";
 /** Messages that are read: fewer if the outputs of tools are so large that they do not fit into one answer. */
 const MESSAGES = [200, 40, 8, 1];
 
+/** Subagents whose conversations are read: those of the last turn or two. */
+const SUBAGENTS = 8;
+
 /** The end of the conversation of a sandbox's runtime; null if there is none, or the runtime does not answer. */
 export async function readRuntimeTurns(daemon: Daemon): Promise<RuntimeTurns | null> {
   const conversation = (await fetchHealth(daemon))?.conversation ?? "";
@@ -24,6 +27,8 @@ export async function readRuntimeTurns(daemon: Daemon): Promise<RuntimeTurns | n
   const info = await callRuntime(daemon, "GET", `/session/${conversation}`);
   // a run may have begun between the two answers
   turns.applySnapshot(messages, wasBusy || ((await isBusy()) ?? true), asks, info);
+  for (const subagent of turns.subagents.slice(-SUBAGENTS))
+    if (CONVERSATION_ID.test(subagent)) turns.addMessages((await readMessages(daemon, subagent)) ?? []);
   return turns;
 }
 

@@ -158,13 +158,14 @@ async function writeTurns(
       number,
       promptId: promptOf(turn.turnId),
       error: turn.error === null ? null : storable(redact(turn.error)),
+      retry: turn.retry && { ...turn.retry, message: storable(redact(turn.retry.message)) },
       model: turn.model === null ? null : storable(turn.model),
       startedAt: new Date(turn.startedAt),
       endedAt: turn.endedAt === null ? null : new Date(turn.endedAt),
       version: head.version,
     };
   });
-  const { state, error, model, tokens, cost, endedAt } = conversationTurns;
+  const { state, error, retry, model, tokens, cost, endedAt } = conversationTurns;
   const next = (name: string) => sql.raw(`excluded."${name}"`);
   if (rows.length === 0) return numbers;
   await tx
@@ -175,13 +176,14 @@ async function writeTurns(
       set: {
         state: next("state"),
         error: next("error"),
+        retry: next("retry"),
         model: sql`coalesce(${next("model")}, ${model})`,
         tokens: sql`coalesce(${next("tokens")}, ${tokens})`,
         cost: sql`coalesce(${next("cost")}, ${cost})`,
         endedAt: next("ended_at"),
         version: head.version,
       },
-      setWhere: sql`(${state}, ${error}, ${model}, ${tokens}, ${cost}, ${endedAt}) is distinct from (${next("state")}, ${next("error")}, coalesce(${next("model")}, ${model}), coalesce(${next("tokens")}, ${tokens}), coalesce(${next("cost")}, ${cost}), ${next("ended_at")})`,
+      setWhere: sql`(${state}, ${error}, ${retry}, ${model}, ${tokens}, ${cost}, ${endedAt}) is distinct from (${next("state")}, ${next("error")}, ${next("retry")}, coalesce(${next("model")}, ${model}), coalesce(${next("tokens")}, ${tokens}), coalesce(${next("cost")}, ${cost}), ${next("ended_at")})`,
     });
   return numbers;
 }

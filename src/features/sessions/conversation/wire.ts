@@ -1,11 +1,14 @@
 import type { conversationParts, conversationTurns } from "../../../../db/schema/index.ts";
 import type { Author } from "../../../contract/author.ts";
 import { isAlive } from "../../../contract/session.ts";
-import type { TurnChange, TurnPart } from "../../../contract/turn.ts";
+import type { TurnChange, TurnPart, TurnTool } from "../../../contract/turn.ts";
 import type { SessionRow } from "../row.ts";
 
 export type TurnRow = typeof conversationTurns.$inferSelect;
 export type PartRow = typeof conversationParts.$inferSelect;
+
+/** Characters of a tool's details that a brief part has. */
+const BRIEF_MAX = 500;
 
 /** The session of a turn, which decides whether the turn can still go on. */
 export type TurnSession = Pick<SessionRow, "sessionId" | "generation" | "status">;
@@ -21,6 +24,8 @@ export function turnToWire(session: TurnSession, row: TurnRow, author: Author | 
     author,
     state: isCutOff ? "interrupted" : row.state,
     error: row.error,
+    retry: isCutOff ? null : row.retry,
+    sandbox: row.generation,
     model: row.model,
     tokens: row.tokens,
     cost: row.cost,
@@ -32,20 +37,24 @@ export function turnToWire(session: TurnSession, row: TurnRow, author: Author | 
 /**
  * @param turn the turn that it belongs to
  * @param answerers who answered what the agent asked (`answerersOf`)
+ * @param isBrief whether to leave out what a tool was given and returned, if it is long
  */
 export function partToWire(
   session: TurnSession,
   turn: Pick<TurnRow, "state" | "generation">,
   row: PartRow,
   answerers: ReadonlyMap<string, Author>,
+  isBrief: boolean,
 ): TurnPart {
+  const brief = isBrief && row.tool !== null && detailsOf(row.tool) > BRIEF_MAX;
   return {
     part_id: row.partId,
     number: row.number,
+    parent_id: row.parentId,
     kind: row.kind,
     state: stateOf(row, turn.state === "working" && isUnderWay(session, turn)),
     text: row.text,
-    tool: row.tool,
+    tool: row.tool && brief ? { ...row.tool, input: [], output: "", patch: "" } : row.tool,
     plan: row.plan,
     request: row.request && {
       ...row.request,
@@ -53,8 +62,14 @@ export function partToWire(
     },
     file: row.file,
     cut: row.isCut,
+    brief,
     at: row.at.toISOString(),
   };
+}
+
+/** Characters of what a tool was given and returned. */
+function detailsOf({ input, output, patch }: TurnTool): number {
+  return input.reduce((sum, { value }) => sum + value.length, output.length + patch.length);
 }
 
 function stateOf({ isComplete, isRejected, tool }: PartRow, isUnderWay: boolean): TurnPart["state"] {
