@@ -193,6 +193,27 @@ test("opens a preview in a new tab, with a link for this browser", async () => {
   await close();
 });
 
+test("files are sent with the first prompt, which they need", async () => {
+  const { page, faults, close } = await pages.open("/sessions/new");
+  const file = { name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("Blue.\n") };
+  await page
+    .getByLabel("Files to attach")
+    .setInputFiles({ ...file, name: "a.bin", buffer: Buffer.from("\0") });
+  await page.getByText("a.bin cannot be attached.").waitFor();
+  await page.getByLabel("Files to attach").setInputFiles(file);
+  await page.getByText("Files are sent with a prompt: write one.").waitFor();
+  expect(await page.getByRole("button", { name: "Start the session" }).isDisabled()).toBe(true);
+  await page.getByLabel("Prompt").fill("Paint it");
+  expect(await barriers(page)).toEqual([]);
+  await page.getByRole("button", { name: "Start the session" }).click();
+  await page.getByRole("heading", { name: "Paint it", level: 1 }).waitFor();
+  const id = page.url().split("/").at(-1) ?? "";
+  const { prompts } = (await pages.call("GET", `/${id}/prompts`)).body;
+  expect(prompts[0]).toMatchObject({ text: "Paint it", attachments: [{ name: "notes.txt", size: 6 }] });
+  expect(faults()).toEqual([]);
+  await close();
+});
+
 test("several tries start from one prompt, are compared, and one is chosen after a question", async () => {
   const { page, faults, close } = await pages.open("/sessions/new");
   await page.getByLabel("Prompt").fill("Make it faster");

@@ -156,6 +156,8 @@ export async function startChannels(
     if (pathname === "/event") return runtime.stream();
     if (pathname === "/session/status")
       return Response.json(runtime.isWorking ? { ses_one: { type: "busy" } } : {});
+    // what the agent works with is told beside the asks
+    if (pathname.startsWith("/svc/choice")) return Response.json({});
     if (request.method === "POST") {
       bench.replies.push({ path: pathname, body: await request.json() });
       runtime.ask(runtime.asks.filter(({ id }) => !pathname.includes(String(id))));

@@ -52,6 +52,7 @@ export const SETTINGS: readonly string[] = [
   "SVC_LLM_PROJECT_RATE",
   "SVC_LLM_SESSION_RATE",
   "SVC_LOG_LEVEL",
+  "SVC_MAIL_FROM",
   "SVC_MASTER_KEY",
   "SVC_METRICS_LISTEN",
   "SVC_MODELS_FILE",
@@ -72,8 +73,10 @@ export const SETTINGS: readonly string[] = [
   "SVC_SESSION_CAP",
   "SVC_SIGN_UP",
   "SVC_SLACK_API_URL",
+  "SVC_SMTP_URL",
   "SVC_SSH_KEYS",
   "SVC_TRUSTED_PROXIES",
+  "SVC_WAITING_MINUTES",
 ];
 
 /**

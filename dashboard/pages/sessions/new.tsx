@@ -19,8 +19,10 @@ import { Failure } from "../../parts/notice.tsx";
 import { Page } from "../../parts/page.tsx";
 import { visibleText } from "../../parts/visible.tsx";
 import { AgentField } from "./agent-field.tsx";
+import { AttachButton, AttachedFiles } from "./attached-files.tsx";
 import { bytesOf } from "./bytes.ts";
 import { EffortField, ModeField, RuntimeField } from "./choice-fields.tsx";
+import { useAttachments } from "./use-attachments.ts";
 
 /** Maximum number of branches in the list. */
 const BRANCHES = 200;
@@ -48,10 +50,15 @@ export function NewSession() {
   const [, go] = useLocation();
   const queries = useQueryClient();
   const [id] = useState(newId);
+  const attachments = useAttachments();
+  const { files } = attachments;
   const form = useForm(NOTHING, {
     send: (values) => {
       const tries = Number(values.tries);
-      const body = bodyOf(id, values);
+      const body = {
+        ...bodyOf(id, values),
+        ...(files.length > 0 && { attachments: files.map(({ name, data }) => ({ name, data })) }),
+      };
       return tries > 1 ? createTries(project.project_id, body, tries) : create(project.project_id, body);
     },
     onSuccess: (session) => {
@@ -65,8 +72,9 @@ export function NewSession() {
     },
   });
   const isTooLong = bytesOf(form.values.prompt) > PROMPT_MAX_BYTES;
+  const lacksPrompt = files.length > 0 && form.values.prompt.trim() === "";
   const submit = () => {
-    if (!isTooLong && !form.isPending) form.submit();
+    if (!isTooLong && !lacksPrompt && !form.isPending) form.submit();
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
@@ -76,11 +84,9 @@ export function NewSession() {
   return (
     <Page title="New session">
       <Form onSubmit={submit} className="flex max-w-2xl flex-col gap-4">
-        <TextArea
-          label="Prompt"
-          hint="Optional. Without it, the agent waits for your first prompt. Ctrl-Enter starts the session."
-          error={isTooLong ? "The limit is 64 KiB." : undefined}
-          rows={6}
+        <PromptField
+          error={promptProblem({ isTooLong, lacksPrompt })}
+          attachments={attachments}
           {...form.input("prompt")}
           onKeyDown={onKeyDown}
         />
@@ -111,13 +117,43 @@ export function NewSession() {
           <p className="text-muted">Stop a session of this account first, then start this one.</p>
         )}
         <div>
-          <Button type="submit" look="primary" busy={form.isPending} disabled={isTooLong}>
+          <Button type="submit" look="primary" busy={form.isPending} disabled={isTooLong || lacksPrompt}>
             Start the session
           </Button>
         </div>
       </Form>
     </Page>
   );
+}
+
+type PromptFieldProps = InputProps & {
+  error: string | undefined;
+  attachments: ReturnType<typeof useAttachments>;
+  onKeyDown: (event: KeyboardEvent) => void;
+};
+
+/** The first prompt, and files for it: pasted, dropped or chosen. */
+function PromptField({ error, attachments, ...input }: PromptFieldProps) {
+  const { files, problem, remove, add, onPaste, drop } = attachments;
+  return (
+    <div className="flex flex-col gap-2" {...drop}>
+      <TextArea
+        label="Prompt"
+        hint="Optional. Without it, the agent waits for your first prompt. Ctrl-Enter starts the session."
+        error={error ?? (problem || undefined)}
+        rows={6}
+        {...input}
+        onPaste={onPaste}
+      />
+      <AttachedFiles files={files} onRemove={remove} />
+      <AttachButton className="self-start" onChoose={add} />
+    </div>
+  );
+}
+
+function promptProblem({ isTooLong, lacksPrompt }: { isTooLong: boolean; lacksPrompt: boolean }) {
+  if (lacksPrompt) return "Files are sent with a prompt: write one.";
+  return isTooLong ? "The limit is 64 KiB." : undefined;
 }
 
 /** The base branch; a text field if the branches cannot be listed. */

@@ -1,12 +1,12 @@
-import { type ClipboardEvent, type DragEvent, type KeyboardEvent, useId, useRef, useState } from "react";
-import { type Attachment, attachedText } from "../../../../src/contract/attachment.ts";
+import { type KeyboardEvent, useId, useState } from "react";
+import type { Attachment } from "../../../../src/contract/attachment.ts";
 import { PROMPT_MAX_BYTES } from "../../../../src/contract/limits.ts";
 import { Button } from "../../../parts/button.tsx";
 import { useDraft } from "../../../parts/draft.ts";
 import { Form } from "../../../parts/form.tsx";
-import { Visible } from "../../../parts/visible.tsx";
+import { AttachButton, AttachedFiles } from "../attached-files.tsx";
 import { bytesOf } from "../bytes.ts";
-import { type Attaching, useAttachments } from "./use-attachments.ts";
+import { useAttachments } from "../use-attachments.ts";
 
 /** Maximum height of the field, in rows. */
 const ROWS_MAX = 12;
@@ -43,11 +43,6 @@ export function Composer({ sessionId, verb, hint, onSend }: Props) {
     setDraft((now) => now || text);
     attachments.set(files);
   };
-  const attach = (event: ClipboardEvent | DragEvent, { files: given }: DataTransfer) => {
-    if (given.length === 0) return;
-    event.preventDefault();
-    void attachments.add([...given]);
-  };
   const onKeyDown = (event: KeyboardEvent) => {
     // Enter that confirms an input method composition does not send
     if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
@@ -57,8 +52,7 @@ export function Composer({ sessionId, verb, hint, onSend }: Props) {
   return (
     <Form
       onSubmit={send}
-      onDragOver={(event) => event.preventDefault()}
-      onDrop={(event) => attach(event, event.dataTransfer)}
+      {...attachments.drop}
       className="rounded-lg border border-edge bg-surface p-2 focus-within:border-accent"
     >
       <label htmlFor={id} className="sr-only">
@@ -74,57 +68,18 @@ export function Composer({ sessionId, verb, hint, onSend }: Props) {
         value={draft}
         onChange={(event) => setDraft(event.target.value)}
         onKeyDown={onKeyDown}
-        onPaste={(event) => attach(event, event.clipboardData)}
+        onPaste={attachments.onPaste}
       />
-      <Files files={files} onRemove={attachments.remove} />
+      <AttachedFiles files={files} onRemove={attachments.remove} />
       <div className="flex items-center justify-between gap-3 pt-1">
         <p id={`${id}-hint`} className="px-2 text-muted text-xs">
           {isTooLong ? "The limit is 64 KiB." : problem || hint}
         </p>
-        <Choose onChoose={attachments.add} />
+        <AttachButton className="ml-auto" onChoose={attachments.add} />
         <Button type="submit" look="primary" disabled={draft.trim() === "" || isTooLong} busy={isSending}>
           {verb}
         </Button>
       </div>
     </Form>
-  );
-}
-
-function Files({ files, onRemove }: { files: readonly Attaching[]; onRemove: (key: string) => void }) {
-  if (files.length === 0) return null;
-  return (
-    <ul aria-label="Attached files" className="flex flex-wrap gap-2 px-2 py-1 text-sm">
-      {files.map((file) => (
-        <li key={file.key} className="flex items-center gap-1 rounded-md border border-line pl-2">
-          <Visible>{attachedText(file)}</Visible>
-          <Button look="quiet" aria-label={`Remove ${file.name}`} onClick={() => onRemove(file.key)}>
-            ×
-          </Button>
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-function Choose({ onChoose }: { onChoose: (files: File[]) => Promise<void> }) {
-  const input = useRef<HTMLInputElement>(null);
-  return (
-    <>
-      <input
-        ref={input}
-        type="file"
-        multiple
-        hidden
-        aria-label="Files to attach"
-        onChange={({ target }) => {
-          void onChoose([...(target.files ?? [])]);
-          // the same file can be chosen again
-          target.value = "";
-        }}
-      />
-      <Button look="quiet" className="ml-auto" onClick={() => input.current?.click()}>
-        Attach
-      </Button>
-    </>
   );
 }
