@@ -48,6 +48,10 @@ export async function chat(bench: Workbench): Promise<void> {
     const begun = performance.now();
     const printed = await prompt(bench, server, project.id, session, words);
     if (round < warmUp) continue;
+    // the command may end before this process has read them
+    await until("the streams have all words", () =>
+      words.every((word) => events.sent.has(word) && stream.sent.has(word)),
+    );
     for (const [index, word] of words.entries()) {
       const [out, sent] = [printed.get(word), events.sent.get(word)];
       const passed = stream.sent.get(word);
