@@ -1,10 +1,10 @@
-import type { Ask, Question } from "../../src/conversation/runtime-event.ts";
+import type { AnswerBody, WaitingFor } from "../../src/contract/session.ts";
 
-/** A parsed reply. `again`: it is not valid; `hint` describes valid input. */
+type Question = WaitingFor["questions"][number];
+
+/** A parsed reply. `answer`: null if there is none. `again`: it is not valid; `hint` describes valid input. */
 export type Reply =
-  | { is: "permission"; reply: "once" | "always" | "reject" }
-  | { is: "answers"; answers: string[][] }
-  | { is: "refusal" }
+  | { is: "answer"; answer: AnswerBody["answer"] }
   /** One of several questions is answered; others are left. */
   | { is: "more" }
   | { is: "again"; hint: string };
@@ -21,10 +21,10 @@ const PERMISSION: Readonly<Record<string, "once" | "always" | "reject">> = {
 
 /** Collects the replies to a permission request or to the questions of the agent, one at a time. */
 export class AskForm {
-  readonly ask: Ask;
+  readonly ask: WaitingFor;
   readonly #answers: string[][] = [];
 
-  constructor(ask: Ask) {
+  constructor(ask: WaitingFor) {
     this.ask = ask;
   }
 
@@ -35,8 +35,7 @@ export class AskForm {
     const { options, multiple, custom } = question;
     const numbers = options.length === 0 ? [] : [multiple ? "numbers, with commas" : "a number"];
     const own = custom ? ["free text"] : [];
-    const which =
-      this.ask.kind === "question" && this.ask.questions.length > 1 ? `${this.#answers.length + 1}. ` : "";
+    const which = this.ask.questions.length > 1 ? `${this.#answers.length + 1}. ` : "";
     return `${which}answer with ${[...numbers, ...own].join(" or ")} · /skip: no answer`;
   }
 
@@ -45,17 +44,17 @@ export class AskForm {
     const question = this.#question;
     if (question === undefined) {
       const reply = PERMISSION[input.toLowerCase()];
-      return reply ? { is: "permission", reply } : { is: "again", hint: "Type y, a or n." };
+      return reply ? { is: "answer", answer: reply } : { is: "again", hint: "Type y, a or n." };
     }
-    if (input === "/skip") return { is: "refusal" };
+    if (input === "/skip") return { is: "answer", answer: null };
     const answer = answerOf(question, input);
     if (answer === null) return { is: "again", hint: "Type the number of an answer, or /skip." };
     this.#answers.push(answer);
-    return this.#question === undefined ? { is: "answers", answers: this.#answers } : { is: "more" };
+    return this.#question === undefined ? { is: "answer", answer: this.#answers } : { is: "more" };
   }
 
   get #question(): Question | undefined {
-    return this.ask.kind === "question" ? this.ask.questions[this.#answers.length] : undefined;
+    return this.ask.questions[this.#answers.length];
   }
 }
 

@@ -1,10 +1,12 @@
-import { ChatClient, type ChatEvent } from "../../src/conversation/chat-client.ts";
-import type { Runtime } from "../../src/conversation/runtime.ts";
+import type { Session } from "../../src/contract/session.ts";
+import type { Found } from "../commands/sessions/reference.ts";
 import { CliError } from "../failure.ts";
 import type { Paint } from "../output.ts";
 import type { System } from "../system.ts";
 import { oneLine } from "../text.ts";
 import { AskForm } from "./ask-form.ts";
+import { ChatClient } from "./chat-client.ts";
+import type { ChatEvent } from "./chat-event.ts";
 import { type ChooseCommand, readChoose } from "./choose.ts";
 import { addToHistory } from "./history.ts";
 import type { Input } from "./input.ts";
@@ -27,7 +29,8 @@ const HELP = [
 
 export interface ChatDependencies {
   system: System;
-  runtime: Runtime;
+  found: Found;
+  session: Session;
   terminal: ChatTerminal;
   screen: Screen;
   transcript: Transcript;
@@ -53,7 +56,7 @@ export class ChatSession {
 
   constructor(deps: ChatDependencies) {
     this.#deps = deps;
-    this.#client = new ChatClient(deps.runtime, (event) => this.#onEvent(event));
+    this.#client = new ChatClient(deps.found, deps.session, (event) => this.#onEvent(event));
   }
 
   /** Whether the agent works. */
@@ -82,13 +85,12 @@ export class ChatSession {
   #onEvent(event: ChatEvent): void {
     const { system, transcript } = this.#deps;
     if (event.type === "tool") {
-      this.#activity = event.use.state === "running" ? `${event.use.tool} ${event.use.title}` : "";
+      const { state, tool } = event;
+      this.#activity = state === "running" ? `${tool.name} ${tool.title}` : "";
     }
-    if (event.type === "status") {
-      const { status } = event;
-      this.#retry = status.type === "retry" ? retryLine(status, system.now()) : "";
-      if (status.type === "idle") this.#activity = "";
-    }
+    if (event.type === "retry") this.#retry = retryLine(event.retry, system.now());
+    if (event.type === "text" || event.type === "tool" || event.type === "status") this.#retry = "";
+    if (event.type === "status" && event.status === "idle") this.#activity = "";
     transcript.show(event, (id) => this.#own.has(id), system.now());
     this.#updateForm();
     this.#draw();
@@ -96,9 +98,9 @@ export class ChatSession {
 
   /** While the agent asks something, the input is the answer. */
   #updateForm(): void {
-    const [next] = this.#client.asks;
-    if (next?.id === this.#asking?.ask.id) return;
-    this.#asking = next ? new AskForm(next) : null;
+    const next = this.#client.ask;
+    if (next?.request_id === this.#asking?.ask.request_id) return;
+    this.#asking = next && new AskForm(next);
     if (this.#asking === null) this.#deps.input.unstash();
     else this.#deps.input.stash();
   }
@@ -175,7 +177,7 @@ export class ChatSession {
     addToHistory(history, text).catch(() => {});
     transcript.prompt(shown);
     const sent = this.#client
-      .prompt(text, (id) => this.#own.add(id))
+      .prompt(text, (id) => this.#own.add(id), [])
       .catch((error: unknown) => {
         input.restore(text);
         throw error;
@@ -187,10 +189,8 @@ export class ChatSession {
     const { transcript } = this.#deps;
     const answer = form.reply(text);
     transcript.prompt(text);
-    const wrong = "Cannot send the answer";
-    if (answer.is === "permission") this.#try(wrong, this.#client.allow(form.ask, answer.reply));
-    if (answer.is === "answers") this.#try(wrong, this.#client.answer(form.ask, answer.answers));
-    if (answer.is === "refusal") this.#try(wrong, this.#client.refuse(form.ask));
+    if (answer.is === "answer")
+      this.#try("Cannot send the answer", this.#client.answer(form.ask, answer.answer));
     if (answer.is === "again") transcript.note(answer.hint);
   }
 

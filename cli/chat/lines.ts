@@ -1,22 +1,31 @@
-import type { Outcome } from "../../src/conversation/outcome.ts";
-import type { RunError, Status } from "../../src/conversation/runtime-event.ts";
-import { outcomeText, retryText } from "../../src/conversation/text.ts";
-import type { FileEdit, ToolUse } from "../../src/conversation/tools.ts";
+import type { TurnChange, TurnPart, TurnPlan, TurnTool } from "../../src/contract/turn.ts";
+import { planLines } from "../../src/conversation/shown-part.ts";
+import { type Outcome, outcomeText, retryText } from "../../src/conversation/text.ts";
 import type { Paint } from "../output.ts";
 import { oneLine } from "../text.ts";
+import type { ChatEvent } from "./chat-event.ts";
 
-/** Sentences of a chat, each on one line, safe for a terminal, without a line feed. */
+/** Sentences of a chat, safe for a terminal, without a line feed at the end. */
 
-export function toolLine(use: ToolUse, isSubagent: boolean, paint: Paint): string {
-  const mark = use.state === "error" ? paint.red("✗") : use.state === "completed" ? paint.green("✓") : "·";
-  const edits = use.files.map((file) => editText(file, paint));
-  const does = edits.length > 0 ? edits.join(", ") : oneLine(use.title);
-  const error = use.error === null ? "" : paint.red(`: ${oneLine(use.error)}`);
-  const what = `${paint.dim(oneLine(use.tool))}${does && ` ${does}`}`;
+/** The states of tools, as `--json` prints them. */
+export const TOOL_STATES = {
+  running: "running",
+  done: "completed",
+  failed: "error",
+  interrupted: "error",
+} as const satisfies Record<TurnPart["state"], string>;
+
+export function toolLine(event: Extract<ChatEvent, { type: "tool" }>, paint: Paint): string {
+  const { state, tool, isSubagent } = event;
+  const mark = state === "failed" ? paint.red("✗") : state === "done" ? paint.green("✓") : "·";
+  const edits = tool.files.map((file) => editText(file, paint));
+  const does = edits.length > 0 ? edits.join(", ") : oneLine(tool.title);
+  const error = tool.error === null ? "" : paint.red(`: ${oneLine(tool.error)}`);
+  const what = `${paint.dim(oneLine(tool.name))}${does && ` ${does}`}`;
   return `${isSubagent ? "  " : ""}${mark} ${what}${error}`;
 }
 
-function editText({ path, additions, deletions }: FileEdit, paint: Paint): string {
+function editText({ path, additions, deletions }: TurnTool["files"][number], paint: Paint): string {
   const counts = [
     additions === null ? "" : ` ${paint.green(`+${additions}`)}`,
     deletions === null ? "" : ` ${paint.red(`-${deletions}`)}`,
@@ -24,10 +33,13 @@ function editText({ path, additions, deletions }: FileEdit, paint: Paint): strin
   return oneLine(path) + counts.join("");
 }
 
+/** A plan, a line for each step. */
+export const planText = (plan: TurnPlan): string => planLines(plan).map(oneLine).join("\n");
+
 /** @param now milliseconds since 1970 */
-export const retryLine = (status: Extract<Status, { type: "retry" }>, now: number): string =>
-  oneLine(retryText({ ...status, at: status.at === null ? null : new Date(status.at).toISOString() }, now));
+export const retryLine = (retry: NonNullable<TurnChange["retry"]>, now: number): string =>
+  oneLine(retryText(retry, now));
 
 /** Why a prompt did not complete. */
-export const outcomeLine = (outcome: Exclude<Outcome, "completed">, error: RunError | null): string =>
-  oneLine(outcomeText(outcome, error?.message ?? null));
+export const outcomeLine = (outcome: Exclude<Outcome, "completed">, error: string | null): string =>
+  oneLine(outcomeText(outcome, error));

@@ -1,15 +1,15 @@
 import type { Attachment } from "../../src/contract/attachment.ts";
-import { ChatClient, type ChatEvent } from "../../src/conversation/chat-client.ts";
-import type { Outcome } from "../../src/conversation/outcome.ts";
-import type { Runtime } from "../../src/conversation/runtime.ts";
-import { agentWaiting, waitingForOf, waitingNotice } from "../commands/sessions/waiting.ts";
+import type { Session } from "../../src/contract/session.ts";
+import type { Outcome } from "../../src/conversation/text.ts";
+import type { Found } from "../commands/sessions/reference.ts";
+import { agentWaiting, waitingNotice } from "../commands/sessions/waiting.ts";
 import type { Context } from "../context.ts";
 import { CliError, type LocalCode } from "../failure.ts";
 import { count } from "../text.ts";
+import { ChatClient } from "./chat-client.ts";
+import type { PromptEnd } from "./chat-event.ts";
 import { outcomeLine } from "./lines.ts";
 import { makePrinter } from "./printer.ts";
-
-type Ended = Extract<ChatEvent, { type: "ended" }>;
 
 /** How long Ctrl-C waits for the abort. */
 const ABORT_MS = 3000;
@@ -21,45 +21,42 @@ const ABORT_MS = 3000;
  */
 export async function oneShot(
   context: Context,
-  runtime: Runtime,
+  found: Found,
+  session: Session,
   text: string,
   files: readonly Attachment[],
 ): Promise<void> {
-  const { session_id } = runtime.session;
-  /** Created when the prompt is sent, and not before: the runtime orders messages by id. */
-  let messageId: string | null = null;
-  const { promise: over, resolve, reject } = Promise.withResolvers<Ended>();
+  const { session_id } = session;
+  let promptId: string | null = null;
+  const { promise: over, resolve, reject } = Promise.withResolvers<PromptEnd>();
   const { promise: ready, resolve: begin } = Promise.withResolvers<void>();
-  const print = makePrinter(context, () => messageId, reject);
+  const print = makePrinter(context, () => promptId, reject);
   /** Requests of other prompts that were shown. */
   const shown = new Set<string>();
-  let isAnswered = false;
-  const client = new ChatClient(runtime, (event) => {
+  const client = new ChatClient(found, session, (event) => {
     print.event(event);
     if (event.type === "caught up") begin();
-    if (event.type === "turn" && messageId !== null && event.answers === messageId) isAnswered = true;
-    for (const ask of messageId === null ? [] : client.asks) {
-      if (shown.has(ask.id)) continue;
-      shown.add(ask.id);
-      const request = waitingForOf(ask);
-      print.asked(ask, waitingNotice(session_id, request), isAnswered);
-      // requests of other prompts are for their authors to answer
-      if (isAnswered) reject(agentWaiting(session_id, request));
-    }
-    if (event.type === "ended" && event.messageId === messageId) resolve(event);
+    if (event.type === "ended" && event.promptId === promptId) resolve(event);
+    const { ask } = client;
+    if (ask === null) return;
+    // requests of other prompts are for their authors to answer
+    const isOwn = promptId !== null && client.isStarted(promptId) && !ask.kept;
+    if (!shown.has(ask.request_id)) print.asked(ask, waitingNotice(session_id, ask), isOwn);
+    shown.add(ask.request_id);
+    if (isOwn) reject(agentWaiting(session_id, ask));
   });
   const interrupt = interruption(context, client);
-  const late = limit(context, runtime);
+  const late = limit(context, session);
   const listening = client.listen().then(() => new Promise<never>(() => {}));
   try {
     await Promise.race([ready, listening, late.promise]);
     const onId = (id: string) => {
-      messageId = id;
+      promptId = id;
     };
     const sent = ready.then(() => client.prompt(text, onId, files)).then(() => new Promise<never>(() => {}));
     const ended = await Promise.race([over, sent, listening, late.promise]);
     await print.end();
-    if (ended.outcome !== "completed") throw failureOf(context, runtime, ended.outcome, ended.error);
+    if (ended.outcome !== "completed") throw failureOf(context, session, ended.outcome, ended.error);
   } finally {
     client.end();
     interrupt.off();
@@ -84,7 +81,7 @@ function interruption({ out }: Context, client: ChatClient): { off(): void } {
 }
 
 /** --timeout ends the wait, not the run. */
-function limit({ globals }: Context, { session }: Runtime): { promise: Promise<never>; off(): void } {
+function limit({ globals }: Context, session: Session): { promise: Promise<never>; off(): void } {
   const { promise, reject } = Promise.withResolvers<never>();
   const seconds = globals.timeout;
   if (seconds === undefined) return { promise, off() {} };
@@ -108,9 +105,9 @@ const CODES: Readonly<Record<Failed, LocalCode>> = {
 
 function failureOf(
   { system }: Context,
-  { session: { session_id } }: Runtime,
+  { session_id }: Session,
   outcome: Failed,
-  error: Ended["error"],
+  error: string | null,
 ): CliError {
   const id = session_id.slice(0, 8);
   const again = system.stdin.isTTY ? "" : " --prompt <text>";

@@ -1,32 +1,29 @@
-import type { ChatEvent } from "../../src/conversation/chat-client.ts";
-import type { Ask } from "../../src/conversation/runtime-event.ts";
+import type { WaitingFor } from "../../src/contract/session.ts";
 import type { Context } from "../context.ts";
 import { painter } from "../output.ts";
 import { lines } from "../text.ts";
+import type { ChatEvent } from "./chat-event.ts";
 import { jsonOf } from "./json.ts";
-import { retryLine, toolLine } from "./lines.ts";
+import { planText, retryLine, toolLine } from "./lines.ts";
 import { sanitizer } from "./sanitizer.ts";
-
-/** Events that are shown only of the own prompt. */
-const OF_ONE_PROMPT = ["text", "tool", "prompt", "attached", "error"];
 
 /** Prints the answer to one prompt, and the agent's actions. */
 export interface Printer {
   event(event: ChatEvent): void;
   /** A request of the agent: for this prompt, or a notice of what another prompt waits for. */
-  asked(ask: Ask, notice: string, isOwn: boolean): void;
+  asked(ask: WaitingFor, notice: string, isOwn: boolean): void;
   /** Ends the answer's last line and waits until everything is written. */
   end(): Promise<void>;
 }
 
 /**
  * Writes in order, starting with the answer to the prompt.
- * @param messageId the prompt's; null before it is sent
+ * @param promptId null before it is sent
  * @param fail called when a write fails, for example because the reader has exited
  */
 export function makePrinter(
   context: Context,
-  messageId: () => string | null,
+  promptId: () => string | null,
   fail: (reason: unknown) => void,
 ): Printer {
   const { out, system } = context;
@@ -39,7 +36,6 @@ export function makePrinter(
   const note = (text: string) =>
     write(() => (out.quiet ? Promise.resolve() : system.stderr.write(`${text}\n`)));
   const sanitize = sanitizer();
-  let isOurs = false;
   let ending = "\n";
   const writeText = (text: string) => {
     if (text === "") return;
@@ -54,31 +50,27 @@ export function makePrinter(
 
   return {
     event(event) {
-      const id = messageId();
-      if (id !== null && "answers" in event && event.answers === id) isOurs = true;
-      const isPrompt = (event.type === "prompt" || event.type === "attached") && event.messageId === id;
+      const id = promptId();
+      const isOurs = !("turn" in event) || (id !== null && event.turn.prompt_id === id);
+      if (!isOurs) return;
       if (out.data.json) {
-        const isRelevant = isOurs || isPrompt || !OF_ONE_PROMPT.includes(event.type);
-        if (isRelevant && event.type !== "asked") writeJson(event);
+        if (event.type !== "asked") writeJson(event);
         return;
       }
       switch (event.type) {
         case "text":
-          if (!isOurs) return;
           if (event.begins) breakLine();
           return writeText(sanitize.text(event.text));
         case "tool":
-          return isOurs && event.use.state !== "running"
-            ? note(toolLine(event.use, event.isSubagent, paint))
-            : undefined;
-        case "status":
-          return event.status.type === "retry" ? note(retryLine(event.status, system.now())) : undefined;
+          return event.state === "running" ? undefined : note(toolLine(event, paint));
+        case "plan":
+          return note(planText(event.plan));
+        case "retry":
+          return note(retryLine(event.retry, system.now()));
         case "lost":
           return note(`${lines(event.reason)} Reconnecting…`);
         case "found":
           return note("Reconnected.");
-        case "gap":
-          return note("Part of the conversation was missed.");
       }
     },
     asked(ask, notice, isOwn) {

@@ -1,4 +1,5 @@
-import type { Runtime } from "../../src/conversation/runtime.ts";
+import type { Session } from "../../src/contract/session.ts";
+import type { Found } from "../commands/sessions/reference.ts";
 import type { Context } from "../context.ts";
 import { usage } from "../failure.ts";
 import { painter } from "../output.ts";
@@ -14,7 +15,7 @@ import { Transcript } from "./transcript.ts";
  * Runs the interactive chat until the user quits. Ctrl-C twice ends svc by the signal.
  * @throws CliError if the connection fails for good
  */
-export async function repl(context: Context, runtime: Runtime): Promise<void> {
+export async function repl(context: Context, found: Found, session: Session): Promise<void> {
   const { system, out } = context;
   if (system.env["TERM"] === "dumb") {
     throw usage(
@@ -24,24 +25,23 @@ export async function repl(context: Context, runtime: Runtime): Promise<void> {
   }
   const history = historyPath(system);
   const input = new Input(await readHistory(history));
-  const api = await context.api();
   const terminal = openTerminal(system);
   const screen = new Screen(terminal);
   const paint = painter(out.colour(system.stdout));
   const transcript = new Transcript(screen, paint);
-  const session = new ChatSession({
-    ...{ system, runtime, terminal, screen, transcript, input, paint, history },
-    choose: (command) => choose(api, runtime.session, command),
+  const chat = new ChatSession({
+    ...{ system, found, session, terminal, screen, transcript, input, paint, history },
+    choose: (command) => choose(found.api, session, command),
   });
   let exit: "quit" | "interrupt";
   try {
-    exit = await session.run();
+    exit = await chat.run();
   } finally {
     await screen.close();
     terminal.close();
   }
-  if (session.isBusy) await out.note("The agent continues to work.");
-  await out.note(`To return: svc sessions chat ${runtime.session.session_id.slice(0, 8)}`);
+  if (chat.isBusy) await out.note("The agent continues to work.");
+  await out.note(`To return: svc sessions chat ${session.session_id.slice(0, 8)}`);
   if (exit === "quit") return;
   process.kill(process.pid, "SIGINT");
   await new Promise(() => {});

@@ -1,10 +1,10 @@
 import { attachedText } from "../../src/contract/attachment.ts";
-import type { ChatEvent } from "../../src/conversation/chat-client.ts";
-import type { Ask, Question } from "../../src/conversation/runtime-event.ts";
-import { DAEMON_MARK } from "../../src/conversation/text.ts";
+import type { WaitingFor } from "../../src/contract/session.ts";
+import { DAEMON_MARK, type Outcome } from "../../src/conversation/text.ts";
 import type { Paint } from "../output.ts";
 import { count, lines, oneLine } from "../text.ts";
-import { outcomeLine, retryLine, toolLine } from "./lines.ts";
+import type { ChatEvent } from "./chat-event.ts";
+import { outcomeLine, planText, retryLine, toolLine } from "./lines.ts";
 import { sanitizer } from "./sanitizer.ts";
 import type { Screen } from "./screen.ts";
 
@@ -35,7 +35,7 @@ export class Transcript {
   }
 
   /** @param isOwn whether a prompt was typed here and is on the screen already */
-  show(event: ChatEvent, isOwn: (messageId: string) => boolean, now: number): void {
+  show(event: ChatEvent, isOwn: (promptId: string) => boolean, now: number): void {
     if (this.#history !== null) {
       if (event.type !== "caught up") {
         this.#history.push(event);
@@ -48,28 +48,50 @@ export class Transcript {
       for (const show of this.#queued) show();
       return;
     }
-    const { type } = event;
-    if (type === "prompt" && event.text.startsWith(DAEMON_MARK))
-      this.#cutOff(event.text.slice(DAEMON_MARK.length));
-    else if (type === "prompt" && !isOwn(event.messageId)) this.prompt(event.text);
-    if (type === "attached") this.note(`  attached: ${attachedText(event.file)}`);
-    if (type === "turn") this.#isCutOff = false;
-    if (type === "text") this.#text(event.text, event.begins);
-    if (type === "tool" && event.use.state !== "running") {
-      this.#block("tool", toolLine(event.use, event.isSubagent, this.#paint));
+    switch (event.type) {
+      case "prompt":
+        this.#prompt(event.text, isOwn(event.turn.prompt_id ?? ""));
+        break;
+      case "attached":
+        this.note(`  attached: ${attachedText(event.file)}`);
+        break;
+      case "text":
+        this.#text(event.text, event.begins);
+        break;
+      case "tool":
+        if (event.state !== "running") this.#block("tool", toolLine(event, this.#paint));
+        break;
+      case "plan":
+        this.#block("note", planText(event.plan));
+        break;
+      case "retry":
+        this.#block("note", this.#paint.yellow(retryLine(event.retry, now)));
+        break;
+      case "asked":
+        this.#ask(event.ask);
+        break;
+      case "over":
+        if (!isOwn(event.turn.prompt_id ?? "")) this.#end(event.outcome, event.turn.error);
+        break;
+      case "ended":
+        this.#end(event.outcome, event.error);
+        break;
     }
-    if (type === "status" && event.status.type === "retry") {
-      this.#block("note", this.#paint.yellow(retryLine(event.status, now)));
+  }
+
+  #prompt(text: string, isOwn: boolean): void {
+    if (text.startsWith(DAEMON_MARK)) {
+      this.#cutOff(text.slice(DAEMON_MARK.length));
+      return;
     }
-    if (type === "cut") this.#cutOff(outcomeLine("cut_off", null));
-    if (type === "gap") this.note("Part of the conversation was missed here.");
-    if (type === "asked") this.#ask(event.ask);
-    if (type === "ended") {
-      this.#endText();
-      const { outcome, error } = event;
-      if (outcome === "cut_off") this.#cutOff(outcomeLine(outcome, error));
-      else if (outcome !== "completed") this.#block("note", this.#paint.red(outcomeLine(outcome, error)));
-    }
+    this.#isCutOff = false;
+    if (!isOwn) this.prompt(text);
+  }
+
+  #end(outcome: Outcome, error: string | null): void {
+    this.#endText();
+    if (outcome === "cut_off") this.#cutOff(outcomeLine(outcome, error));
+    else if (outcome !== "completed") this.#block("note", this.#paint.red(outcomeLine(outcome, error)));
   }
 
   /** Shows a prompt. */
@@ -104,19 +126,19 @@ export class Transcript {
     this.#block("note", `${this.#paint.red("error:")} ${lines(text)}`);
   }
 
-  #ask(ask: Ask): void {
+  #ask(ask: WaitingFor): void {
     if (ask.kind === "permission") {
       const what = ask.patterns.map((pattern) => `\n  ${oneLine(pattern)}`).join("");
       this.#block(
         "ask",
-        `${this.#paint.yellow("?")} Allow the agent to use ${oneLine(ask.permission)}?${what}`,
+        `${this.#paint.yellow("?")} Allow the agent to use ${oneLine(ask.permission ?? "a tool")}?${what}`,
       );
       return;
     }
     for (const question of ask.questions) this.#question(question);
   }
 
-  #question({ question, options }: Question): void {
+  #question({ question, options }: WaitingFor["questions"][number]): void {
     const rows = options.map(({ label, description }, index) => {
       const more =
         description === "" || description === label ? "" : this.#paint.dim(`  ${oneLine(description)}`);

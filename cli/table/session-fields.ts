@@ -15,6 +15,7 @@ export const CHAT_FIELDS = [
   "error",
   "subagent",
   "files",
+  "plan",
   "id",
   "permission",
   "patterns",

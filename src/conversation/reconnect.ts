@@ -18,11 +18,3 @@ export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   await promise;
   clearTimeout(timer);
 }
-
-/** Like `setTimeout`, but does not keep the process alive. */
-export function setUnrefTimeout(ms: number, work: () => void): void {
-  const timer: unknown = setTimeout(work, ms);
-  // in a browser the timer is a number
-  if (typeof timer === "object" && timer !== null && "unref" in timer)
-    Reflect.apply(Object(timer.unref), timer, []);
-}

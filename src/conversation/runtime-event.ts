@@ -1,46 +1,19 @@
 import { type AttachedFile, attachedFile } from "../contract/attachment.ts";
 import { arrayOf, field, numberField, textField } from "../contract/json.ts";
-import { type ToolUse, toolOf } from "./tools.ts";
 
-/** The events of the agent runtime's `GET /event` that a chat uses. */
+/** The events of the agent runtime's `GET /event` that say what the agent does and waits for. */
 export type RuntimeEvent =
-  | { type: "session"; id: string; parentId: string | null }
-  | { type: "message"; message: Message }
-  | { type: "part"; part: Part }
-  /** More of a text. It has no offset. */
-  | { type: "delta"; sessionId: string; messageId: string; partId: string; text: string }
   | { type: "status"; sessionId: string; status: Status }
-  | { type: "error"; sessionId: string; error: RunError }
   | { type: "asked"; ask: Ask }
   /** `reply`: to a permission request. */
   | { type: "answered"; askId: string; reply: PermissionReply | null };
 
 export type PermissionReply = "once" | "always" | "reject";
 
-export interface Message {
-  id: string;
-  sessionId: string;
-  role: "user" | "assistant";
-  /** The prompt that an answer belongs to. */
-  parentId: string | null;
-  isComplete: boolean;
-  /** Why the model stopped: `stop`, `tool-calls`, `length`, …; null while it runs. */
-  finish: string | null;
-  error: RunError | null;
-}
-
 export interface RunError {
   name: string;
   message: string;
 }
-
-export type Part = { id: string; sessionId: string; messageId: string } & (
-  | { kind: "text"; text: string; isComplete: boolean }
-  | { kind: "tool"; use: ToolUse }
-  | { kind: "file"; file: AttachedFile }
-  /** Thoughts, step markers, and text from svc or the runtime to the model: not shown. */
-  | { kind: "hidden" }
-);
 
 export type Status =
   | { type: "idle" | "busy" }
@@ -66,38 +39,15 @@ export interface Question {
   custom: boolean;
 }
 
-/** Parses an event of the stream; null if it is invalid or a chat does not use it. */
+/** Parses an event of the stream; null if it is invalid or another one. */
 export function readRuntimeEvent(value: unknown): RuntimeEvent | null {
   const properties = field(value, "properties");
   const sessionId = textField(properties, "sessionID");
   switch (textField(value, "type")) {
-    case "session.created":
-    case "session.updated":
-      return sessionOf(field(properties, "info"));
-    case "message.updated": {
-      const message = messageOf(field(properties, "info"));
-      return message && { type: "message", message };
-    }
-    case "message.part.updated": {
-      const part = partOf(field(properties, "part"));
-      return part && { type: "part", part };
-    }
-    case "message.part.delta": {
-      const delta = textField(properties, "delta");
-      if (textField(properties, "field") !== "text" || delta === "") return null;
-      const [messageId, partId] = [textField(properties, "messageID"), textField(properties, "partID")];
-      return messageId === "" || partId === ""
-        ? null
-        : { type: "delta", sessionId, messageId, partId, text: delta };
-    }
     case "session.status":
       return { type: "status", sessionId, status: statusOf(field(properties, "status")) };
     case "session.idle":
       return { type: "status", sessionId, status: { type: "idle" } };
-    case "session.error": {
-      const error = errorOf(field(properties, "error"));
-      return error && { type: "error", sessionId, error };
-    }
     case "permission.asked":
     case "question.asked": {
       const ask = askOf(properties);
@@ -117,42 +67,6 @@ export function readRuntimeEvent(value: unknown): RuntimeEvent | null {
 
 function replyOf(reply: string): PermissionReply | null {
   return reply === "once" || reply === "always" || reply === "reject" ? reply : null;
-}
-
-function sessionOf(info: unknown): RuntimeEvent | null {
-  const id = textField(info, "id");
-  return id === "" ? null : { type: "session", id, parentId: textField(info, "parentID") || null };
-}
-
-export function messageOf(info: unknown): Message | null {
-  const [id, role] = [textField(info, "id"), textField(info, "role")];
-  if (id === "" || (role !== "user" && role !== "assistant")) return null;
-  return {
-    id,
-    sessionId: textField(info, "sessionID"),
-    role,
-    parentId: textField(info, "parentID") || null,
-    isComplete: typeof field(field(info, "time"), "completed") === "number",
-    finish: textField(info, "finish") || null,
-    error: errorOf(field(info, "error")),
-  };
-}
-
-export function partOf(part: unknown): Part | null {
-  const [id, messageId] = [textField(part, "id"), textField(part, "messageID")];
-  if (id === "" || messageId === "") return null;
-  const base = { id, messageId, sessionId: textField(part, "sessionID") };
-  const kind = textField(part, "type");
-  if (kind === "tool") {
-    const use = toolOf(part);
-    return use ? { ...base, kind, use } : { ...base, kind: "hidden" };
-  }
-  const file = kind === "file" ? fileOf(part) : null;
-  if (file) return { ...base, kind: "file", file };
-  const isForModel = field(part, "synthetic") === true || field(part, "ignored") === true;
-  if (kind !== "text" || isForModel) return { ...base, kind: "hidden" };
-  const isComplete = typeof field(field(part, "time"), "end") === "number";
-  return { ...base, kind, text: textField(part, "text"), isComplete };
 }
 
 /** Parses a file of a message; null if it is invalid. */

@@ -1,7 +1,9 @@
 import { explainRun } from "../contract/runtime.ts";
 import type { WaitingFor } from "../contract/session.ts";
 import type { TurnChange } from "../contract/turn.ts";
-import type { Outcome } from "./outcome.ts";
+
+/** How a prompt ended. */
+export type Outcome = "completed" | "failed" | "aborted" | "rejected" | "cut_off" | "unanswered";
 
 /** Sentences about a conversation. Text of the model and the runtime is included unsanitized. */
 

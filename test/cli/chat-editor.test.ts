@@ -8,7 +8,7 @@ import { change, type Draft, draftOf, EMPTY, shownOf, textOf } from "../../cli/c
 import { addToHistory, historyPath, readHistory } from "../../cli/chat/history.ts";
 import { Input } from "../../cli/chat/input.ts";
 import { Keyboard } from "../../cli/chat/keys.ts";
-import type { Ask } from "../../src/conversation/runtime-event.ts";
+import type { WaitingFor } from "../../src/contract/session.ts";
 import { makeHome } from "../helpers/cli-run.ts";
 import { fc } from "../helpers/property.ts";
 
@@ -192,13 +192,11 @@ describe("an answer", () => {
     { label: "Dark blue", description: "" },
   ];
   const question = { question: "Which?", options, multiple: false, custom: true };
-  const asking = (change: object = {}): AskForm =>
-    new AskForm({
-      id: "que_1",
-      sessionId: "s",
-      kind: "question",
-      questions: [{ ...question, ...change }],
-    } as Ask);
+  const base = { request_id: "req_1", kept: false, patterns: [] };
+  const askFor = (...questions: WaitingFor["questions"]): WaitingFor => ({
+    ...{ ...base, kind: "question", permission: null, questions },
+  });
+  const asking = (change: object = {}): AskForm => new AskForm(askFor({ ...question, ...change }));
 
   test.each([
     ["1", {}, ["Red"]],
@@ -211,24 +209,23 @@ describe("an answer", () => {
     ["anything", { options: [], custom: false }, ["anything"]],
   ] as [string, object, string[] | null][])("%j of %j is %j", (words, change, labels) => {
     const reply = asking(change).reply(words);
-    expect(reply).toMatchObject(labels ? { is: "answers", answers: [labels] } : { is: "again" });
+    expect(reply).toMatchObject(labels ? { is: "answer", answer: [labels] } : { is: "again" });
   });
 
   test("is collected one question at a time", () => {
-    const ask: Ask = { id: "que_1", sessionId: "s", kind: "question", questions: [question, question] };
+    const ask = askFor(question, question);
     const two = new AskForm(ask);
     expect(two.reply("1")).toEqual({ is: "more" });
     expect(two.hint).toStartWith("2. ");
-    expect(two.reply("2")).toEqual({ is: "answers", answers: [["Red"], ["Dark blue"]] });
-    expect(new AskForm(ask).reply("/skip")).toEqual({ is: "refusal" });
+    expect(two.reply("2")).toEqual({ is: "answer", answer: [["Red"], ["Dark blue"]] });
+    expect(new AskForm(ask).reply("/skip")).toEqual({ is: "answer", answer: null });
   });
 
   test("to a permission request is one of the known words", () => {
-    const permission = () =>
-      new AskForm({ id: "per_1", sessionId: "s", kind: "permission", permission: "bash", patterns: [] });
-    expect(permission().reply("Y")).toEqual({ is: "permission", reply: "once" });
-    expect(permission().reply("always")).toEqual({ is: "permission", reply: "always" });
-    expect(permission().reply("n")).toEqual({ is: "permission", reply: "reject" });
+    const permission = () => new AskForm({ ...base, kind: "permission", permission: "bash", questions: [] });
+    expect(permission().reply("Y")).toEqual({ is: "answer", answer: "once" });
+    expect(permission().reply("always")).toEqual({ is: "answer", answer: "always" });
+    expect(permission().reply("n")).toEqual({ is: "answer", answer: "reject" });
     for (const words of ["", "yeah", "y n", "/skip"]) {
       expect(permission().reply(words)).toMatchObject({ is: "again" });
     }

@@ -3,25 +3,23 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { failure, fakeApi } from "../helpers/cli-api.ts";
 import { makeHome, SVC } from "../helpers/cli-run.ts";
-import { booting, changed, eventStream, SESSION_ID, session, storedTurn } from "../helpers/cli-sessions.ts";
-import { CHAT_ID, type Run, ScriptedRuntime } from "../helpers/conversation.ts";
+import { SESSION_ID, session } from "../helpers/cli-sessions.ts";
 import { onScreen, type ScreenRun, svcOnScreen } from "../helpers/screen.ts";
+import { CHAT_ID, type Run, ScriptedSession } from "../helpers/scripted-session.ts";
 import { until } from "../helpers/until.ts";
 
 const api = fakeApi();
 afterAll(() => api.stop());
-let runtime: ScriptedRuntime;
+let scripted: ScriptedSession;
 beforeEach(() => {
   api.reset();
-  runtime = new ScriptedRuntime(api);
-  api.on("POST /projects/:p/sessions/:n/answer", ({ body }) => runtime.respond(body));
+  scripted = new ScriptedSession(api);
 });
 
 const OTHER = "ffff0000-5e6f-4a7b-8c9d-0e1f2a3b4c5d";
 const CTRL_C = "\x03";
 const CTRL_D = "\x04";
-const posted = (verb: string) => runtime.requests.filter(({ path }) => path.endsWith(`/${verb}`));
-const said = () => posted("prompt_async").map(({ body }) => Object(body).parts[0].text);
+const said = () => scripted.posted("prompt").map((body) => Object(body).text);
 
 /** A chat that has started. */
 async function open(env: Record<string, string> = {}, home = makeHome()): Promise<ScreenRun> {
@@ -37,7 +35,7 @@ async function leave(run: ScreenRun): Promise<void> {
 
 /** A run that streams text until it is stopped. */
 function endless(onBegin: (run: Run) => void = () => {}): void {
-  runtime.onPrompt((run) => {
+  scripted.onPrompt((run) => {
     run.begin();
     run.part().more("I think");
     onBegin(run);
@@ -45,9 +43,9 @@ function endless(onBegin: (run: Run) => void = () => {}): void {
 }
 
 test("shows the history, then streams each answer below its prompt", async () => {
-  runtime.remember(["an old question", "an old\nanswer"]);
+  scripted.remember(["an old question", "an old\nanswer"]);
   const pieces = Promise.withResolvers<Run>();
-  runtime.onPrompt((run) => {
+  scripted.onPrompt((run) => {
     run.begin();
     pieces.resolve(run);
   });
@@ -61,11 +59,10 @@ test("shows the history, then streams each answer below its prompt", async () =>
   part.more("look at `a.ts`.");
   await run.shows("I'll look at `a.ts`.");
   part.whole();
-  agent.tool("bash", { status: "running", input: { command: "npm test" } });
+  agent.tool("bash", "running", { title: "npm test" });
   await run.shows("bash npm test · Ctrl-C aborts");
-  agent.tool("bash", { status: "completed", title: "npm test", input: {} });
-  const metadata = { filediff: { file: "a.ts", additions: 3, deletions: 1 } };
-  agent.tool("edit", { status: "completed", input: { filePath: "a.ts" }, metadata });
+  agent.tool("bash", "done", { title: "npm test" });
+  agent.tool("edit", "done", { files: [{ path: "a.ts", additions: 3, deletions: 1 }] });
   await agent.say("Done.\n\n```ts\n\tcode();\n```");
   agent.end();
   await run.shows(/```\n> ?$/);
@@ -95,7 +92,7 @@ test("shows the history, then streams each answer below its prompt", async () =>
 
 test("typing while an answer streams does not mangle either", async () => {
   const begun = Promise.withResolvers<Run>();
-  runtime.onPrompt((run) => {
+  scripted.onPrompt((run) => {
     run.begin();
     begun.resolve(run);
   });
@@ -135,7 +132,7 @@ describe("a request of the agent", () => {
   test("for a permission is answered while a draft is stashed", async () => {
     const replies: unknown[] = [];
     const begun = Promise.withResolvers<Run>();
-    runtime.onPrompt((run) => {
+    scripted.onPrompt((run) => {
       run.begin();
       begun.resolve(run);
     });
@@ -150,7 +147,7 @@ describe("a request of the agent", () => {
     await run.shows("Type y, a or n.");
     run.type("a\r");
     await replied;
-    expect(replies).toEqual([{ reply: "always" }]);
+    expect(replies).toEqual(["always"]);
     await run.shows("> half a thou");
     agent.end();
     run.type("ght\r");
@@ -164,7 +161,7 @@ describe("a request of the agent", () => {
       { label: "Blue", description: "Blue" },
     ];
     const answers: unknown[] = [];
-    runtime.onPrompt(async (run) => {
+    scripted.onPrompt(async (run) => {
       run.begin();
       const one = { question: "Which colour?", options };
       answers.push(await run.question([one, { question: "Sure?", options: [], custom: true }]));
@@ -181,14 +178,13 @@ describe("a request of the agent", () => {
     await run.shows("answer with a number or free text");
     run.type("/skip\r");
     await until("it is refused", () => answers.length === 2);
-    expect(answers[0]).toEqual({ answers: [["Blue"], ["quite sure"]] });
-    expect(posted("reject")).toHaveLength(1);
+    expect(answers).toEqual([[["Blue"], ["quite sure"]], null]);
     await leave(run);
   });
 
   test("a word for the chat itself is an answer while the agent asks", async () => {
     const answers: unknown[] = [];
-    runtime.onPrompt(async (run) => {
+    scripted.onPrompt(async (run) => {
       run.begin();
       answers.push(await run.question([{ question: "Which?", options: [], custom: true }]));
       run.end();
@@ -198,20 +194,20 @@ describe("a request of the agent", () => {
     await run.shows("Which?");
     run.type("/mode ask\r");
     await until("it is answered", () => answers.length === 1);
-    expect(answers[0]).toEqual({ answers: [["/mode ask"]] });
+    expect(answers[0]).toEqual([["/mode ask"]]);
     await leave(run);
   });
 
   test("disappears when another client answers it", async () => {
     let asked: unknown;
-    runtime.onPrompt((run) => {
+    scripted.onPrompt((run) => {
       run.begin();
       asked = run.permission("edit", ["a.ts"]);
     });
     const run = await open();
     run.type("go\r");
     await run.shows("Allow the agent to use edit?");
-    runtime.answer("permission");
+    scripted.answerFirst("once");
     await asked;
     await run.shows(/The agent is working · Ctrl-C aborts\n> ?$/);
     run.type(CTRL_C);
@@ -228,7 +224,7 @@ describe("Ctrl-C", () => {
     await run.shows("I think");
     run.type(CTRL_C);
     await run.shows("The agent's run was aborted.");
-    expect(posted("abort").length).toBeGreaterThan(0);
+    expect(scripted.posted("abort").length).toBeGreaterThan(0);
     await Bun.sleep(2100);
     run.type(`draft${CTRL_C}`);
     await run.shows(/aborted\.\n> ?$/);
@@ -257,7 +253,7 @@ describe("Ctrl-C", () => {
 
 test("reconnects after a lost connection without losing or repeating text", async () => {
   const begun = Promise.withResolvers<Run>();
-  runtime.onPrompt((run) => {
+  scripted.onPrompt((run) => {
     run.begin();
     begun.resolve(run);
   });
@@ -268,12 +264,12 @@ test("reconnects after a lost connection without losing or repeating text", asyn
   const part = agent.part();
   part.more("two ");
   await run.shows("two");
-  runtime.down = 503;
-  runtime.cut();
+  scripted.down = 503;
+  scripted.cut();
   await run.shows("Connecting…");
   part.more("lost ");
-  runtime.down = null;
-  await until("it listens again", () => runtime.listeners > 0);
+  scripted.down = null;
+  await until("it listens again", () => scripted.listeners > 0);
   await run.shows("The agent is working");
   part.more("three");
   part.whole();
@@ -283,8 +279,9 @@ test("reconnects after a lost connection without losing or repeating text", asyn
 });
 
 test("shows that an answer was cut off by a restart", async () => {
-  runtime.run().begin();
-  runtime.run().die();
+  const cut = scripted.run();
+  cut.part().more("half");
+  cut.end("interrupted");
   const run = svcOnScreen(["sessions", "chat"], { env: api.env });
   await run.shows("The answer was cut off");
   await leave(run);
@@ -364,11 +361,11 @@ test("an unknown command is reported, not sent", async () => {
 });
 
 test("no output moves the cursor, sets the title, rings the bell or hides text", async () => {
-  runtime.onPrompt(async (run) => {
+  scripted.onPrompt(async (run) => {
     run.begin();
     await run.say("a\x1b", "[2J\x1b[1;1Hb\x1b]0;own", "ed\x07c\x9b31md\u202ee\r", "f\x08\x7f\x1b[8mg");
-    run.tool("b\x1b[Hash", { status: "completed", title: "x\x1b]2;owned\x07\u2066y", input: {} });
-    run.fail("\x1b[1mAPIError", "no\x1b[3J money\x07");
+    run.tool("b\x1b[Hash", "done", { title: "x\x1b]2;owned\x07\u2066y" });
+    run.end("failed", "no\x1b[3J money\x07");
   });
   const run = await open();
   run.type("go\r");
@@ -390,7 +387,7 @@ test("offers a choice where several sessions run, and restores the terminal howe
   await run.shows("ffff0000 x\\x1b[2J");
   run.type("\x1b[B\r");
   await run.shows(/^> ?$/m);
-  const isChosen = () => api.seen.some(({ path }) => path.startsWith(`/p/${SESSION_ID}/`));
+  const isChosen = () => api.seen.some(({ path }) => path.includes(`/sessions/${SESSION_ID}/conversation`));
   await until("the second is talked to", isChosen);
   expect(run.marksPastes).toBe(true);
   run.kill("SIGTERM");
@@ -402,7 +399,9 @@ test("offers a choice where several sessions run, and restores the terminal howe
 test("refuses a terminal that cannot move its cursor, and reports why a connection failed for good", async () => {
   const dumb = svcOnScreen(["sessions", "chat"], { env: { ...api.env, TERM: "dumb" } });
   expect(await dumb.exited).toEqual({ code: 2, signal: null });
-  api.mount("/p/", () => failure("forbidden", "You are no member of this project.", 403));
+  api.on("GET /projects/:p/sessions/:n/conversation", () =>
+    failure("forbidden", "You are no member of this project.", 403),
+  );
   const run = svcOnScreen(["sessions", "chat"], { env: api.env });
   expect(await run.exited).toEqual({ code: 1, signal: null });
   await run.shows("error: You are no member of this project.");
@@ -430,14 +429,6 @@ describe("what the agent works with", () => {
     await run.shows("The next prompt: effort default");
     run.type("/agent plan\r");
     await run.shows("The next prompt: agent plan");
-    now = session({ agent_name: "plan", model: "anthropic/large", effort: "high" });
-    run.type("go\r");
-    await until("it is sent", () => posted("prompt_async").length === 1);
-    expect(posted("prompt_async")[0]?.body).toMatchObject({
-      agent: "plan",
-      model: { providerID: "anthropic", modelID: "large" },
-      variant: "high",
-    });
     await leave(run);
   });
 
@@ -457,22 +448,39 @@ describe("what the agent works with", () => {
 });
 
 test("a stopped session shows the end of its conversation, and is restarted", async () => {
-  const one = "/projects/:p/sessions/:n";
-  let status = session({ status: "stopped", stop_reason: "idle" });
-  api.on(`GET ${one}`, () => status);
-  api.on(`POST ${one}/restart`, () => {
-    status = session();
-    return Response.json(booting("clone"), { status: 202 });
-  });
-  api.on(`GET ${one}/events`, () => eventStream([changed(booting("runtime")), changed(session())]));
-  const part = {
-    ...{ part_id: "prt_1", number: 1, kind: "text" as const, state: "done" as const },
-    ...{ parent_id: null, tool: null, plan: null, request: null, file: null, cut: false, brief: false },
-    ...{ text: "It was\u202e done.", at: "2026-11-20T10:00:00.000Z" },
-  };
-  api.on(`GET ${one}/conversation`, () => ({ turns: [{ ...storedTurn, parts: [part] }], event_id: "1" }));
+  scripted.remember(["an old one", "It was\u202e done."]);
+  scripted.become({ status: "stopped", stop_reason: "idle" });
   const run = svcOnScreen(["sessions", "chat", CHAT_ID], { env: api.env, home: makeHome() });
-  await run.shows(/It was\\u202e done\.[\s\S]*is stopped and restarts/);
+  await run.shows(/is stopped and restarts[\s\S]*It was\\u202e done\./);
   await run.shows(/^> ?$/m);
   await leave(run);
+});
+
+test("a session that was stopped while it waits is answered, which starts it", async () => {
+  const answers: unknown[] = [];
+  const theirs = scripted.run();
+  void theirs.permission("bash", ["make"]).then((answer) => answers.push(answer));
+  const kept = scripted.session.waiting_for;
+  const waiting_for = kept && { ...kept, kept: true };
+  scripted.become({ status: "stopped", stop_reason: "idle", waiting_for });
+  const run = svcOnScreen(["sessions", "chat", CHAT_ID], { env: api.env, home: makeHome() });
+  await run.shows("Allow the agent to use bash?\n  make");
+  run.type("y\r");
+  await until("it is answered", () => answers.length === 1);
+  expect([answers, scripted.posted("restart")]).toEqual([["once"], []]);
+  await leave(run);
+});
+
+test("a session that stops while it waits stays open for the answer, and ends the chat otherwise", async () => {
+  const asked = scripted.run();
+  void asked.permission("bash", ["make"]);
+  const run = svcOnScreen(["sessions", "chat", CHAT_ID], { env: api.env, home: makeHome() });
+  await run.shows("Allow the agent to use bash?");
+  scripted.become({ status: "stopped", stop_reason: "idle" });
+  run.type("perhaps\r");
+  await run.shows("Type y, a or n.");
+  scripted.become({ status: "running" });
+  scripted.become({ status: "stopped", stop_reason: "idle", waiting_for: null });
+  expect((await run.exited).code).toBe(1);
+  await run.shows("error: The session is stopped (idle).");
 });

@@ -1,19 +1,16 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import { field } from "../../src/contract/json.ts";
-import { newMessageId } from "../../src/contract/message-id.ts";
 import { failure, fakeApi } from "../helpers/cli-api.ts";
 import { type RunOptions, SVC, spawnSvc, svc, textOf } from "../helpers/cli-run.ts";
-import { booting, changed, eventStream, SESSION_ID, session } from "../helpers/cli-sessions.ts";
-import { CHAT_ID, type Run, ScriptedRuntime } from "../helpers/conversation.ts";
+import { SESSION_ID, session } from "../helpers/cli-sessions.ts";
+import { CHAT_ID, type Run, ScriptedSession } from "../helpers/scripted-session.ts";
 import { until } from "../helpers/until.ts";
 
 const api = fakeApi();
 afterAll(() => api.stop());
-let runtime: ScriptedRuntime;
+let scripted: ScriptedSession;
 beforeEach(() => {
   api.reset();
-  runtime = new ScriptedRuntime(api);
-  api.on("POST /projects/:p/sessions/:n/answer", ({ body }) => runtime.respond(body));
+  scripted = new ScriptedSession(api);
 });
 
 const OTHER = "ffff0000-5e6f-4a7b-8c9d-0e1f2a3b4c5d";
@@ -26,12 +23,11 @@ const events = (stdout: string) =>
     .trimEnd()
     .split("\n")
     .map((line) => JSON.parse(line));
-const posted = (verb: string) => runtime.requests.filter(({ path }) => path.endsWith(`/${verb}`));
 
 describe("--prompt", () => {
   test("sends attached files, and an interactive chat does not take them", async () => {
     const file = new URL("../helpers/attachments.ts", import.meta.url).pathname;
-    runtime.prompt("an older one", { type: "file", mime: "image/png", filename: "old.png", url: "data:," });
+    scripted.run("an older one", [{ name: "old.png", type: "image/png", size: 1 }]).end();
     const { code, stdout } = await ask("Look", "--attach", file, "--json=type,files");
     expect(code).toBe(0);
     const { size } = Bun.file(file);
@@ -40,10 +36,8 @@ describe("--prompt", () => {
       type: "attached",
       files: [{ name: "attachments.ts", type: "text/plain", size }],
     });
-    expect(posted("prompt_async")).toMatchObject([
-      {
-        body: { parts: [{ text: "Look" }, { type: "file", mime: "text/plain", filename: "attachments.ts" }] },
-      },
+    expect(scripted.posted("prompt")).toMatchObject([
+      { text: "Look", attachments: [{ name: "attachments.ts", data: expect.any(String) }] },
     ]);
     const refused = await chat([SESSION_ID, "--attach", file]);
     expect(refused).toMatchObject({
@@ -53,18 +47,15 @@ describe("--prompt", () => {
   });
 
   test("prints the answer on stdout, and what the agent does on stderr", async () => {
-    runtime.remember(["an older prompt", "an older answer"]);
-    runtime.onPrompt(async (run) => {
+    scripted.remember(["an older prompt", "an older answer"]);
+    scripted.onPrompt(async (run) => {
       run.begin();
       await run.say("I'll ", "look.  ");
-      run.tool("bash", { status: "running", input: { command: "npm test" } });
-      run.tool("bash", { status: "completed", title: "npm test", input: {} });
-      const filediff = { file: "/workspace/a.ts", additions: 2, deletions: 1 };
-      const input = { filePath: "src/a.ts" };
-      run.tool("edit", { status: "completed", input, title: "a.ts", metadata: { filediff } });
-      run.tool("read", { status: "error", input, error: "no such\nfile" });
-      run.end("tool-calls");
-      run.begin();
+      run.tool("bash", "running", { title: "npm test" });
+      run.tool("bash", "done", { title: "npm test" });
+      const files = [{ path: "src/a.ts", additions: 2, deletions: 1 }];
+      run.tool("edit", "done", { title: "a.ts", files });
+      run.tool("read", "failed", { title: "src/a.ts", error: "no such\nfile" });
       await run.say("It is ", "done.");
       run.end();
     });
@@ -72,65 +63,26 @@ describe("--prompt", () => {
       code: 0,
       signal: null,
       stdout: "I'll look.  \nIt is done.\n",
-      stderr: "✓ bash npm test\n✓ edit src/a.ts +2 -1\n✗ read src/a.ts: no such ⏎ file\n",
+      stderr: "✓ bash npm test\n✓ edit src/a.ts +2 -1\n✗ read src/a.ts: no such\\nfile\n",
     });
-    expect(posted("prompt_async")).toMatchObject([
-      { body: { parts: [{ type: "text", text: "Mend it" }], agent: "build" } },
-    ]);
-    expect(posted("prompt_async")[0]?.body).toHaveProperty(
-      "messageID",
-      expect.stringMatching(/^msg_\w{26}$/),
-    );
-  });
-
-  test("is sent with an id of the time of sending, however long the connection took", async () => {
-    runtime.down = 503;
-    runtime.onPrompt((run) => [run.begin(), run.end()]);
-    const asked = ask("x");
-    await until("it has been refused twice", () => runtime.refused > 1);
-    const reached = newMessageId(Date.now(), "0".repeat(14));
-    runtime.down = null;
-    expect(await asked).toMatchObject({ code: 0 });
-    expect(String(field(posted("prompt_async")[0]?.body, "messageID")) > reached).toBe(true);
-  });
-
-  test.each([
-    ["an hour behind", -3_600_000],
-    ["an hour ahead", 3_600_000],
-  ])("is sent with an id by the runtime's clock, which is %s", async (_, ms) => {
-    runtime.clockMs = ms;
-    runtime.onPrompt((run) => [run.begin(), run.end()]);
-    const before = newMessageId(Date.now() + ms, "0".repeat(14));
-    expect(await ask("x")).toMatchObject({ code: 0 });
-    const said = String(field(posted("prompt_async")[0]?.body, "messageID"));
-    expect([before < said, said < newMessageId(Date.now() + ms)]).toEqual([true, true]);
+    const prompt_id = expect.stringMatching(/^[0-9a-f-]{36}$/);
+    expect(scripted.posted("prompt")).toEqual([{ prompt_id, text: "Mend it" }]);
   });
 
   const outcomes: [string, (run: Run) => unknown, number, string][] = [
-    [
-      "failed",
-      (run) => [run.begin(), run.fail("APIError", "no\x1b[2J money")],
-      1,
-      "failed: no\\x1b[2J money",
-    ],
-    ["was aborted", (run) => [run.begin(), run.fail("MessageAbortedError", "Aborted")], 1, "was aborted"],
-    ["was cut off", (run) => [run.begin(), run.part().more("half"), run.die()], 1, "was cut off"],
-    ["was cut off between two steps", (run) => [run.begin(), run.end("tool-calls")], 1, "was cut off"],
-    ["never started", (run) => [run.begin(), run.die()], 1, "was cut off"],
-    ["ended at the length that the model may have", (run) => [run.begin(), run.end("length")], 0, ""],
+    ["failed", (run) => [run.begin(), run.end("failed", "no\x1b[2J money")], 1, "failed: no\\x1b[2J money"],
+    ["was aborted", (run) => run.end("aborted"), 1, "was aborted"],
+    ["was cut off", (run) => [run.part().more("half"), run.end("interrupted")], 1, "was cut off"],
+    ["never started", (run) => run.end("interrupted"), 1, "did not answer"],
   ];
   test.each(outcomes)("reports that a run %s", async (_, script, code, says) => {
-    runtime.onPrompt(script);
+    scripted.onPrompt(script);
     const ran = await ask("x");
     expect({ code: ran.code, err: ran.stderr }).toEqual({ code, err: expect.stringContaining(says) });
   });
 
-  test("an unknown agent fails, although no run started", async () => {
-    runtime.onPrompt(() => {
-      const error = { name: "UnknownError", data: { message: 'Agent not found: "x".\n  at stack' } };
-      runtime.emit("session.error", { sessionID: runtime.conversation, error });
-      runtime.emit("session.error", { sessionID: runtime.conversation, error });
-    });
+  test("a prompt that the agent never gets fails with the reason", async () => {
+    scripted.problem = 'Agent not found: "x".';
     expect(await ask("x")).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/^error: The agent's run failed: Agent not found: "x"\.\nhint: /),
@@ -138,7 +90,7 @@ describe("--prompt", () => {
   });
 
   test("shows each retry once, without repeating the answer's text", async () => {
-    runtime.onPrompt(async (run) => {
+    scripted.onPrompt(async (run) => {
       run.begin();
       run.part().more("It is ");
       run.retry(1, "Connection reset");
@@ -155,18 +107,18 @@ describe("--prompt", () => {
   });
 
   test("prints repeated events once, also after a disconnect in the middle of a word", async () => {
-    runtime.tellsTwice = true;
-    runtime.onPrompt(async (run) => {
+    scripted.tellsTwice = true;
+    scripted.onPrompt(async (run) => {
       run.begin();
       await run.say("one ");
       const part = run.part();
       part.more("two ");
-      runtime.cut();
+      scripted.cut();
       part.more("lost ");
-      await until("it listens again", () => runtime.listeners > 0);
+      await until("it listens again", () => scripted.listeners > 0);
       part.more("three");
       part.whole();
-      run.tool("bash", { status: "completed", title: "ls", input: {} });
+      run.tool("bash", "done", { title: "ls" });
       run.end();
     });
     expect(await ask("x")).toMatchObject({
@@ -176,19 +128,19 @@ describe("--prompt", () => {
         /^The connection was closed\. Reconnecting…\nReconnected\.\n✓ bash ls\n$/,
       ),
     });
-    expect(posted("prompt_async")).toHaveLength(1);
+    expect(scripted.posted("prompt")).toHaveLength(1);
   });
 
   test("waits for a runtime that is starting", async () => {
-    runtime.down = 503;
+    scripted.down = 503;
     const asked = ask("hello");
-    await until("it has been refused twice", () => runtime.refused > 1);
-    runtime.down = null;
+    await until("it has been refused twice", () => scripted.refused > 1);
+    scripted.down = null;
     expect(await asked).toMatchObject({ code: 0, stdout: "hello\n" });
   });
 
   test("leaves a request of the agent open, and says how to answer it", async () => {
-    runtime.onPrompt(async (run) => {
+    scripted.onPrompt(async (run) => {
       run.begin();
       await run.say("I need it.");
       await run.permission("bash", ["rm -rf \x1b[1m/"]);
@@ -205,19 +157,27 @@ describe("--prompt", () => {
         "code: agent_waiting\n",
       ].join(""),
     });
-    expect(runtime.asks).toBe(1);
-    expect([...posted("reply"), ...posted("reject"), ...posted("abort")]).toEqual([]);
+    expect(scripted.asks).toBe(1);
+    expect([...scripted.posted("answer"), ...scripted.posted("abort")]).toEqual([]);
   });
 
   test.each([
     [
-      [{ question: "Which?", options: [{ label: "a" }, { label: "b" }] }],
+      [
+        {
+          question: "Which?",
+          options: [
+            { label: "a", description: "" },
+            { label: "b", description: "" },
+          ],
+        },
+      ],
       "Which? (a | b)",
       'svc sessions answer 1a2b3c4d "<text>"',
     ],
     [[{ question: "One?" }, { question: "Two?" }], "One? Two?", "svc sessions chat 1a2b3c4d"],
   ])("a question stays open, too: %j", async (questions, shown, command) => {
-    runtime.onPrompt(async (run) => {
+    scripted.onPrompt(async (run) => {
       run.begin();
       await run.question(questions);
       run.end();
@@ -234,25 +194,26 @@ describe("--prompt", () => {
       },
     });
     expect(ran.stderr).toContain(JSON.stringify(command).slice(1, -1));
-    expect([runtime.asks, posted("reject")]).toEqual([1, []]);
+    expect([scripted.asks, scripted.posted("answer")]).toEqual([1, []]);
   });
 
   test("shows the requests of other prompts, leaves them alone, and prints only the own answer", async () => {
-    const other = runtime.run();
-    other.begin();
+    const other = scripted.run();
     const theirs = other.permission("edit", ["theirs"]).then(async () => {
       await other.say("not yours");
       other.end();
     });
-    runtime.onPrompt(async (run) => {
-      await other.say("it is shown once");
-      setTimeout(() => runtime.answer("permission"), 150);
-      await theirs;
-      run.begin();
+    scripted.onPrompt(async (run) => {
       await run.say("yours");
       run.end();
     });
-    expect(await ask("x")).toMatchObject({
+    const asked = ask("x");
+    await until("it is queued", () => scripted.posted("prompt").length > 0);
+    const pages = () => api.seen.filter(({ path }) => path.endsWith("/conversation")).length;
+    await until("the request is known", () => pages() > 1);
+    scripted.answerFirst("once");
+    await theirs;
+    expect(await asked).toMatchObject({
       code: 0,
       stdout: "yours\n",
       stderr: [
@@ -260,27 +221,27 @@ describe("--prompt", () => {
         "To allow it: svc sessions answer 1a2b3c4d once (or always, or reject)\n",
       ].join(""),
     });
-    expect(posted("reply")).toEqual([]);
+    expect(scripted.posted("answer")).toEqual([]);
   });
 
   test("no output moves the cursor, in any chunks", async () => {
-    runtime.onPrompt(async (run) => {
+    scripted.onPrompt(async (run) => {
       run.begin();
       await run.say("a\x1b", "]0;title\x07", "b\x9b2J\r", "\nc\r", "\u202ed\u2028 \ud83d", "\ude00");
-      run.tool("bash", { status: "completed", title: "x\x1b]2;t\x07\ny", input: {} });
+      run.tool("bash", "done", { title: "x\x1b]2;t\x07\ny" });
       run.end();
     });
     const ran = await ask("x");
     expect(ran.stdout).toBe("a\\x1b]0;title\\x07b\\x9b2J\nc\\r\\u202ed\\u2028 😀\n");
-    expect(ran.stderr).toBe("✓ bash x\\x1b]2;t\\x07 ⏎ y\n");
+    expect(ran.stderr).toBe("✓ bash x\\x1b]2;t\\x07\\ny\n");
   });
 
   test("--json prints each event on a line, and keeps stderr for errors", async () => {
-    runtime.onPrompt(async (run) => {
+    scripted.onPrompt(async (run) => {
       run.begin();
       await run.say("a\x1b", "\u202eb");
-      run.tool("bash", { status: "running", input: { command: "ls" } });
-      run.tool("bash", { status: "completed", title: "ls", input: {} });
+      run.tool("bash", "running", { title: "ls" });
+      run.tool("bash", "done", { title: "ls" });
       run.end();
     });
     const ran = await ask("say it", "--json");
@@ -304,7 +265,7 @@ describe("--prompt", () => {
     ]);
     const jq = await ask("x", "--jq", 'select(.type == "tool").title');
     expect(jq.stdout).toBe("ls\nls\n");
-    runtime.onPrompt((run) => [run.begin(), run.fail("APIError", "no money")]);
+    scripted.onPrompt((run) => [run.begin(), run.end("failed", "no money")]);
     const failed = await ask("x", "--json=type,outcome");
     expect(failed.code).toBe(1);
     expect(events(failed.stdout).at(-1)).toEqual({ type: "end", outcome: "failed" });
@@ -314,9 +275,9 @@ describe("--prompt", () => {
   });
 
   test("--quiet prints only the answer", async () => {
-    runtime.onPrompt(async (run) => {
+    scripted.onPrompt(async (run) => {
       run.begin();
-      run.tool("bash", { status: "completed", title: "ls", input: {} });
+      run.tool("bash", "done", { title: "ls" });
       await run.say("done");
       run.end();
     });
@@ -324,7 +285,7 @@ describe("--prompt", () => {
   });
 
   test("--timeout ends the wait, not the run", async () => {
-    runtime.onPrompt(async (run) => {
+    scripted.onPrompt(async (run) => {
       run.begin();
       await run.say("half");
     });
@@ -333,15 +294,15 @@ describe("--prompt", () => {
     expect(ran.stderr).toContain(
       "error: The agent did not finish its answer within 1 second. The run continues.\nhint: ",
     );
-    expect(posted("abort")).toEqual([]);
+    expect(scripted.posted("abort")).toEqual([]);
   });
 
   test("a closed stdout ends it without a failure", async () => {
     const ended = Promise.withResolvers<void>();
-    runtime.onPrompt(async (run) => {
+    scripted.onPrompt(async (run) => {
       run.begin();
       const part = run.part();
-      for (let n = 0; n === 0 || runtime.listeners > 0; n++) {
+      for (let n = 0; n === 0 || scripted.listeners > 0; n++) {
         part.more(`line ${n}\n`);
         await Bun.sleep(20);
       }
@@ -368,11 +329,11 @@ describe("--prompt", () => {
     ] as const) {
       expect(await chat([...args], { stdin })).toMatchObject({ code: 2, stdout: "" });
     }
-    expect(runtime.requests.filter(({ path }) => path.endsWith("prompt_async"))).toHaveLength(1);
+    expect(scripted.posted("prompt")).toHaveLength(1);
   });
 
   test("Ctrl-C aborts the run, then ends by the signal", async () => {
-    runtime.onPrompt((run) => {
+    scripted.onPrompt((run) => {
       run.begin();
       run.part().more("half a sen");
     });
@@ -380,7 +341,7 @@ describe("--prompt", () => {
     await child.stdout.getReader().read();
     child.kill("SIGINT");
     await child.exited;
-    expect([child.signalCode, posted("abort").length > 0]).toEqual(["SIGINT", true]);
+    expect([child.signalCode, scripted.posted("abort").length > 0]).toEqual(["SIGINT", true]);
     expect(await textOf(child.stderr)).toContain("Aborting the agent's run…");
   });
 });
@@ -408,13 +369,7 @@ describe("the session", () => {
   });
 
   test("is restarted if stopped, with its steps; a failed one is an error with the reason", async () => {
-    let status = session({ status: "stopped", stop_reason: "idle" });
-    api.on(`GET ${ONE}`, () => status);
-    api.on(`POST ${ONE}/restart`, () => {
-      status = session();
-      return Response.json(booting("clone"), { status: 202 });
-    });
-    api.on(`GET ${ONE}/events`, () => eventStream([changed(booting("runtime")), changed(session())]));
+    scripted.become({ status: "stopped", stop_reason: "idle" });
     const ran = await chat([CHAT_ID, "--prompt", "hello"]);
     expect(ran).toMatchObject({ code: 0, stdout: "hello\n" });
     expect(ran.stderr).toContain("is stopped and restarts");
@@ -429,21 +384,18 @@ describe("the session", () => {
   });
 
   test("is a new one with --new", async () => {
-    api.on(`GET ${ONE}`, ({ path }) => session({ session_id: path.split("/").at(-1) ?? "" }));
     const ran = await ask("hello", "--new");
     expect(ran).toMatchObject({ code: 0, stdout: "hello\n" });
     const created = api.seen.find(({ method, path }) => method === "POST" && path.endsWith("/sessions"));
     const { session_id } = Object(created?.body);
-    expect(api.seen.some(({ path }) => path.startsWith(`/p/${session_id}/8000/`))).toBe(true);
+    expect(api.seen.some(({ path }) => path.endsWith(`/${session_id}/prompt`))).toBe(true);
     expect(await chat([CHAT_ID, "--new", "--prompt", "x"])).toMatchObject({ code: 2 });
   });
 
   test("is not waited for if it is stopped during the run", async () => {
-    runtime.onPrompt((run) => {
+    scripted.onPrompt((run) => {
       run.begin();
-      api.on(`GET ${ONE}`, () => session({ status: "stopped", stop_reason: "idle" }));
-      api.mount("/p/", () => failure("not_running", "The session is stopped.", 503));
-      runtime.cut();
+      scripted.become({ status: "stopped", stop_reason: "idle" });
     });
     const ran = await ask("hello");
     expect(ran).toMatchObject({ code: 1, stdout: "" });
@@ -454,18 +406,17 @@ describe("the session", () => {
 
   test("cannot be the sandbox's own", async () => {
     const env = { SVC_SESSION_ID: SESSION_ID };
-    api.on(`GET ${ONE}`, ({ path }) => session({ session_id: path.split("/").at(-1) ?? "" }));
     expect(await chat([SESSION_ID, "--prompt", "x"], { env })).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("a chat would wait for its own answer"),
     });
     api.on("GET /projects/:p/sessions", two);
     expect(await chat(["--prompt", "hello"], { env })).toMatchObject({ code: 0, stdout: "hello\n" });
-    expect(api.seen.at(-1)?.path).toContain(OTHER);
+    expect(api.seen.find(({ path }) => path.endsWith("/prompt"))?.path).toContain(OTHER);
   });
 
   test("of another user is refused with the server's message", async () => {
-    api.mount("/p/", () => failure("forbidden", "You are no member of this project.", 403));
+    api.on(`GET ${ONE}/conversation`, () => failure("forbidden", "You are no member of this project.", 403));
     expect(await ask("x")).toMatchObject({
       code: 1,
       stderr: "error: You are no member of this project.\ncode: forbidden\n",

@@ -133,9 +133,8 @@ test("on a terminal: streamed text, a question, a permission, an abort", async (
 });
 
 test("a permission request reaches the connected client, and disappears after an abort", async () => {
-  const rule = { permission: "bash", pattern: "*", action: "ask" };
-  const conversation = (await agent.runtime("GET", "/svc/health")).conversation;
-  await agent.runtime("PATCH", `/session/${conversation}`, { permission: [rule] });
+  const edit = ["sessions", "edit", agent.id, "--mode", "ask"];
+  expect(await svc(edit, { env })).toMatchObject({ code: 0 });
   const run = svcOnScreen(["sessions", "chat", agent.id], { env });
   await run.shows(/^> ?$/m);
   run.type("!run echo hi\\\r!say ok\r");
@@ -147,10 +146,10 @@ test("a permission request reaches the connected client, and disappears after an
   await run.shows("echo again\ny: yes, once");
   run.type("\x03");
   await run.shows("The agent's run was aborted.");
-  await until(
-    "nothing is asked any more",
-    async () => (await agent.runtime("GET", "/permission")).length === 0,
-  );
+  await until("nothing is asked any more", async () => {
+    const { stdout } = await svc(["sessions", "info", agent.id, "--json=waiting_for"], { env });
+    return JSON.parse(stdout).waiting_for === null;
+  });
   run.type("\x04");
   expect(await run.exited).toEqual({ code: 0, signal: null });
 });

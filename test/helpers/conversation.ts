@@ -3,7 +3,6 @@ import type { DaemonPrompt, DaemonPromptBody } from "../../src/contract/daemon.t
 import { arrayOf } from "../../src/contract/json.ts";
 import { messageEndOf } from "../../src/contract/prompt-message.ts";
 import type { FakeApi, Seen } from "./cli-api.ts";
-import { SESSION_ID } from "./cli-sessions.ts";
 
 type Outcome = Pick<DaemonPrompt, "state" | "error">;
 
@@ -43,20 +42,12 @@ const PIECE_MS = 5;
 
 /**
  * Stands in for the agent runtime behind the API's proxy: one conversation, in which a test's script answers. Its orders
- * of events are those of the real one (test/e2e/chat.test.ts holds the client to that).
+ * of events are those of the real one (test/e2e/chat.test.ts runs the chat with it).
  */
 export class ScriptedRuntime {
   readonly conversation = "ses_conversation";
   /** The client's requests, except reads: `POST /session/…/abort`. */
   readonly requests: { method: string; path: string; body: unknown }[] = [];
-  /** Whether each event is sent twice. */
-  tellsTwice = false;
-  /** Responds only with this status for now. */
-  down: number | null = null;
-  /** Number of these responses. */
-  refused = 0;
-  /** How far the sandbox's clock is ahead of this machine's. */
-  clockMs = 0;
   #messages: StoredMessage[] = [];
   #status: Record<string, unknown> = {};
   #waiting = new Map<
@@ -138,12 +129,8 @@ export class ScriptedRuntime {
   #answer({ method, path, body }: Seen): Response | object {
     const route = path.replace(/^\/p\/[^/]+\/8000/, "");
     if (route === "/svc/health") {
-      const time = new Date(Date.now() + this.clockMs).toISOString();
+      const time = new Date().toISOString();
       return { daemon: "ok", time, runtime: "ok", conversation: null };
-    }
-    if (this.down !== null) {
-      this.refused++;
-      return Response.json({ error: "It starts.", code: "unavailable" }, { status: this.down });
     }
     if (route === "/event") return this.#stream();
     // the daemon's own: it has nothing to choose from
@@ -166,13 +153,6 @@ export class ScriptedRuntime {
       /^\/(?:permission|question)\/([^/]+)\/(reply|reject)$/.exec(route) ?? [];
     if (this.#reply(askId, verb, body)) return Response.json(true);
     return Response.json({ name: "NotFoundError", data: { message: "none" } }, { status: 404 });
-  }
-
-  /** A person answers by svc's API. */
-  respond(body: unknown): object | undefined {
-    const { request_id, answer } = Object(body);
-    const reply = typeof answer === "string" ? { reply: answer } : { answers: answer };
-    return this.#reply(String(request_id), "reply", reply) ? { ok: true } : undefined;
   }
 
   /** Another user replies to a request. */
@@ -234,10 +214,7 @@ export class ScriptedRuntime {
   emit(type: string, properties: Record<string, unknown>): void {
     const id = `evt_${++this.#count}`;
     const line = lineOf({ type, properties }, id);
-    for (const stream of this.#streams) {
-      stream.enqueue(line);
-      if (this.tellsTwice) stream.enqueue(line);
-    }
+    for (const stream of this.#streams) stream.enqueue(line);
   }
 
   #setStatus(status: Record<string, unknown>): void {
@@ -371,6 +348,3 @@ async function echo(run: Run, text: string): Promise<void> {
 
 const lineOf = (event: Wire, id: string): Uint8Array =>
   new TextEncoder().encode(`data: ${JSON.stringify({ id, ...event })}\n\n`);
-
-/** The runtime's default session. */
-export const CHAT_ID = SESSION_ID.slice(0, 8);

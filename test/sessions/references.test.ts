@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Prompt } from "../../src/contract/prompt.ts";
 import { referencedNumbers } from "../../src/contract/reference.ts";
-import { runtimeOf } from "../../src/conversation/runtime.ts";
-import type { Transport } from "../../src/conversation/transport.ts";
 import { type SessionBench, startSessions } from "../helpers/sessions.ts";
 import { until } from "../helpers/until.ts";
 
@@ -102,28 +100,4 @@ test("a prompt brings along what it mentions, also the first one, and a retry is
   expect(await filesOf(first.session_id)).toEqual([file, file]);
   await project("POST", `/change-requests/${number}/comments`, { body: "One more." });
   expect((await send()).body.prompt.number).toBe(sent.body.prompt.number);
-});
-
-test("a chat reads the brief before it sends the prompt, and skips numbers of nothing", async () => {
-  const session = await bench.create();
-  const transport: Transport = {
-    async get(path) {
-      const { status, body } = await bench.api.call("GET", `/v1${path}`);
-      if (status !== 200) throw Object.assign(new Error(body.error), { code: body.code });
-      return body;
-    },
-    post: () => Promise.reject(new Error("nothing is sent")),
-    stream: () => Promise.reject(new Error("nothing is followed")),
-    unexpected: (what) => new Error(what),
-  };
-  const runtime = runtimeOf(transport, session, async () => {});
-  const { text } = (await brief()).body;
-  expect(await runtime.references(`Look at #${number} and #999`)).toEqual([
-    {
-      name: `change-request-${number}.md`,
-      type: "text/plain",
-      data: Buffer.from(text).toString("base64"),
-    },
-  ]);
-  expect(await runtime.references("Look around")).toEqual([]);
 });

@@ -7,8 +7,6 @@ import { readText } from "../../input.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/session-prompts.ts";
 import { oneLine } from "../../text.ts";
-import { transportOf } from "../../transport.ts";
-import { markdownOf, readTurns } from "./conversation.ts";
 import { start, withLimitHint } from "./new.ts";
 import { type Found, findSession } from "./reference.ts";
 import { shortId } from "./show-session.ts";
@@ -16,8 +14,6 @@ import { failureText, watch } from "./watch.ts";
 
 /** Running sessions that are searched, or offered as choices. */
 const RUNNING = 200;
-/** Turns of a stopped session that are printed. */
-const SHOWN_TURNS = 5;
 /** Candidates listed in an error. */
 const NAMED = 10;
 
@@ -35,15 +31,12 @@ export const chat: Handler<typeof table.chat> = async (context, { args, flags })
   }
   const found = flags.new ? await startNew(context) : await find(context, args.id);
   const session = await awake(context, found, text === undefined);
-  const { runtimeOf } = await import("../../../src/conversation/runtime.ts");
-  const { checkAlive } = await import("../../chat/alive.ts");
-  const runtime = runtimeOf(transportOf(found.api), session, () => checkAlive(found.api, session));
   if (text !== undefined) {
     const { oneShot } = await import("../../chat/one-shot.ts");
-    return oneShot(context, runtime, text, files);
+    return oneShot(context, found, session, text, files);
   }
   const { repl } = await import("../../chat/repl.ts");
-  return repl(context, runtime);
+  return repl(context, found, session);
 };
 
 /** @throws CliError `usage` for an empty prompt. */
@@ -116,11 +109,12 @@ async function choose(context: Context, sessions: readonly Session[]): Promise<s
 
 /**
  * The session once it runs: a stopped one is restarted, a starting one is waited for.
- * @param isShown whether the end of a stopped one's conversation is printed: its next sandbox does not have it
+ * @param canAnswer whether a person can answer what a stopped one waits for
  */
-async function awake(context: Context, found: Found, isShown: boolean): Promise<Session> {
+async function awake(context: Context, found: Found, canAnswer: boolean): Promise<Session> {
   const session = await found.api.call<Session>({ path: found.path });
-  if (session.status === "running") return session;
+  // an answer starts it
+  if (session.status === "running" || (canAnswer && session.waiting_for?.kept)) return session;
   const id = shortId(session);
   if (session.status === "failed") {
     throw new CliError("session_failed", failureText(session), {
@@ -132,14 +126,8 @@ async function awake(context: Context, found: Found, isShown: boolean): Promise<
     await context.out.note(`Session ${id} is starting. Ctrl-C ends the wait, not the session.`);
     return watch(context, found, session, "running");
   }
-  if (isShown) await showEnd(context, found);
   await context.out.note(`Session ${id} is stopped and restarts. Ctrl-C ends the wait, not the session.`);
   return watch(context, found, await wake(found.api, found), "running");
-}
-
-async function showEnd({ system }: Context, found: Found): Promise<void> {
-  const turns = await readTurns(found, SHOWN_TURNS);
-  for (const turn of turns) await system.stdout.write(`${markdownOf(turn, false)}\n`);
 }
 
 /** Restarts a session with its saved work. */

@@ -1,5 +1,4 @@
 import type { WaitingFor } from "../../../src/contract/session.ts";
-import type { Ask } from "../../../src/conversation/runtime-event.ts";
 import { CliError } from "../../failure.ts";
 import { oneLine } from "../../text.ts";
 import { shortId, waitingText } from "./show-session.ts";
@@ -13,14 +12,6 @@ export function agentWaiting(session_id: string, request: WaitingFor): CliError 
 /** The request and the command that answers it, as a notice for a person who continues to wait. */
 export const waitingNotice = (session_id: string, request: WaitingFor): string =>
   `${requestLine(request)}\n${answerLine(session_id, request)}`;
-
-/** The runtime's request in the session's form. */
-export function waitingForOf(ask: Ask): WaitingFor {
-  const base = { request_id: ask.id, kind: ask.kind, kept: false };
-  return ask.kind === "permission"
-    ? { ...base, permission: ask.permission, patterns: ask.patterns, questions: [] }
-    : { ...base, permission: null, patterns: [], questions: ask.questions };
-}
 
 function requestLine(request: WaitingFor): string {
   return `The agent waits for an answer: ${oneLine(waitingText({ waiting_for: request }) ?? "")}`;

@@ -1,10 +1,8 @@
 /** A text that is shown while it is written. */
 export interface ShownText {
-  messageId: string;
+  turnId: string;
   text: string;
   isComplete: boolean;
-  /** Whether a piece was missed: deltas cannot be appended, only the whole text can. */
-  hasGap: boolean;
   /** The text of an earlier attempt, which this one may repeat. */
   repeats: string | null;
 }
