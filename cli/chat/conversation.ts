@@ -163,11 +163,19 @@ export class Conversation {
   }
 
   #begin(id: string, turnId: string): ShownText {
-    const repeats = this.#abandoned?.turnId === turnId ? this.#abandoned.text : null;
-    if (repeats !== null) this.#abandoned = null;
+    const repeats = this.#abandoned?.turnId === turnId ? this.#abandoned.text : this.#underWay(turnId);
+    this.#abandoned = null;
     const shown = { turnId, text: "", isComplete: false, repeats };
     remember(this.#texts, id, shown, PARTS_MAX);
     return shown;
+  }
+
+  /** What was shown of a text that another one follows: agents write one at a time, so its attempt has failed. */
+  #underWay(turnId: string): string | null {
+    const earlier = [...this.#texts.values()].findLast(
+      (shown) => shown.turnId === turnId && !shown.isComplete && shown.text !== "",
+    );
+    return earlier ? (earlier.repeats ?? earlier.text) : null;
   }
 
   #show(turn: TurnChange, shown: ShownText, text: string, isWhole: boolean): void {

@@ -155,6 +155,9 @@ describe("a retry of the model request", () => {
     );
     const all = shown([...begin, part(1, { text: "" }), ...again]);
     expect(all.filter((line) => line !== "busy")).toEqual(lines);
+    // a server that was killed does not tell the end of the first attempt
+    const untold = shown([...begin, ...again]);
+    expect(untold.filter((line) => line !== "busy")).toEqual(lines);
   });
 });
 
