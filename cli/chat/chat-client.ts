@@ -38,7 +38,7 @@ export class ChatClient {
   readonly #open = new Map<string, PromptState>();
   #session: Session;
   /** Whether changes of prompts may have been missed. */
-  #isBehind = true;
+  #isBehind = false;
   #isLost = true;
   #isCaughtUp = false;
   /** Of the last change. */
