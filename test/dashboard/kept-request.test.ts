@@ -37,12 +37,13 @@ test("a question that outlived its sandbox is answered on the page, and starts t
   ];
   const { session_id: id } = await freed("question", { questions });
   const { page, faults, close } = await pages.open(`/sessions/${id}`);
-  const asked = page.getByRole("region", { name: "What the agent asked" });
+  const asked = page.getByRole("alert").filter({ hasText: "Question from the agent" });
   await asked.getByText("Your answer starts it again and continues its work.").waitFor();
+  expect(await page.getByRole("group", { name: "What name?" }).count()).toBe(1);
   expect(await barriers(page)).toEqual([]);
   await asked.getByLabel(HOSTILE).check();
   await asked.getByLabel("Left").check();
-  await asked.getByLabel("Another answer").fill("Ada");
+  await asked.getByLabel("Other answer").fill("Ada");
   await asked.getByRole("button", { name: "Answer" }).click();
   await asked.waitFor({ state: "detached" });
   await pages.becomes(id, "running");
@@ -54,13 +55,14 @@ test("a question that outlived its sandbox is answered on the page, and starts t
 });
 
 test.each([
-  ["Allow", "allowed. Do it again"],
+  ["Allow once", "allowed. Do it again"],
   ["Reject", "not allowed."],
 ])("a permission is given or refused there: %s", async (button, text) => {
   const { session_id: id } = await freed("permission", { permission: "bash", patterns: ["rm *"] });
   const { page, faults, close } = await pages.open(`/sessions/${id}`);
-  const asked = page.getByRole("region", { name: "What the agent asked" });
-  await asked.getByText("May I use bash: rm *?").waitFor();
+  const asked = page.getByRole("alert").filter({ hasText: "The agent requests permission" });
+  await asked.getByText("Allow it to use bash?").waitFor();
+  await asked.getByText("rm *").waitFor();
   await asked.getByRole("button", { name: button }).click();
   await asked.waitFor({ state: "detached" });
   expect(await promptOf(id)).toContain(text);

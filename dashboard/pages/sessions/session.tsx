@@ -18,7 +18,6 @@ import { Conversation } from "./chat/conversation.tsx";
 import { useChat } from "./chat/use-chat.ts";
 import { Details } from "./details.tsx";
 import { type FollowedSession, useFollowSession } from "./follow-session.ts";
-import { KeptRequest } from "./kept-request.tsx";
 import { Log } from "./log.tsx";
 import { PromptList } from "./prompt-list.tsx";
 import { Saved } from "./saved.tsx";
@@ -77,7 +76,6 @@ function Live({ session, followed, slug }: { session: Session; followed: Followe
         <div className="flex min-w-0 flex-col gap-4">
           <Views session={session} view={view} slug={slug} />
           <Asks session={session} />
-          <KeptRequest session={session} />
           {view === "" && <Boot session={session} log={followed.log} onRestart={() => setDoing("restart")} />}
           {view === "" && <Conversation session={session} chat={chat} state={state} />}
           {view === "log" && <Log log={followed.log} sessionId={session.session_id} />}

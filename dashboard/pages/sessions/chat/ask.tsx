@@ -1,5 +1,5 @@
 import { useMutation } from "@tanstack/react-query";
-import { type ReactNode, useState } from "react";
+import { useState } from "react";
 import type { WaitingFor } from "../../../../src/contract/session.ts";
 import { Button } from "../../../parts/button.tsx";
 import { Form } from "../../../parts/form.tsx";
@@ -8,11 +8,22 @@ import { Visible } from "../../../parts/visible.tsx";
 import type { Chat } from "./chat.ts";
 
 /** A question or a permission request of the agent. */
-export function Asked({ ask, chat }: Props) {
-  return ask.kind === "permission" ? (
-    <Permission ask={ask} chat={chat} />
-  ) : (
-    <Questions ask={ask} chat={chat} />
+export function Asked({ isStopped, ...props }: Props & { isStopped: boolean }) {
+  const { ask } = props;
+  const isPermission = ask.kind === "permission";
+  return (
+    <section role="alert" className="flex flex-col gap-3 rounded-lg border border-warn bg-surface p-4">
+      <h3 className="font-semibold text-warn">
+        {isPermission ? "The agent requests permission" : "Question from the agent"}
+      </h3>
+      {ask.kept && (
+        <p className="text-muted text-sm">
+          The agent asked this before its sandbox ended. Your answer {isStopped && "starts it again and "}
+          continues its work.
+        </p>
+      )}
+      {isPermission ? <Permission {...props} /> : <Questions {...props} />}
+    </section>
   );
 }
 
@@ -29,7 +40,7 @@ function Permission({ ask, chat }: Props) {
   });
   const isSaid = reply.isPending || reply.isSuccess;
   return (
-    <Card title="The agent requests permission">
+    <>
       <p>
         Allow it to use{" "}
         <strong>
@@ -54,7 +65,7 @@ function Permission({ ask, chat }: Props) {
           Reject
         </Button>
       </div>
-    </Card>
+    </>
   );
 }
 
@@ -73,37 +84,35 @@ function Questions({ ask, chat }: Props) {
     if (!isSaid && answers.every((each) => each.length > 0)) reply.mutate("answer");
   };
   return (
-    <Card title="Question from the agent">
-      <Form onSubmit={submit}>
-        {ask.questions.map((question, at) => (
-          <OneQuestion
-            // biome-ignore lint/suspicious/noArrayIndexKey: questions have no id and a fixed order
-            key={at}
-            name={`${ask.request_id}-${at}`}
-            question={question}
-            chosen={chosen[at] ?? []}
-            own={own[at] ?? ""}
-            onChoose={(labels) => {
-              setChosen(chosen.with(at, labels));
-              if (!question.multiple) setOwn(own.with(at, ""));
-            }}
-            onOwn={(words) => {
-              setOwn(own.with(at, words));
-              if (!question.multiple) setChosen(chosen.with(at, []));
-            }}
-          />
-        ))}
-        <Failure error={reply.error} />
-        <div className="flex flex-wrap gap-2">
-          <Button type="submit" look="primary" disabled={isSaid || answers.some((each) => each.length === 0)}>
-            Answer
-          </Button>
-          <Button disabled={isSaid} onClick={() => reply.mutate("refuse")}>
-            Skip
-          </Button>
-        </div>
-      </Form>
-    </Card>
+    <Form onSubmit={submit}>
+      {ask.questions.map((question, at) => (
+        <OneQuestion
+          // biome-ignore lint/suspicious/noArrayIndexKey: questions have no id and a fixed order
+          key={at}
+          name={`${ask.request_id}-${at}`}
+          question={question}
+          chosen={chosen[at] ?? []}
+          own={own[at] ?? ""}
+          onChoose={(labels) => {
+            setChosen(chosen.with(at, labels));
+            if (!question.multiple) setOwn(own.with(at, ""));
+          }}
+          onOwn={(words) => {
+            setOwn(own.with(at, words));
+            if (!question.multiple) setChosen(chosen.with(at, []));
+          }}
+        />
+      ))}
+      <Failure error={reply.error} />
+      <div className="flex flex-wrap gap-2">
+        <Button type="submit" look="primary" disabled={isSaid || answers.some((each) => each.length === 0)}>
+          Answer
+        </Button>
+        <Button disabled={isSaid} onClick={() => reply.mutate("refuse")}>
+          Skip
+        </Button>
+      </div>
+    </Form>
   );
 }
 
@@ -162,14 +171,5 @@ function OneQuestion({
         />
       )}
     </fieldset>
-  );
-}
-
-function Card({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <section role="alert" className="flex flex-col gap-3 rounded-lg border border-warn bg-surface p-4">
-      <h3 className="font-semibold text-warn">{title}</h3>
-      {children}
-    </section>
   );
 }

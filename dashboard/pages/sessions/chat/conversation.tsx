@@ -77,7 +77,12 @@ export function Conversation({ session, chat, state }: Props) {
           <Prompt key={id} text={text} isSending />
         ))}
         {session.waiting_for && (
-          <Asked key={session.waiting_for.request_id} ask={session.waiting_for} chat={chat} />
+          <Asked
+            key={session.waiting_for.request_id}
+            ask={session.waiting_for}
+            chat={chat}
+            isStopped={session.status === "stopped"}
+          />
         )}
       </div>
       <div className="sticky bottom-0 z-10 -mb-16 flex flex-col gap-2 bg-canvas pt-2 pb-4">
