@@ -37,8 +37,8 @@ export class ChatClient {
   /** Own prompts that have not ended. */
   readonly #open = new Map<string, PromptState>();
   #session: Session;
-  /** Whether changes of prompts may have been missed. */
-  #isBehind = false;
+  /** Whether changes of prompts may have been missed: those before the stream of the session, too. */
+  #isBehind = true;
   #isLost = true;
   #isCaughtUp = false;
   /** Of the last change. */
@@ -229,10 +229,8 @@ export class ChatClient {
 
   /** Publishes the end of a prompt, after all that the agent did to answer it. */
   async #settle(promptId: string): Promise<void> {
-    const { prompt } = await this.#retry(() =>
-      this.#found.api.call<{ prompt: Prompt }>({ path: this.#promptPath(promptId) }),
-    );
-    if (prompt.ended_at === null) return;
+    const prompt = await this.#readPrompt(promptId);
+    if (prompt === null || prompt.ended_at === null) return;
     await this.#catchUp();
     if (!this.#open.delete(promptId)) return;
     const found = this.#conversation.turnOf(promptId);
@@ -244,6 +242,17 @@ export class ChatClient {
       error: prompt.error,
       text: prompt.answer ?? "",
     });
+  }
+
+  /** @returns null if the server does not have it: it is on its way */
+  async #readPrompt(promptId: string): Promise<Prompt | null> {
+    try {
+      const path = this.#promptPath(promptId);
+      return (await this.#retry(() => this.#found.api.call<{ prompt: Prompt }>({ path }))).prompt;
+    } catch (error) {
+      if (codeOf(error) === "not_found") return null;
+      throw error;
+    }
   }
 
   /** The two streams are not in step: publishes what is stored so far. */

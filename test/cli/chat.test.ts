@@ -69,6 +69,26 @@ describe("--prompt", () => {
     expect(scripted.posted("prompt")).toEqual([{ prompt_id, text: "Mend it" }]);
   });
 
+  test("ends with a prompt that has ended before the session's stream is open", async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    scripted.after.events = promise;
+    scripted.onPrompt(async (run) => {
+      run.begin();
+      await run.say("It is done.");
+      run.end();
+      resolve();
+    });
+    expect(await ask("Mend it")).toMatchObject({ code: 0, stdout: "It is done.\n" });
+  });
+
+  test("waits for a prompt that the server has not taken when the session's stream opens", async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    scripted.after.prompt = promise;
+    scripted.after.events = until("it is sent", () => scripted.posted("prompt").length > 0);
+    scripted.onUnknownPrompt = resolve;
+    expect(await ask("Mend it")).toMatchObject({ code: 0 });
+  });
+
   const outcomes: [string, (run: Run) => unknown, number, string][] = [
     ["failed", (run) => [run.begin(), run.end("failed", "no\x1b[2J money")], 1, "failed: no\\x1b[2J money"],
     ["was aborted", (run) => run.end("aborted"), 1, "was aborted"],

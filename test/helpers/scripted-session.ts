@@ -48,6 +48,10 @@ export class ScriptedSession {
   refused = 0;
   /** Why the agent does not get the next prompts. */
   problem: string | null = null;
+  /** When the stream of the session opens, and when the server takes the next prompts; null: at once. */
+  readonly after: Record<"events" | "prompt", Promise<unknown> | null> = { events: null, prompt: null };
+  /** A prompt was read that the server does not have. */
+  onUnknownPrompt = () => {};
   session: Session = session();
   readonly #turns: Turn[] = [];
   readonly #prompts = new Map<string, Prompt>();
@@ -57,6 +61,8 @@ export class ScriptedSession {
   readonly #sessionStreams = new Set<ReadableStreamDefaultController<Uint8Array>>();
   readonly #waiting: { request: WaitingFor; answer: (answer: unknown) => void }[] = [];
   #script: Script = echo;
+  /** Of a restart. */
+  #steps = () => {};
   #version = 0;
   #count = 0;
 
@@ -69,11 +75,16 @@ export class ScriptedSession {
         return answer(asked);
       });
     api.on(`GET ${ONE}`, ({ path }) => ({ ...this.session, session_id: path.split("/").at(-1) }));
-    on("GET /events", () => this.#sessionStream());
+    on("GET /events", () => this.after.events?.then(() => this.#sessionStream()) ?? this.#sessionStream());
     on("GET /conversation", () => ({ turns: this.#turns, event_id: String(this.#version) }));
     on("GET /conversation/events", ({ headers }) => this.#stream(Number(headers.get("last-event-id") ?? 0)));
-    on("GET /prompts/:q", ({ path }) => ({ prompt: this.#prompts.get(path.split("/").at(-1) ?? "") }));
-    change("prompt", ({ body }) => this.#accept(body));
+    on("GET /prompts/:q", ({ path }) => {
+      const found = this.#prompts.get(path.split("/").at(-1) ?? "");
+      if (found) return { prompt: found };
+      this.onUnknownPrompt();
+      return failure("not_found", "There is no such prompt.", 404);
+    });
+    change("prompt", ({ body }) => this.after.prompt?.then(() => this.#accept(body)) ?? this.#accept(body));
     change("prompts/:q", ({ path }) => this.#withdraw(path.split("/").at(-1) ?? ""), "DELETE");
     change("abort", () => this.#abort());
     change("answer", ({ body }) => this.#answer(body));
@@ -200,10 +211,11 @@ export class ScriptedSession {
   #restart(): Response {
     const { session_id } = this.session;
     this.session = booting("clone", { session_id });
-    setTimeout(() => {
+    this.#steps = () => {
       this.become(booting("runtime", { session_id }));
       this.become(session({ session_id }));
-    }, PIECE_MS);
+    };
+    if (this.#sessionStreams.size > 0) this.#goOn();
     return Response.json(this.session, { status: 202 });
   }
 
@@ -220,7 +232,15 @@ export class ScriptedSession {
   }
 
   #sessionStream(): Response {
-    return streamOf(this.#sessionStreams, [lineOf(0, changed(this.session))]);
+    const stream = streamOf(this.#sessionStreams, [lineOf(0, changed(this.session))]);
+    this.#goOn();
+    return stream;
+  }
+
+  /** Takes the steps of a restart, which a client has to hear. */
+  #goOn(): void {
+    setTimeout(this.#steps, PIECE_MS);
+    this.#steps = () => {};
   }
 
   /** A text under way is sent whole. */
