@@ -1,7 +1,7 @@
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import type { Logger } from "pino";
-import { parse, TomlError } from "smol-toml";
 import { type Config, ConfigError } from "../config.ts";
+import { readTomlFile, tomlFileFault } from "../lib/toml-file.ts";
 import { CatalogError, readCatalog, type Upstream } from "./catalog.ts";
 
 /** The upstreams of the model gateway. */
@@ -9,9 +9,6 @@ export interface Models {
   /** The current upstreams. Reads SVC_MODELS_FILE again if it has changed. */
   upstreams(): readonly Upstream[];
 }
-
-/** More than a thousand models. */
-const FILE_MAX_BYTES = 1024 * 1024;
 
 /** The id of the upstream of SVC_LLM_BASE_URL. */
 const DEFAULT_ID = "default";
@@ -63,31 +60,12 @@ function read(
   others: readonly Upstream[],
 ): Upstream[] {
   try {
-    const upstreams = readCatalog(parseFile(path), env);
+    const upstreams = readCatalog(readTomlFile(path), env);
     const taken = upstreams.find(({ id }) => others.some((other) => other.id === id));
     if (taken) throw new CatalogError(`the id "${taken.id}" is that of SVC_LLM_BASE_URL`);
     return upstreams;
   } catch (error) {
-    throw new ConfigError(`SVC_MODELS_FILE (${path}) is not valid: ${reasonOf(error)}.`);
+    const reason = error instanceof CatalogError ? error.message : tomlFileFault(error);
+    throw new ConfigError(`SVC_MODELS_FILE (${path}) is not valid: ${reason}.`);
   }
-}
-
-function parseFile(path: string): unknown {
-  const bytes = readFileSync(path);
-  if (bytes.byteLength > FILE_MAX_BYTES) throw new CatalogError(`it is larger than ${FILE_MAX_BYTES} bytes`);
-  return parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-}
-
-/** Without the text of the file, which contains keys. */
-function reasonOf(error: unknown): string {
-  if (error instanceof CatalogError) return error.message;
-  if (error instanceof TomlError) {
-    const [summary = ""] = error.message.replace(/^Invalid TOML document: /, "").split("\n");
-    return `line ${error.line}, column ${error.column}: ${summary}`;
-  }
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  if (code === "ENOENT") return "there is no such file";
-  if (code === "EACCES") return "the server's user cannot read it";
-  if (code === "EISDIR") return "it is a folder";
-  return "it cannot be read as UTF-8";
 }

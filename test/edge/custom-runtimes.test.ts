@@ -55,12 +55,12 @@ test("an agent has what its table says, and defaults for the rest", () => {
 const OWN = 'name = "own"';
 const COMMAND = 'command = ["own"]';
 test.each([
-  ["not TOML", "[[runtimes", "line 1, column 3 is not TOML"],
+  ["not TOML", "[[runtimes", "line 1, column 3: incomplete key-value: cannot find end of key"],
   ["no command", entry(OWN), "runtimes.0.command is required"],
   ["an empty command", entry(OWN, "command = []"), "runtimes.0.command must not be empty"],
   ["a name that is a path", entry('name = "../x"', COMMAND), "runtimes.0.name"],
-  ["a name that svc knows", entry('name = "codex"', COMMAND), 'the name "codex" is taken'],
-  ["a name twice", entry(OWN, COMMAND) + entry(OWN, COMMAND), 'the name "own" is taken'],
+  ["a name that svc knows", entry('name = "codex"', COMMAND), 'runtimes.0.name "codex" is taken'],
+  ["a name twice", entry(OWN, COMMAND) + entry(OWN, COMMAND), 'runtimes.1.name "own" is taken'],
   ["an unknown key", entry(OWN, COMMAND, 'image = "x"'), "runtimes.0.image"],
   ["a relative folder", entry(OWN, COMMAND, 'folder = "x"'), "runtimes.0.folder must be an absolute path"],
   [
@@ -86,5 +86,5 @@ test.each([
 });
 
 test("a file that is missing is named", () => {
-  expect(() => readCustomRuntimes(join(folder, "gone.toml"))).toThrow("is not valid: it cannot be read.");
+  expect(() => readCustomRuntimes(join(folder, "gone.toml"))).toThrow("is not valid: there is no such file.");
 });

@@ -1,14 +1,13 @@
-import { readFileSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { parse, TomlError } from "smol-toml";
 import { ConfigError } from "../../config.ts";
 import { SvcError } from "../../contract/errors.ts";
 import { MODEL_FORMATS } from "../../contract/model-upstream.ts";
 import { type CustomRuntime, isRuntimeName, RUNTIME_NAME } from "../../contract/runtimes.ts";
 import { oneOf } from "../../contract/schema.ts";
 import { validationFailed } from "../../http/validation.ts";
+import { readTomlFile, tomlFileFault } from "../../lib/toml-file.ts";
 
 const RUNTIMES_MAX = 20;
 const TEXT_MAX = 4_096;
@@ -50,20 +49,9 @@ export function readCustomRuntimes(path: string | null): CustomRuntime[] {
   if (path === null) return [];
   try {
     const runtimes = parsed(path);
-    for (const [
-      index,
-      {
-        name,
-        folder,
-        command: [program = ""],
-      },
-    ] of runtimes.entries()) {
-      const isTaken = isRuntimeName(name) || runtimes.findIndex((each) => each.name === name) < index;
-      if (isTaken) throw new ConfigError(`the name "${name}" is taken`);
-      if (folder !== null && !isAbsolute(folder))
-        throw new ConfigError(`runtimes.${index}.folder must be an absolute path`);
-      if (folder !== null && !BELOW.test(program))
-        throw new ConfigError(`runtimes.${index}.command must begin with a path in the folder`);
+    for (const [index, runtime] of runtimes.entries()) {
+      const fault = faultOf(runtime, runtimes.slice(0, index));
+      if (fault !== null) throw new ConfigError(`runtimes.${index}.${fault}`);
     }
     return runtimes;
   } catch (error) {
@@ -71,8 +59,16 @@ export function readCustomRuntimes(path: string | null): CustomRuntime[] {
   }
 }
 
+/** What the schema does not say, as a clause about a field; null: nothing. */
+function faultOf({ name, folder, command: [program = ""] }: CustomRuntime, before: readonly CustomRuntime[]) {
+  if (isRuntimeName(name) || before.some((each) => each.name === name)) return `name "${name}" is taken`;
+  if (folder === null) return null;
+  if (!isAbsolute(folder)) return "folder must be an absolute path";
+  return BELOW.test(program) ? null : "command must begin with a path in the folder";
+}
+
 function parsed(path: string): CustomRuntime[] {
-  const content: unknown = parse(readFileSync(path, "utf8"));
+  const content: unknown = readTomlFile(path);
   if (!Value.Check(file, content))
     throw validationFailed({ type: "the file", all: [...Value.Errors(file, content)] });
   return content.runtimes.map((each) => ({
@@ -91,6 +87,5 @@ function parsed(path: string): CustomRuntime[] {
 
 function reasonOf(error: unknown): string {
   if (error instanceof ConfigError || error instanceof SvcError) return error.message.replace(/\.$/, "");
-  if (error instanceof TomlError) return `line ${error.line}, column ${error.column} is not TOML`;
-  return "it cannot be read";
+  return tomlFileFault(error);
 }
