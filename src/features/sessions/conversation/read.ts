@@ -165,6 +165,12 @@ export async function authorsOf(db: Db, turns: readonly TurnRow[]): Promise<Map<
   );
 }
 
+/** Joins parts with the turns that they belong to. */
+const OF_TURN = and(
+  eq(conversationParts.sessionId, conversationTurns.sessionId),
+  eq(conversationParts.turn, conversationTurns.number),
+);
+
 /** The answers to prompts, by the prompts' ids: the texts after the last use of a tool. */
 export async function answersTo(
   db: Db,
@@ -179,13 +185,7 @@ export async function answersTo(
       text: sql<string>`string_agg(${conversationParts.text}, E'\n\n' order by ${conversationParts.number})`,
     })
     .from(conversationTurns)
-    .innerJoin(
-      conversationParts,
-      and(
-        eq(conversationParts.sessionId, conversationTurns.sessionId),
-        eq(conversationParts.turn, conversationTurns.number),
-      ),
-    )
+    .innerJoin(conversationParts, OF_TURN)
     .where(
       and(
         eq(conversationTurns.sessionId, sessionId),
@@ -207,13 +207,7 @@ export async function toolInUse(db: Db, sessionId: string, promptId: string): Pr
   const [part] = await db
     .select({ name: sql<string>`${tool}->>'name'`, title: sql<string>`${tool}->>'title'` })
     .from(conversationParts)
-    .innerJoin(
-      conversationTurns,
-      and(
-        eq(conversationTurns.sessionId, conversationParts.sessionId),
-        eq(conversationTurns.number, conversationParts.turn),
-      ),
-    )
+    .innerJoin(conversationTurns, OF_TURN)
     .where(
       and(
         eq(conversationTurns.sessionId, sessionId),
