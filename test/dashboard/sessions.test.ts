@@ -201,7 +201,7 @@ test("files are sent with the first prompt, which they need", async () => {
     .setInputFiles({ ...file, name: "a.bin", buffer: Buffer.from("\0") });
   await page.getByText("a.bin cannot be attached.").waitFor();
   await page.getByLabel("Files to attach").setInputFiles(file);
-  await page.getByText("Files are sent with a prompt: write one.").waitFor();
+  await page.getByText("Add a prompt to send the attached files.").waitFor();
   expect(await page.getByRole("button", { name: "Start the session" }).isDisabled()).toBe(true);
   await page.getByLabel("Prompt").fill("Paint it");
   expect(await barriers(page)).toEqual([]);

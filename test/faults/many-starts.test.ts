@@ -28,7 +28,7 @@ test("sessions that are created at once all run, however busy the machine is, an
       Array(MANY).fill(["running", null]),
     );
     const logs = await Promise.all(ids.map(async (id) => (await server.call("GET", `/${id}/logs`)).text));
-    const places = logs.flatMap((log) => /(\d+) others are before it/.exec(log)?.[1] ?? []);
+    const places = logs.flatMap((log) => /(\d+) sandboxes are ahead in the queue/.exec(log)?.[1] ?? []);
     // two for each processor start at once
     if (MANY > 2 * availableParallelism() + 2) expect(places.length).toBeGreaterThan(0);
   } finally {

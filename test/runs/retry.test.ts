@@ -22,7 +22,7 @@ function tried(errors: readonly Error[], signal = never) {
 test("a step that a busy host has failed is tried again, and the log says so", async () => {
   const { outcome, lines, tries } = tried([busy()]);
   expect(await outcome).toBe("done");
-  expect([tries(), lines]).toEqual([2, ["svc: The repository did not answer. svc tries again in 1 s."]]);
+  expect([tries(), lines]).toEqual([2, ["svc: The repository did not answer. Retrying in 1 s."]]);
 });
 
 test.each([

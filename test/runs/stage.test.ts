@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { watchStage } from "../../src/features/runs/stage.ts";
 
 const LIMIT = { stillMs: 60_000, longestMs: 600_000 };
-const STILL = "and nothing has happened in the sandbox for 60 seconds.";
-const LONG = "within 10 minutes.";
+const STILL = ": the sandbox has shown no activity for 60 seconds.";
+const LONG = " within 10 minutes.";
 
 /** @param looks seconds of the stage, with the processor time that the daemon tells then */
 function watched(looks: readonly (readonly [at: number, workedMs: number | undefined])[]): string | null {

@@ -152,7 +152,7 @@ function PromptField({ error, attachments, ...input }: PromptFieldProps) {
 }
 
 function promptProblem({ isTooLong, lacksPrompt }: { isTooLong: boolean; lacksPrompt: boolean }) {
-  if (lacksPrompt) return "Files are sent with a prompt: write one.";
+  if (lacksPrompt) return "Add a prompt to send the attached files.";
   return isTooLong ? "The limit is 64 KiB." : undefined;
 }
 

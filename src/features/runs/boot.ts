@@ -52,7 +52,7 @@ export async function awaitBoot(
     }
     const late = stage.late();
     if (late !== null)
-      throw new SandboxError(`${isCloned ? text.readyLate : text.cloneLate} ${late}${lastErrorOf(last)}`);
+      throw new SandboxError(`${isCloned ? text.readyLate : text.cloneLate}${late}${lastErrorOf(last)}`);
     if (now - checkedAt > CHECK_MS || now - answeredAt > SILENT_MS) {
       checkedAt = now;
       await requireAlive(deps, run);

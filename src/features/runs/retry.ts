@@ -21,7 +21,7 @@ export async function withRetries<Result>(
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof SvcError) || error.headers["Retry-After"] === undefined) throw error;
-      log.write("svc", `${error.message} svc tries again in ${delay} s.`);
+      log.write("svc", `${error.message} Retrying in ${delay} s.`);
       await sleep(delay * 1000, undefined, { signal });
     }
   }

@@ -23,9 +23,8 @@ export function watchStage({ stillMs, longestMs }: StageLimit, clock = () => per
     /** Why the stage has failed, as the end of a sentence; null: it goes on. */
     late(): string | null {
       const now = clock();
-      if (now - beganAt > longestMs) return `within ${durationOf(longestMs)}.`;
-      if (now - movedAt > stillMs)
-        return `and nothing has happened in the sandbox for ${durationOf(stillMs)}.`;
+      if (now - beganAt > longestMs) return ` within ${durationOf(longestMs)}.`;
+      if (now - movedAt > stillMs) return `: the sandbox has shown no activity for ${durationOf(stillMs)}.`;
       return null;
     },
   };

@@ -69,7 +69,7 @@ export async function startSandbox(
           // a cluster decides by itself how many pods it starts
           if (name === "sandbox" && provider.name !== "kubernetes") {
             leave();
-            leave = await queue.enter(signal, (before) => log.write("svc", waitingText(before)));
+            leave = await queue.enter(signal, (ahead) => log.write("svc", waitingText(ahead)));
           }
           // an error is reported by the next step, which is awaited
           void enter(name, STARTING[name]).catch(() => {});
@@ -99,11 +99,10 @@ export async function startSandbox(
   }
 }
 
-/** @param before the number of starts that come first */
-function waitingText(before: number): string {
-  const others =
-    before === 0 ? "it is the next" : `${before} ${before === 1 ? "other is" : "others are"} before it`;
-  return `The server starts as many sandboxes as it has processors for: ${others}.`;
+/** @param ahead the number of starts that come first */
+function waitingText(ahead: number): string {
+  const others = `${ahead} ${ahead === 1 ? "sandbox is" : "sandboxes are"} ahead in the queue`;
+  return `Waiting to start: ${ahead === 0 ? "next in the queue" : others}.`;
 }
 
 const STARTING = { image: "Checking for the image …", sandbox: "Starting the sandbox …" } as const;

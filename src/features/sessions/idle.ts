@@ -19,7 +19,7 @@ export function createIdleRounds(deps: Deps): () => Promise<boolean> {
     // one reading, since the clock may be set during the round
     const now = deps.clock();
     if (hasJumped(now)) {
-      deps.log.warn("the clock has jumped ahead: sessions count as used now");
+      deps.log.warn("the clock jumped ahead: the idle timers of sessions restart");
       await deps.db
         .update(projectSessions)
         .set({ lastActiveAt: now })
