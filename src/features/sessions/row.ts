@@ -63,13 +63,15 @@ const sessionAndSandbox = prepared((db: Db) =>
 );
 
 /** The oldest request that a person has to answer, also one of a sandbox that has ended; null if there is none. */
-export function openRequest(row: SessionRow): WaitingFor | null {
+export function openRequest(
+  row: Pick<SessionRow, "status" | "activity" | "waitingFor" | "keptRequest">,
+): WaitingFor | null {
   const { status, activity, waitingFor, keptRequest } = row;
   if (keptRequest && isAtRest(row)) return keptRequest;
   return status === "running" && activity === "waiting" ? waitingFor : null;
 }
 
 /** An agent that works has gone on without an answer to what it asked in an earlier sandbox. */
-export function isAtRest({ status, activity }: SessionRow): boolean {
+function isAtRest({ status, activity }: Pick<SessionRow, "status" | "activity">): boolean {
   return status === "stopped" || (status === "running" && (activity === "idle" || activity === null));
 }

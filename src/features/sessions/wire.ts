@@ -3,7 +3,7 @@ import type { Deps } from "../../deps.ts";
 import { authorOf, namesOf } from "../../identity/auth/actor.ts";
 import { type Spent, usageOf } from "../models/spent.ts";
 import type { SandboxRow } from "../runs/row.ts";
-import { isAtRest, type SessionRow } from "./row.ts";
+import { openRequest, type SessionRow } from "./row.ts";
 import { titleOf } from "./title.ts";
 
 /** A session with the row of its sandbox, and what its models have used. */
@@ -91,17 +91,18 @@ function wallsOf(sandboxes: Deps["sandboxes"], row: SessionRow): Session["walls"
 }
 
 function activityOf(row: SessionRow) {
-  const { status, activity, activityAt, waitingFor, keptRequest, keptAt } = row;
-  if (keptRequest && isAtRest(row))
+  const { status, activity, activityAt, keptAt } = row;
+  const request = openRequest(row);
+  if (request?.kept)
     return {
       activity: "waiting" as const,
       activity_at: keptAt?.toISOString() ?? null,
-      waiting_for: keptRequest,
+      waiting_for: request,
     };
   const isKnown = status === "running" && activity !== null;
   return {
     activity: isKnown ? activity : null,
     activity_at: isKnown ? (activityAt?.toISOString() ?? null) : null,
-    waiting_for: isKnown ? waitingFor : null,
+    waiting_for: request,
   };
 }
