@@ -44,7 +44,7 @@ needs(RUNTIME_NAME, RUNTIME !== null)(
       log: { info: (text) => said.push(text), runtime: () => {} },
       agentConfig: () => NO_AGENT_CONFIG,
       secrets: () => settings.secrets,
-      choice: () => ({ model: null, agent: null, mode: "full" as const, effort: null }),
+      choice: () => settings,
       onReady: () => {},
       limits: { checkMs: 500, checkTimeoutMs: 4_000, checkFailures: 3, firstPauseMs: 100 },
     });

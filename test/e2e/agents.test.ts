@@ -95,5 +95,5 @@ test("a session of a branch that changes agents and skills has the merged ones u
   // the session's own agent no longer exists: a prompt to it fails at once
   const env = { SVC_API_URL: `${api.url}/v1`, SVC_CLI_TOKEN: api.token, SVC_PROJECT_ID: projectId };
   const ran = await svc(["sessions", "chat", id, "--prompt", "x"], { env });
-  expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('Agent not found: "gone"') });
+  expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('The project has no agent "gone".') });
 });
