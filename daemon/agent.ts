@@ -7,6 +7,7 @@ import { runGitCredential } from "./git/git-credential.ts";
 import { openRelays } from "./listen.ts";
 import { watchServer } from "./orphan.ts";
 import { catchSignals } from "./process/signals.ts";
+import { runRecord } from "./record/command.ts";
 import { saveOnce } from "./saved/save-once.ts";
 import { serveDaemon } from "./serve.ts";
 import { readSettings, type Settings, SettingsError } from "./settings.ts";
@@ -31,6 +32,7 @@ export async function runAgent([verb, ...rest]: readonly string[]): Promise<void
   if (verb === "save") return save();
   if (verb === "git-credential") process.exitCode = await runGitCredential(rest[0] ?? "", process.env);
   else if (verb === "acp") await runAcp(rest);
+  else if (verb === "record") process.exitCode = await runRecord(rest);
   else if (verb === "version") process.stdout.write(`svc-agent ${VERSION}\n`);
   else {
     process.stderr.write(USAGE);

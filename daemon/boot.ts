@@ -15,10 +15,12 @@ export async function boot(session: Session): Promise<void> {
     if (agents === null) return;
     setAgents(session, agents);
     if (settings.restore !== null) await restoreAtBoot(session, settings.restore, stopping);
+    await session.record.restore(stopping);
     if (stopping.aborted) return;
     session.clone = "ok";
     session.error = null;
     saver.start();
+    session.record.start();
   } else await mkdir(settings.workspace, { recursive: true }).catch(() => {});
   session.runtime.start();
 }

@@ -11,6 +11,7 @@ import { createChildren } from "./process/children.ts";
 import { guardProcess } from "./process/guard.ts";
 import { createConversation } from "./prompts/conversation.ts";
 import { Prompts } from "./prompts/prompts.ts";
+import { AgentRecordKeeper, type RecordContext } from "./record/agent-record.ts";
 import { type RuntimeContext, superviseRuntime } from "./runtime/runtime.ts";
 import { Saver, type SaverContext } from "./saved/saver.ts";
 import { type ProjectConfig, type Session, saveWork } from "./session.ts";
@@ -35,7 +36,7 @@ const STOPPED = {
 /** For responses under way when the daemon stops. */
 const DRAIN_MS = 500;
 
-type Limits = NonNullable<RuntimeContext["limits"] & SaverContext["limits"]>;
+type Limits = NonNullable<RuntimeContext["limits"] & SaverContext["limits"] & RecordContext["limits"]>;
 
 /**
  * Runs the daemon (contract: Order of boot): listens, clones, starts the runtime, sends the first prompt.
@@ -48,7 +49,8 @@ type Limits = NonNullable<RuntimeContext["limits"] & SaverContext["limits"]>;
  *    like this, since git executes programs from a repository's settings.
  * 4. Supervise it: a runtime that exits, hangs or takes too much memory is restarted, and the conversations that it
  *    was answering are notified.
- * 5. Every half minute, save unpushed work: create a commit outside the workspace, and upload it.
+ * 5. Every half minute, save unpushed work: create a commit outside the workspace, and upload it. After each turn, keep the
+ *    agent's own record of the conversation, which the next sandbox's daemon restores before it starts the agent.
  * 6. At the end: abort all runs, wait, save, then SIGTERM and SIGKILL to the runtime and all its descendants.
  *
  * @param limits override those of the runtime's supervision and of saving
@@ -80,6 +82,7 @@ export function serveDaemon(settings: Settings, limits: Limits = {}): Daemon {
     async stop() {
       stopping.abort();
       saver.stop();
+      session.record.stop();
       await activity.whileEnding(async () => {
         prompts.cutOff(STOPPED);
         await runtime.stop();
@@ -111,9 +114,13 @@ function createSession(settings: Settings, limits: Limits, stopping: AbortSignal
       isOpening = true;
       void openConversation(session);
     },
-    beforeEnd: () => saveWork(session),
+    beforeReady: () => record.tell(),
+    async beforeEnd() {
+      await Promise.all([saveWork(session), settings.autoClone && record.save()]);
+    },
   });
   const conversation = createConversation(runtime.call);
+  const record = new AgentRecordKeeper({ ...context, conversation, runtime: () => runtime });
   const prompts = new Prompts({ settings, runtime, conversation, activity, choosing });
   const session: Session = {
     ...{
@@ -122,6 +129,7 @@ function createSession(settings: Settings, limits: Limits, stopping: AbortSignal
       log,
       project,
       saver,
+      record,
       runtime,
       conversation,
       activity,

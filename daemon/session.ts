@@ -6,6 +6,7 @@ import type { HealthContext } from "./health.ts";
 import type { Log } from "./log.ts";
 import type { Conversation } from "./prompts/conversation.ts";
 import type { Prompts } from "./prompts/prompts.ts";
+import type { AgentRecordKeeper } from "./record/agent-record.ts";
 import type { Runtime } from "./runtime/runtime.ts";
 import type { Saver } from "./saved/saver.ts";
 
@@ -17,6 +18,7 @@ export interface Session extends HealthContext {
   prompts: Prompts;
   choosing: Choosing;
   saver: Saver;
+  record: AgentRecordKeeper;
   activity: RunActivity;
   project: ProjectConfig;
   /** Aborts when the daemon stops. */

@@ -15,6 +15,7 @@ import {
   type RuntimeName,
 } from "../src/contract/runtimes.ts";
 import { readApp } from "./app/settings.ts";
+import { type Earlier, readEarlier } from "./record/earlier.ts";
 
 /** The settings that the daemon reads from its environment at start (spec 2.8). */
 export interface Settings {
@@ -61,8 +62,8 @@ export interface Settings {
   orphanS: number | null;
   /** The commit of the saved work that is restored at boot. */
   restore: string | null;
-  /** What happened in the session's earlier sandboxes, for the agent. */
-  recap: string | null;
+  /** What happened in the session's earlier sandboxes. */
+  earlier: Earlier;
   /** The app that is deployed in this sandbox; null: the sandbox is an agent's. */
   app: DaemonApp | null;
   /** The port on which the app must listen, if not its own. */
@@ -90,6 +91,7 @@ const NOT_INHERITED: ReadonlySet<string> = new Set([
   "SVC_APP",
   "SVC_RESTORE_COMMIT",
   "SVC_CONVERSATION_RECAP",
+  "SVC_AGENT_RECORD",
   "SVC_SERVICE_HOST",
   "SVC_SERVICE_SOCKET",
   "SVC_RELAYS",
@@ -147,7 +149,7 @@ export function readSettings(env: Environment, self: User | null): Settings {
     restore: env["SVC_RESTORE_COMMIT"]
       ? matching(env, "SVC_RESTORE_COMMIT", OBJECT_ID, "a commit's id")
       : null,
-    recap: env["SVC_CONVERSATION_RECAP"] || null,
+    earlier: readEarlier(env),
     orphanS: env["SVC_ORPHAN_SECONDS"]
       ? Number(matching(env, "SVC_ORPHAN_SECONDS", SECONDS, "seconds"))
       : null,

@@ -1,5 +1,6 @@
+import { DAEMON_MARK } from "../../src/contract/conversation.ts";
 import type { ConversationStreamEvent, Turn, TurnChange, TurnPart } from "../../src/contract/turn.ts";
-import { DAEMON_MARK, type Outcome } from "../../src/conversation/text.ts";
+import type { Outcome } from "../../src/conversation/text.ts";
 import type { ConversationEvent } from "./chat-event.ts";
 import { type ShownText, updateText } from "./shown-text.ts";
 

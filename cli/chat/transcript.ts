@@ -1,6 +1,7 @@
 import { attachedText } from "../../src/contract/attachment.ts";
+import { DAEMON_MARK } from "../../src/contract/conversation.ts";
 import type { WaitingFor } from "../../src/contract/session.ts";
-import { DAEMON_MARK, type Outcome } from "../../src/conversation/text.ts";
+import type { Outcome } from "../../src/conversation/text.ts";
 import type { Paint } from "../output.ts";
 import { count, lines, oneLine } from "../text.ts";
 import type { ChatEvent } from "./chat-event.ts";

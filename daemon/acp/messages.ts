@@ -52,12 +52,18 @@ export interface PartBase {
 export type TextPart = PartBase & {
   type: "text" | "reasoning";
   text: string;
+  /** Only for the agent. */
+  synthetic?: true;
   time: { start: number; end?: number };
 };
 export type ToolPart = PartBase & { type: "tool"; callID: string; tool: string; state: ToolState };
 /** What a client sent with a prompt, for example an image. */
 export type FilePart = PartBase & { type: "file"; mime: string; url: string; filename?: string };
 export type Part = TextPart | ToolPart | FilePart;
+/** A part of a prompt as a client sends it. */
+export type PromptPart =
+  | Pick<TextPart & { type: "text" }, "type" | "text" | "synthetic">
+  | Pick<FilePart, "type" | "mime" | "url" | "filename">;
 
 export interface Message {
   info: MessageInfo;

@@ -1,7 +1,7 @@
 import { arrayOf, field, isObject, textField } from "../../src/contract/json.ts";
 import { VERSION } from "../../src/contract/version.ts";
 import type { Conversation } from "./conversation.ts";
-import type { FilePart, TextPart } from "./messages.ts";
+import type { PromptPart } from "./messages.ts";
 import { effortsOf } from "./offer.ts";
 import { isChoice } from "./settings.ts";
 import type { Reply, Turns } from "./turns.ts";
@@ -79,6 +79,8 @@ export class Routes {
         return Response.json(this.#conversation.todos);
       case "POST prompt_async":
         return this.#prompt(body);
+      case "POST message":
+        return this.#note(body);
       case "POST abort":
         return Response.json(this.#turns.abort());
     }
@@ -94,6 +96,13 @@ export class Routes {
     if (!isNote && this.#turns.isFull && !this.#conversation.find(id)) return failure(429, "TooManyPrompts");
     this.#turns.accept(id, parts, isNote);
     return new Response(null, { status: 204 });
+  }
+
+  /** A prompt that is not answered. One that is answered here, by the runtime's API, is refused. */
+  #note(body: unknown): Response {
+    if (!isObject(body) || body["noReply"] !== true) return failure(400, "BadRequest");
+    const accepted = this.#prompt(body);
+    return accepted.ok ? Response.json(this.#conversation.find(textField(body, "messageID"))) : accepted;
   }
 
   #replyTo(requestId: string, answers: string[][] | null): Response | null {
@@ -114,16 +123,15 @@ function isReply(text: string): text is Reply {
   return REPLIES.includes(text);
 }
 
-function readPart(
-  value: unknown,
-): (Pick<TextPart, "type" | "text"> | Pick<FilePart, "type" | "mime" | "url" | "filename">)[] {
+function readPart(value: unknown): PromptPart[] {
   const type = textField(value, "type");
   const [text, url, filename] = [
     textField(value, "text"),
     textField(value, "url"),
     textField(value, "filename"),
   ];
-  if (type === "text" && text !== "") return [{ type, text }];
+  if (type === "text" && text !== "")
+    return [{ type, text, ...(field(value, "synthetic") === true && { synthetic: true }) }];
   if (type === "file" && url !== "")
     return [{ type, mime: textField(value, "mime"), url, ...(filename !== "" && { filename }) }];
   return [];

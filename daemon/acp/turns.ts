@@ -5,7 +5,7 @@ import { AgentError } from "./agent-process.ts";
 import { Answer, type Ending, tokensOf } from "./answer.ts";
 import { contentOf } from "./content.ts";
 import type { Conversation } from "./conversation.ts";
-import type { FilePart, Message, Part, TextPart } from "./messages.ts";
+import type { Message, Part, PromptPart } from "./messages.ts";
 import type { Offer } from "./offer.ts";
 import { Questions } from "./questions.ts";
 import { recapOf } from "./recap.ts";
@@ -114,11 +114,7 @@ export class Turns {
    * @param parts of the message, without their ids
    * @param isNote whether the agent only reads it, with the next prompt
    */
-  accept(
-    id: string,
-    parts: readonly (Pick<TextPart, "type" | "text"> | Pick<FilePart, "type" | "mime" | "url">)[],
-    isNote: boolean,
-  ): void {
+  accept(id: string, parts: readonly PromptPart[], isNote: boolean): void {
     const session = this.#conversation.open("");
     if (this.#conversation.find(id)) return;
     const time = { created: Date.now() };
@@ -215,7 +211,9 @@ export class Turns {
     const earlier = this.#before(prompt);
     const response = await this.#agent.prompt(id, [
       ...(isNew && rules.in === "first-prompt" ? [{ type: "text", text: rules.text }] : []),
-      ...(isNew && earlier.length > 0 ? [{ type: "text", text: recapOf(earlier) }] : []),
+      ...(isNew && earlier.some(({ info }) => info.role === "assistant")
+        ? [{ type: "text", text: recapOf(earlier) }]
+        : []),
       ...notesOf(earlier).map((text) => ({ type: "text", text })),
       ...prompt.parts.flatMap(contentOf),
     ]);

@@ -2,6 +2,7 @@ import { extname, join } from "node:path";
 import { EXECUTOR_PATH } from "../../src/contract/executor.ts";
 import { DEFAULT_MODE, PERMISSION_MODES, type PermissionMode } from "../../src/contract/runtimes.ts";
 import type { AcpChoice, AcpDescription } from "../acp/settings.ts";
+import { JOURNAL } from "../record/paths.ts";
 import type { Settings } from "../settings.ts";
 import {
   type AcpRuntime,
@@ -12,7 +13,8 @@ import {
   OPENAI_PATH,
   type StartOptions,
 } from "./acp-agents.ts";
-import { rulesOf, skillsFolder } from "./home-files.ts";
+import { skillsFolder } from "./home-files.ts";
+import instructions from "./instructions.md" with { type: "text" };
 import { isFile, NotInstalledError } from "./not-installed.ts";
 import { agentConfigFolder } from "./write-agent-config.ts";
 
@@ -41,11 +43,11 @@ export async function describeAgent(
     command: [...commandOf(program), ...started.args],
     variables: { ...started.variables, ...(extname(program) === ".js" && AS_BUN) },
     workspace,
-    journal: join(home, ".local/share/svc/conversation.jsonl"),
+    journal: join(home, JOURNAL),
     choice,
     startEfforts: agent.startEfforts,
     rules: {
-      text: rulesOf(settings),
+      text: instructions,
       in: typeof agent.rules === "string" ? agent.rules : { file: join(home, agent.rules.file) },
     },
     skills:

@@ -37,7 +37,7 @@ export async function writeHomeFiles(
       ...["sh", "-c", SCRIPT, "sh"],
       ...[join(plugins, "node_modules"), PACKAGE, LOCK, workspace, config],
       ...[path ? join(home, ".profile") : "", `PATH=${shellWord(path ?? "")}\nexport PATH\n`],
-      ...[join(skillsFolder(settings), "svc/SKILL.md"), skill, instructionsFile(settings), rulesOf(settings)],
+      ...[join(skillsFolder(settings), "svc/SKILL.md"), skill, instructionsFile(settings), instructions],
       agentConfigFolder(settings),
       ...folders,
     ]),
@@ -46,11 +46,6 @@ export async function writeHomeFiles(
   };
   const ran = await run(children, command, WRITE_MS).catch(() => null);
   return ran?.code === 0;
-}
-
-/** svc's rules for the agent. A new home has no conversation: the agent learns from here what it said before. */
-export function rulesOf({ recap }: Pick<Settings, "recap">): string {
-  return recap === null ? instructions : `${instructions}\n${recap}`;
 }
 
 /** The folder of svc's skill. */

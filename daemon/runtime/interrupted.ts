@@ -1,17 +1,15 @@
-import { CONVERSATION_ID } from "../../src/contract/conversation.ts";
+import { CONVERSATION_ID, DAEMON_MARK } from "../../src/contract/conversation.ts";
 import { arrayOf, field, textField } from "../../src/contract/json.ts";
-import { newMessageId } from "../../src/contract/message-id.ts";
 import type { RuntimeCall } from "./call.ts";
+import { addNote } from "./note.ts";
 
 const CALL_MS = 10_000;
 /** Conversations that are checked, the newest first, and the last messages of each. */
 const SESSIONS = 20;
 const MESSAGES = 4;
 
-/** The prefix of the daemon's notes. */
-const MARK = "[svc]";
-const CUT_OFF = `${MARK} The agent runtime restarted while it was answering: the answer above is cut off.`;
-const UNANSWERED = `${MARK} The agent runtime restarted before it answered: the message above has no answer.`;
+const CUT_OFF = `${DAEMON_MARK}The agent runtime restarted while it was answering: the answer above is cut off.`;
+const UNANSWERED = `${DAEMON_MARK}The agent runtime restarted before it answered: the message above has no answer.`;
 
 /**
  * Adds a note to each conversation whose run was cut off when the runtime's last process ended.
@@ -38,12 +36,7 @@ export async function markInterrupted(
     const messages = arrayOf(await get(call, `/session/${id}/message?limit=${MESSAGES}`));
     const note = noteFor(messages, since) ?? (aborted.has(id) ? CUT_OFF : null);
     if (note === null) continue;
-    const answer = await call("POST", `/session/${id}/prompt_async`, CALL_MS, {
-      messageID: newMessageId(Date.now()),
-      noReply: true,
-      parts: [{ type: "text", text: note }],
-    }).catch(() => null);
-    if (answer?.status === 204) marked++;
+    if (await addNote(call, id, note)) marked++;
   }
   return marked;
 }
@@ -60,7 +53,7 @@ function noteFor(messages: readonly unknown[], since: number): string | null {
   }
   const parts = field(messages.at(-1), "parts");
   const isNote =
-    Array.isArray(parts) && parts.some((part: unknown) => textField(part, "text").startsWith(MARK));
+    Array.isArray(parts) && parts.some((part: unknown) => textField(part, "text").startsWith(DAEMON_MARK));
   return isNote ? null : UNANSWERED;
 }
 

@@ -73,6 +73,7 @@ export class RuntimeProgram implements Program {
     }
     await this.#restoreFiles();
     if (previousStart !== null) await this.#markInterrupted(previousStart);
+    await this.#context.beforeReady?.();
     if (signal.aborted) return null;
     onReady();
     this.error = null;

@@ -36,6 +36,8 @@ export interface RuntimeContext {
   agentConfig(): AgentConfig;
   /** What the agent works with, read at each start. */
   choice(): AgentChoice;
+  /** Called each time the runtime responds, before anybody can use it. It does not reject. */
+  beforeReady?(): Promise<void>;
   /** Called each time the runtime is ready. */
   onReady(): void;
   /** Called before a process is ended on request, once its runs have ended. */

@@ -109,6 +109,22 @@ export const conversationParts = pgTable(
   ],
 );
 
+/** The agent's own record of a session's conversation, with which it continues in a new sandbox. */
+export const agentRecords = pgTable("agent_records", {
+  sessionId: text("session_id")
+    .primaryKey()
+    .references(() => projectSessions.sessionId, { onDelete: "cascade" }),
+  /** The agent whose record it is. */
+  runtime: text("runtime").notNull(),
+  /** The last turn in it, by the id of its prompt's message in the agent runtime. */
+  turnId: text("turn_id").notNull(),
+  /** The folder of the clone in the sandbox. */
+  workspace: text("workspace").notNull(),
+  /** A compressed tar in base64, sealed like a secret, bound to project and session. */
+  record: text("record").notNull(),
+  savedAt: time("saved_at").notNull(),
+});
+
 /** Who answered what agents asked. An answer that was sent to the agent runtime directly has no row. */
 export const conversationAnswers = pgTable(
   "conversation_answers",

@@ -3,6 +3,9 @@ import { arrayOf, field, numberField, textField } from "./json.ts";
 /** Ids of conversations in the runtime, which become parts of paths. */
 export const CONVERSATION_ID = /^ses[A-Za-z0-9_-]{1,128}$/;
 
+/** The prefix of the daemon's notes in a conversation (daemon/runtime/note.ts). */
+export const DAEMON_MARK = "[svc] ";
+
 /**
  * Finds the session's own conversation among those of the runtime (`GET /session`): the oldest without a parent, and of
  * two in one millisecond the first by id. The daemon and all chat clients use it, whichever of them created it.

@@ -62,6 +62,10 @@ export const PROMPT_BODY_MAX_BYTES = 5 * 1024 * 1024;
 export const PART_TEXT_MAX = 256 * 1024;
 /** A session's stored conversation, in bytes; of what comes later, only its kind and time are stored. */
 export const CONVERSATION_MAX_BYTES = 64 * 1024 * 1024;
+/** An agent's own record of a conversation, compressed, in bytes: hours of work. Of a larger one, none is kept. */
+export const AGENT_RECORD_MAX_BYTES = 8 * 1024 * 1024;
+/** The JSON of an agent's record in base64, in bytes. */
+export const AGENT_RECORD_BODY_MAX_BYTES = 11 * 1024 * 1024;
 /** A secret's value, in bytes of UTF-8: an environment can hold many values of this size. */
 export const SECRET_MAX_BYTES = 64 * 1024;
 

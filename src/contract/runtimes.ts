@@ -39,6 +39,8 @@ export interface CustomRuntime extends RuntimeKind {
   rulesFile: string | null;
   /** A folder below the home that it reads skills from. */
   skills: string | null;
+  /** Files and folders below the home in which it records its conversations. */
+  records: readonly string[];
 }
 
 /** In `environment` of a custom runtime: the model, and svc's gateway. A variable whose placeholder has no value is not set. */

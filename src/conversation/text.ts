@@ -36,6 +36,3 @@ export function askText({ permission, patterns, questions }: WaitingFor): string
   const what = patterns.length === 0 ? "" : `: ${patterns.join(", ")}`;
   return `${permission}${what}`;
 }
-
-/** The prefix of the daemon's own messages (daemon/runtime/interrupted.ts). */
-export const DAEMON_MARK = "[svc] ";

@@ -1,11 +1,17 @@
 import { SvcError } from "../contract/errors.ts";
 import { isObject } from "../contract/json.ts";
-import { BODY_MAX_BYTES, PROMPT_BODY_MAX_BYTES } from "../contract/limits.ts";
+import { AGENT_RECORD_BODY_MAX_BYTES, BODY_MAX_BYTES, PROMPT_BODY_MAX_BYTES } from "../contract/limits.ts";
 
-/** The most bytes of a body: prompts have attachments. @param target a path, which may have a query */
+/** Paths below a project whose bodies may be larger than others, and the most bytes. */
+const LARGER: readonly [RegExp, number][] = [
+  // it has attachments
+  [/^\/v1\/projects\/[^/?]+\/sessions\/[^/?]+\/prompt(?:\?|$)/, PROMPT_BODY_MAX_BYTES],
+  [/^\/v1\/projects\/[^/?]+\/git\/agent-record(?:\?|$)/, AGENT_RECORD_BODY_MAX_BYTES],
+];
+
+/** The most bytes of a body. @param target a path, which may have a query */
 export function bodyMaxOf(target: string): number {
-  const isPrompt = /^\/v1\/projects\/[^/?]+\/sessions\/[^/?]+\/prompt(?:\?|$)/.test(target);
-  return isPrompt ? PROMPT_BODY_MAX_BYTES : BODY_MAX_BYTES;
+  return LARGER.find(([path]) => path.test(target))?.[1] ?? BODY_MAX_BYTES;
 }
 
 /**

@@ -37,7 +37,14 @@ test("svc's rules, tools and the workspace reach the agent", async () => {
 test("an agent that the operator describes is told svc's rules once, with the first prompt", async () => {
   const description = {
     ...{ name: "own", title: "Own", modelFormat: "openai", folder: null, mode: null },
-    ...{ command: [await referenceAgent()], environment: {}, rulesFile: null, skills: null, secrets: [] },
+    ...{
+      command: [await referenceAgent()],
+      environment: {},
+      rulesFile: null,
+      skills: null,
+      records: [],
+      secrets: [],
+    },
   };
   await using own = await startAcpSandbox([], {
     env: { SVC_RUNTIME_NAME: "own", SVC_RUNTIME_DESCRIPTION: JSON.stringify(description) },

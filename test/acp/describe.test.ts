@@ -187,7 +187,7 @@ describe("an agent that the operator describes", () => {
       BOTH: "{model}@{openai_url}",
       PLAIN: "{unknown}",
     },
-    ...{ rulesFile: null, skills: null, secrets: ["OWN_KEY"] },
+    ...{ rulesFile: null, skills: null, records: [], secrets: ["OWN_KEY"] },
   };
 
   test("gets the gateway and its model where its variables name them", async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type AcpSandbox, startAcpSandbox, textOf } from "../helpers/acp-sandbox.ts";
+import { type AcpSandbox, referenceAgent, startAcpSandbox, textOf } from "../helpers/acp-sandbox.ts";
+import { startLives } from "../helpers/agent-records.ts";
 import { until } from "../helpers/until.ts";
 
 const told = async (acp: AcpSandbox) => {
@@ -94,4 +95,48 @@ test("a conversation whose file was cut in the middle of a line is read up to th
   appendFileSync(file, '{"info":{"id":"msg_');
   await killRuntime(acp);
   expect((await acp.messages()).map(textOf)).toEqual(["!say kept", "kept"]);
+});
+
+describe("in a new sandbox", () => {
+  const own = async (): Promise<Record<string, string>> => ({
+    SVC_RUNTIME_NAME: "own",
+    SVC_RUNTIME_DESCRIPTION: JSON.stringify({
+      ...{ name: "own", title: "Own", modelFormat: "openai", folder: null, mode: null },
+      ...{ command: [await referenceAgent()], environment: {}, rulesFile: null, skills: null, secrets: [] },
+      records: [".acp-reference/conversations"],
+    }),
+  });
+
+  test.each([
+    [null, []],
+    ["the last turn", ["ends before the last turns", "the last turn"]],
+  ])("an agent goes on with its own record; what followed it: %p", async (since, notes) => {
+    using lives = startLives(await own());
+    {
+      await using first = await startAcpSandbox([], lives.first());
+      await first.send("!say the word is ochre");
+      first.sandbox.child.kill("SIGTERM");
+      await first.sandbox.child.exited;
+    }
+    await using next = await startAcpSandbox([], lives.next({ since }));
+    const { prompts } = await told(next);
+    const [rules, said, ...more] = prompts;
+    expect([rules, said]).toEqual([
+      expect.stringContaining("You work in an svc session"),
+      "!say the word is ochre",
+    ]);
+    expect(more).toEqual(notes.map((note) => expect.stringContaining(note)));
+    expect((await next.messages()).map(textOf).filter((text) => text === "the word is ochre")).toHaveLength(
+      1,
+    );
+  });
+
+  test("without its record, an agent is told a summary once", async () => {
+    using lives = startLives();
+    await using acp = await startAcpSandbox([], lives.next(null));
+    await acp.send("!say one");
+    const { prompts } = await told(acp);
+    expect(prompts.filter((prompt: string) => prompt.includes("all that svc knows"))).toHaveLength(1);
+    expect(prompts.join()).not.toContain("Your own record of it was lost");
+  });
 });

@@ -133,7 +133,9 @@ test.each(CASES)(
       const commands = POINTS.slice(0, at).map((_, index) => commandAfter(index));
       for (const each of ["Run the commands.", ...commands, ...ran(at).map((output) => `  > ${output}`)])
         expect(asked()).toContain(each);
-      await until("it has answered", async () => (await conversation(id))[1]?.state === "done");
+      // the daemon's note, that the agent was told a summary, is before it
+      await until("it has answered", async () => (await conversation(id))[2]?.state === "done");
+      expect((await conversation(id))[1].parts[0].text).toContain("was told a summary");
       expect(outputs((await conversation(id))[0].parts)).toEqual(ran(at));
     }
     await server.call("DELETE", `/${id}`);

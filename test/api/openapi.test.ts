@@ -88,7 +88,12 @@ test("a route requires a credential if and only if the document says so", async 
 });
 
 test("the server and the document refuse the same bodies", async () => {
-  const withBody = operations.filter((operation) => bodySchema(operation) !== undefined);
+  // a sandbox's own route refuses a person first: test/api/agent-record.test.ts
+  const isForSandboxes = ({ described }: Operation) =>
+    JSON.stringify(described["security"]).includes("serviceKey");
+  const withBody = operations.filter(
+    (operation) => bodySchema(operation) !== undefined && !isForSandboxes(operation),
+  );
   // all routes that take one
   expect(withBody.length).toBeGreaterThanOrEqual(30);
   const project = await api.call("POST", "/v1/projects", { body: { name: "Bodies" } });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { ConversationEvent } from "../../cli/chat/chat-event.ts";
 import { Conversation } from "../../cli/chat/conversation.ts";
+import { DAEMON_MARK } from "../../src/contract/conversation.ts";
 import type { ConversationStreamEvent, Turn, TurnChange, TurnPart } from "../../src/contract/turn.ts";
-import { DAEMON_MARK } from "../../src/conversation/text.ts";
 import { changeTurns } from "../../src/conversation/turns.ts";
 import { storedTurn } from "../helpers/cli-sessions.ts";
 import { fc } from "../helpers/property.ts";

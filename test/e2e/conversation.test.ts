@@ -100,10 +100,9 @@ test("a restart gives the agent its conversation back, and keeps it", async () =
   await answered("Which turn is this?");
   const { body } = agent.model.requests.findLast((request) => Array.isArray(request.body.tools)) ?? {};
   const sent = JSON.stringify(body?.messages);
-  expect(sent).toContain("# Earlier in this conversation");
-  for (const words of ["Half an answer.", "All done.", "- bash echo $API_KEY", "Which turn is this?"])
+  for (const words of ["Half an answer.", "All done.", "echo $API_KEY", "Which turn is this?"])
     expect(sent).toContain(words);
-  expect(sent).not.toContain("a-secret-of-the-project");
+  expect(sent).not.toContain("# Earlier in this conversation");
   const after = await turns();
   expect(after.slice(0, -1)).toEqual(before);
   expect(after.map(({ state }) => state)).toEqual(["done", "done", "done", "failed", "done"]);

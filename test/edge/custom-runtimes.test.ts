@@ -28,6 +28,7 @@ test("an agent has what its table says, and defaults for the rest", () => {
     'environment = { GOOSE_MODEL = "{model}" }',
     'mode = "auto"',
     'rules_file = ".config/goose/.goosehints"',
+    'records = [".local/share/goose/sessions"]',
     'skills = ".agents/skills"',
     'secrets = ["GOOSE_KEY"]',
   ];
@@ -36,6 +37,7 @@ test("an agent has what its table says, and defaults for the rest", () => {
       ...{ name: "goose", title: "Goose", command: ["bin/goose", "acp"], folder: "/opt/goose" },
       ...{ modelFormat: "anthropic", environment: { GOOSE_MODEL: "{model}" }, mode: "auto" },
       ...{ rulesFile: ".config/goose/.goosehints", skills: ".agents/skills", secrets: ["GOOSE_KEY"] },
+      records: [".local/share/goose/sessions"],
     },
     {
       ...{
@@ -46,7 +48,7 @@ test("an agent has what its table says, and defaults for the rest", () => {
         modelFormat: "openai",
         environment: {},
       },
-      ...{ mode: null, rulesFile: null, skills: null, secrets: [] },
+      ...{ mode: null, rulesFile: null, skills: null, secrets: [], records: [] },
     },
   ]);
   expect(readCustomRuntimes(null)).toEqual([]);
@@ -74,6 +76,7 @@ test.each([
     "runtimes.0.command must begin with a path in the folder",
   ],
   ["rules above the home", entry(OWN, COMMAND, 'rules_file = "a/../../b"'), "runtimes.0.rules_file"],
+  ["a record outside the home", entry(OWN, COMMAND, 'records = ["/etc"]'), "runtimes.0.records.0"],
   ["skills outside the home", entry(OWN, COMMAND, 'skills = "/etc"'), "runtimes.0.skills"],
   [
     "a format that svc lacks",

@@ -17,7 +17,8 @@ import {
 } from "@agentclientprotocol/sdk";
 
 const folder = join(process.env["HOME"] ?? "/", ".acp-reference");
-mkdirSync(folder, { recursive: true });
+const conversations = join(folder, "conversations");
+mkdirSync(conversations, { recursive: true });
 /** What it offers besides the basics, and what it does at its start: words in a file of its home. */
 const manners = existsSync(join(folder, "manners"))
   ? readFileSync(join(folder, "manners"), "utf8").split(" ")
@@ -36,7 +37,7 @@ interface Conversation {
   tools: string[];
 }
 
-const fileOf = (id: string) => join(folder, `${id}.json`);
+const fileOf = (id: string) => join(conversations, `${id}.json`);
 const read = (id: string): Conversation => JSON.parse(readFileSync(fileOf(id), "utf8"));
 const cancelled = new Set<string>();
 let calls = 0;

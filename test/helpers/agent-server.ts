@@ -28,6 +28,8 @@ export interface AgentServer extends AsyncDisposable {
   /** Waits for the end of the first turn of a session, and returns it. */
   // biome-ignore lint/suspicious/noExplicitAny: what the server answers is looked into by the assertions of the tests
   firstTurn(id: string): Promise<any>;
+  /** Restarts a session, and sends a prompt. @returns what its agent asks the model then */
+  askedAfterRestart(id: string, text: string): Promise<string>;
 }
 
 export async function startAgentServer(provider: "local" | "docker"): Promise<AgentServer> {
@@ -59,6 +61,17 @@ export async function startAgentServer(provider: "local" | "docker"): Promise<Ag
         return first !== undefined && first.state !== "working";
       });
       return (await turns())[0];
+    },
+    async askedAfterRestart(id, text) {
+      await call("POST", `/${id}/restart`, { restore: true });
+      await until("it runs again", async () => (await call("GET", `/${id}`)).body.status === "running");
+      upstream.bodies.length = 0;
+      await call("POST", `/${id}/prompt`, { text });
+      // the other is for a title
+      const isAnswer = (body: string) => body.includes(text) && !body.includes("<session>");
+      const asked = () => upstream.bodies.map((body) => JSON.stringify(body)).find(isAnswer);
+      await until("its agent asks the model", () => asked() !== undefined);
+      return asked() ?? "";
     },
     async [Symbol.asyncDispose]() {
       await api.stop();
@@ -101,6 +114,7 @@ function opencodeByProtocol(): string {
     'name = "opencode-acp"',
     'command = ["bin/opencode", "acp"]',
     `folder = ${JSON.stringify(runtimeFolder(AGENTS_CACHE))}`,
+    'records = [".local/share/opencode/opencode.db"]',
     "[runtimes.environment]",
     `OPENCODE_CONFIG_CONTENT = ${JSON.stringify(JSON.stringify(config))}`,
     'OPENCODE_DISABLE_MODELS_FETCH = "1"',

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { DAEMON_MARK } from "../../src/conversation/text.ts";
+import { DAEMON_MARK } from "../../src/contract/conversation.ts";
 import { svc } from "../helpers/cli-run.ts";
 import { followedSession, hostRuntimes, type RuntimeHost } from "../helpers/runtime-host.ts";
 import { type SessionBench, startSessions } from "../helpers/sessions.ts";

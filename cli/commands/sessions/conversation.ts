@@ -1,7 +1,7 @@
 import { attachedText } from "../../../src/contract/attachment.ts";
+import { DAEMON_MARK } from "../../../src/contract/conversation.ts";
 import type { ConversationPage, Turn, TurnPart, TurnRequest } from "../../../src/contract/turn.ts";
 import { askedOf, planLines } from "../../../src/conversation/shown-part.ts";
-import { DAEMON_MARK } from "../../../src/conversation/text.ts";
 import { joinTurns } from "../../../src/conversation/turns.ts";
 import { CliError } from "../../failure.ts";
 import type { Handler } from "../../spec.ts";

@@ -2,7 +2,7 @@ import { useEffect, useRef } from "react";
 import { Link, useSearch } from "wouter";
 import type { ChangeRequest } from "../../../src/contract/change-request.ts";
 import type { ChangeRequestTurn } from "../../../src/contract/change-request-turns.ts";
-import { DAEMON_MARK } from "../../../src/conversation/text.ts";
+import { DAEMON_MARK } from "../../../src/contract/conversation.ts";
 import { path } from "../../api/path.ts";
 import { useProject } from "../../api/project.ts";
 import { Ago } from "../../parts/ago.tsx";

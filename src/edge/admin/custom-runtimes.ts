@@ -30,6 +30,7 @@ const file = Type.Object(
           mode: Type.Optional(text),
           rules_file: Type.Optional(below),
           skills: Type.Optional(below),
+          records: Type.Optional(Type.Array(below, { maxItems: 20 })),
           secrets: Type.Optional(Type.Array(Type.String({ pattern: "^[A-Z][A-Z0-9_]*$" }), { maxItems: 20 })),
         },
         { additionalProperties: false },
@@ -81,6 +82,7 @@ function parsed(path: string): CustomRuntime[] {
     mode: each.mode ?? null,
     rulesFile: each.rules_file ?? null,
     skills: each.skills ?? null,
+    records: each.records ?? [],
     secrets: each.secrets ?? [],
   }));
 }

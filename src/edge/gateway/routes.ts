@@ -1,9 +1,11 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
+import { agentRecord } from "../../contract/agent-record.ts";
 import { cloneCredential as cloneCredentialSchema, credentialScope } from "../../contract/project.ts";
 import type { Deps } from "../../deps.ts";
 import { answer } from "../../http/schema.ts";
 import { sendAgentConfig } from "./agent-config.ts";
+import { requireDaemon, sendRecord, takeRecord } from "./agent-record.ts";
 import { issueCloneCredential } from "./issue.ts";
 
 /** The routes for a starting sandbox (spec 4.2): the only ones that accept a sandbox service key. */
@@ -26,6 +28,26 @@ export const gatewayRoutes = (deps: Deps) =>
       "/agent-config",
       ({ params, request }) => sendAgentConfig(deps, request.headers.get("authorization"), params.projectId),
       { detail: AGENT_CONFIG },
+    )
+    .get(
+      "/agent-record",
+      ({ params, request }) => sendRecord(deps, request.headers.get("authorization"), params.projectId),
+      answer(200, agentRecord),
+    )
+    .put(
+      "/agent-record",
+      async ({ params, request, body, set }) => {
+        await takeRecord(deps, request.headers.get("authorization"), params.projectId, body);
+        set.status = 204;
+      },
+      {
+        // before the body is validated
+        async transform({ request, params }) {
+          await requireDaemon(deps, request.headers.get("authorization"), params.projectId);
+        },
+        body: agentRecord,
+        detail: { responses: { 204: { description: "It is kept" } } },
+      },
     );
 
 const AGENT_CONFIG = {

@@ -30,8 +30,8 @@ export interface Front {
   close(): void;
 }
 
-/** The requests by which a sandbox's daemon saves work. */
-const SAVES = /^\/v1\/(?:git\/|projects\/[^/?]+\/git\/clone-credential(?:\?|$))/;
+/** The requests by which a sandbox's daemon saves work, and its agent's record. */
+const SAVES = /^\/v1\/(?:git\/|projects\/[^/?]+\/git\/(?:clone-credential|agent-record)(?:\?|$))/;
 
 /**
  * Routes the requests of the public listener: those for sandboxes to their daemons, those for models to the

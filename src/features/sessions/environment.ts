@@ -1,3 +1,4 @@
+import type { RecordedEarlier } from "../../contract/agent-record.ts";
 import { DAEMON_PORT } from "../../contract/daemon.ts";
 import {
   type CustomRuntime,
@@ -19,6 +20,8 @@ interface SandboxOf {
   project: ProjectRow;
   /** What happened in earlier sandboxes, for the agent; null: nothing. */
   recap: string | null;
+  /** What it continues with instead, if svc has its agent's record; null: svc has none. */
+  recorded: RecordedEarlier | null;
   /** The agent; null: it is not started. */
   runtime: string | null;
   customRuntimes: readonly CustomRuntime[];
@@ -31,7 +34,7 @@ interface SandboxOf {
  * @param restore the commit of saved work that the daemon restores
  */
 export function environmentOf(
-  { session, project, recap, runtime, customRuntimes }: SandboxOf,
+  { session, project, recap, recorded, runtime, customRuntimes }: SandboxOf,
   keys: SandboxKeys,
   secrets: OpenSecrets,
   apiUrl: string,
@@ -56,6 +59,7 @@ export function environmentOf(
     ...(keys.token !== null && { SVC_CLI_TOKEN: keys.token, SVC_EXECUTOR_TOKEN: keys.token }),
     ...(restore !== null && { SVC_RESTORE_COMMIT: restore }),
     ...(recap !== null && { SVC_CONVERSATION_RECAP: recap }),
+    ...(recorded !== null && { SVC_AGENT_RECORD: JSON.stringify(recorded) }),
     ...(runtime !== null && runtime !== DEFAULT_RUNTIME && { SVC_RUNTIME_NAME: runtime }),
     ...(custom && { SVC_RUNTIME_DESCRIPTION: JSON.stringify(custom) }),
     ...(session.agentName !== null && { SVC_AGENT_NAME: session.agentName }),

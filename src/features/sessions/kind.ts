@@ -16,6 +16,7 @@ import { openSecrets } from "../secrets/open.ts";
 import { createBranch } from "./branch.ts";
 import { interruptTurns } from "./conversation/end.ts";
 import { recapOf } from "./conversation/recap.ts";
+import { recordedEarlier } from "./conversation/recorded-earlier.ts";
 import { environmentOf } from "./environment.ts";
 import { keepRequest } from "./kept/keep.ts";
 import { endWaitingNotices } from "./notify.ts";
@@ -112,10 +113,17 @@ async function plan(deps: Deps, { run, project }: Start, config: SandboxConfig):
   const runtime = session.runtime ?? config.runtime;
   if (runtimeKind(runtime, customRuntimes) === null)
     throw new SandboxError(unknownRuntime(runtime, customRuntimes), { permanent: true });
+  const recorded = await recordedEarlier(deps, sessionId, runtime);
   return {
     runtime,
     environment: (keys, apiUrl) =>
-      environmentOf({ session, project, recap, runtime, customRuntimes }, keys, secrets, apiUrl, restore),
+      environmentOf(
+        { session, project, recap, recorded, runtime, customRuntimes },
+        keys,
+        secrets,
+        apiUrl,
+        restore,
+      ),
     async onRecorded(tx: Db, now, restored) {
       const { savedCommit, savedGeneration } = projectSessions;
       // unless the daemon has saved other work since

@@ -25,7 +25,7 @@ export async function saveOrphan(deps: Deps, session: SessionRow): Promise<void>
     limits,
     environment: (apiUrl: string) =>
       environmentOf(
-        { session, project, recap: null, runtime: null, customRuntimes: [] },
+        { session, project, recap: null, recorded: null, runtime: null, customRuntimes: [] },
         keys,
         secrets,
         apiUrl,

@@ -75,6 +75,8 @@ export const OPERATIONS: Readonly<Record<string, readonly [id: string, summary: 
     "getAgentConfig",
     "Get the folder of agents, skills and tools",
   ],
+  "GET /v1/projects/:projectId/git/agent-record": ["getAgentRecord", "Get an agent's record"],
+  "PUT /v1/projects/:projectId/git/agent-record": ["keepAgentRecord", "Keep an agent's record"],
   "GET /v1/projects/:projectId/manifest": ["getManifest", "Get the manifest of the default branch"],
   "GET /v1/projects/:projectId/secrets": ["listSecrets", "List the names of a project's secrets"],
   "POST /v1/projects/:projectId/secrets": ["createSecret", "Set a secret"],

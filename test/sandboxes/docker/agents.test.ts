@@ -35,6 +35,11 @@ test.each([
   expect(turn.parts.at(-2).tool.output.trim()).toBe("ran-42");
   expect(turn.parts.at(-1)).toMatchObject({ kind: "text", text: "The command printed: ran-42" });
   expect([...upstream.credentials].every((each) => each.includes(UPSTREAM_KEY))).toBe(true);
+
+  const asked = await server.askedAfterRestart(body.session_id, "What did you do?");
+  expect(asked).toContain("Run the command.");
+  expect(asked).toContain("ran-42");
+  expect(asked).not.toContain("was told a summary");
 });
 
 test("an agent that neither the server nor the image has fails the session with what to do", async () => {

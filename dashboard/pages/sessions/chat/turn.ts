@@ -1,7 +1,8 @@
 import type { AttachedFile } from "../../../../src/contract/attachment.ts";
 import type { Author } from "../../../../src/contract/author.ts";
+import { DAEMON_MARK } from "../../../../src/contract/conversation.ts";
 import type { Turn, TurnPart, TurnPlan, TurnRequest, TurnTool } from "../../../../src/contract/turn.ts";
-import { DAEMON_MARK, outcomeText, retryText } from "../../../../src/conversation/text.ts";
+import { outcomeText, retryText } from "../../../../src/conversation/text.ts";
 
 /** An item of a conversation. Items are immutable, so that unchanged ones are not rendered again. */
 export type Item = { key: string } /** `author`: null if unknown. */ & (

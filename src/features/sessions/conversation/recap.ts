@@ -1,4 +1,4 @@
-import { and, desc, eq, gte, isNull, sql } from "drizzle-orm";
+import { and, desc, eq, gt, gte, isNull, sql } from "drizzle-orm";
 import type { Db } from "../../../../db/client.ts";
 import { conversationParts, conversationTurns } from "../../../../db/schema/index.ts";
 import type { PartKind, TurnPlan } from "../../../contract/turn.ts";
@@ -21,6 +21,12 @@ This session ran before, in a sandbox that has ended. These are your last turns 
 The files are those of the branch, and of the work that was restored: look at them before you rely on a detail.
 `;
 
+const HEAD_OF_REST = `# The last turns of this conversation
+
+This session ran before, in a sandbox that was lost before it saved these turns, which are shortened and missing above.
+The files are those of the branch, and of the work that was restored: look at them before you rely on a detail.
+`;
+
 interface Piece {
   turn: number;
   kind: PartKind;
@@ -37,13 +43,15 @@ interface Piece {
  * What an agent in a new sandbox is told of its session's conversation so far, in Markdown: prompts, the texts of the
  * answers, and the uses of tools by their titles, in the newest turn with the ends of their outputs. The newest turns that
  * fit.
+ * @param after the number of a turn: the agent knows that one and those before it
  * @returns null if there is none
  */
-export async function recapOf(db: Db, sessionId: string): Promise<string | null> {
+export async function recapOf(db: Db, sessionId: string, after = 0): Promise<string | null> {
+  const head = after === 0 ? HEAD : HEAD_OF_REST;
   const turns = await db
     .select({ number: conversationTurns.number, state: conversationTurns.state })
     .from(conversationTurns)
-    .where(eq(conversationTurns.sessionId, sessionId))
+    .where(and(eq(conversationTurns.sessionId, sessionId), gt(conversationTurns.number, after)))
     .orderBy(desc(conversationTurns.number))
     .limit(TURNS);
   const first = turns.at(-1);
@@ -61,15 +69,15 @@ export async function recapOf(db: Db, sessionId: string): Promise<string | null>
     .orderBy(desc(conversationParts.number))
     .limit(PARTS);
   const sections: string[] = [];
-  let length = HEAD.length;
+  let length = head.length;
   for (const { number, state } of turns) {
     const own = pieces.filter(({ turn }) => turn === number).toReversed();
     const section = sectionOf(own, { isCutOff: state !== "done", isNewest: sections.length === 0 });
     length += section.length;
     if (length > RECAP_MAX && sections.length > 0) break;
-    sections.push(section.slice(0, RECAP_MAX - HEAD.length));
+    sections.push(section.slice(0, RECAP_MAX - head.length));
   }
-  return [HEAD, ...sections.toReversed()].join("\n");
+  return [head, ...sections.toReversed()].join("\n");
 }
 
 const { turn, kind, text, tool, file, plan, request } = conversationParts;

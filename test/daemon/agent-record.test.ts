@@ -1,0 +1,86 @@
+import { expect } from "bun:test";
+import { arrayOf, field, textField } from "../../src/contract/json.ts";
+import { RECAP, startLives } from "../helpers/agent-records.ts";
+import { type AgentSandbox, beginPrompt, outcomeOf, startAgentSandbox } from "../helpers/agent-sandbox.ts";
+import { needs } from "../helpers/needs.ts";
+import { RUNTIME, RUNTIME_NAME } from "../helpers/runtime.ts";
+import { until } from "../helpers/until.ts";
+
+const test = needs(RUNTIME_NAME, RUNTIME !== null);
+
+/** What the model was sent last, apart from the instructions: the role and the text of each message. */
+function sentIn({ model }: AgentSandbox): string[] {
+  const { body } = model.requests.findLast((request) => Array.isArray(request.body.tools)) ?? {};
+  return arrayOf(field(body, "messages"))
+    .filter((message) => textField(message, "role") !== "system")
+    .map((message) => `${textField(message, "role")}: ${JSON.stringify(field(message, "content"))}`);
+}
+
+/** Ends a sandbox as the server does, and waits until its daemon has. */
+async function end({ sandbox }: AgentSandbox): Promise<void> {
+  sandbox.child.kill("SIGTERM");
+  await sandbox.child.exited;
+}
+
+test("opencode continues in a new sandbox with its own record, also of a run that was cut off", async () => {
+  using lives = startLives();
+  await using first = await startAgentSandbox(lives.first());
+  await outcomeOf(first.sandbox, "!say the word is ochre");
+  await beginPrompt(first.sandbox, "!say half\n!wait\n!say whole");
+  await until("it speaks", () => first.model.counts.open > 0);
+  const { conversation } = await first.sandbox.health();
+  await end(first);
+
+  await using next = await startAgentSandbox(lives.next({ since: null }));
+  expect(await outcomeOf(next.sandbox, "!say and now")).toMatchObject({ state: "answered" });
+  expect(sentIn(next)).toEqual([
+    'user: "!say the word is ochre"',
+    'assistant: "the word is ochre"',
+    'user: "!say half\\n!wait\\n!say whole"',
+    'assistant: "half"',
+    'user: "!say and now"',
+  ]);
+  expect((await next.sandbox.health()).conversation).toBe(conversation);
+});
+
+test("what a lost sandbox had not recorded is told to opencode before its next prompt", async () => {
+  using lives = startLives();
+  await using first = await startAgentSandbox(lives.first());
+  await outcomeOf(first.sandbox, "!say the word is ochre");
+  await end(first);
+
+  await using next = await startAgentSandbox(lives.next({ since: "the last turn" }));
+  await outcomeOf(next.sandbox, "!say and now");
+  const sent = sentIn(next);
+  expect(sent).toHaveLength(4);
+  expect(sent[1]).toBe('assistant: "the word is ochre"');
+  expect(sent[2]).toContain("ends before the last turns");
+  expect(sent[2]).toContain("the last turn");
+  expect(sent.join()).not.toContain("all that svc knows");
+});
+
+test.each([
+  ["without its record", null, false],
+  ["with one that is damaged", "x", true],
+  ["with one of another folder", "/elsewhere", true],
+])("%s, opencode is told a summary once", async (_, what, isReported) => {
+  using lives = startLives();
+  const options = lives.next(what === null ? null : { since: null });
+  const workspace = options.env?.["SVC_WORKSPACE"] ?? "";
+  if (what !== null)
+    lives.kept = { turn_id: "msg_1", workspace: what.startsWith("/") ? what : workspace, record: "AAAA" };
+  await using agent = await startAgentSandbox(options);
+  await outcomeOf(agent.sandbox, "!say one");
+  const { runtime_pid: pid } = await agent.sandbox.health();
+  await agent.sandbox.call("POST", "/svc/env", "platform", { revision: "2", env: { A: "b" } });
+  await agent.sandbox.untilHealth(
+    "it has restarted",
+    (health) => health.runtime_pid !== pid && health.runtime === "ok",
+  );
+  await outcomeOf(agent.sandbox, "!say two");
+  const sent = sentIn(agent);
+  expect(sent).toHaveLength(4);
+  expect(sent[0]).toContain("The agent was told a summary of the last turns.");
+  expect(sent[0]).toContain(JSON.stringify(RECAP).slice(1, -1));
+  expect(agent.sandbox.log().includes("record of the conversation was not restored: ")).toBe(isReported);
+});
