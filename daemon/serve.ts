@@ -16,6 +16,7 @@ import { type RuntimeContext, superviseRuntime } from "./runtime/runtime.ts";
 import { Saver, type SaverContext } from "./saved/saver.ts";
 import { type ProjectConfig, type Session, saveWork } from "./session.ts";
 import type { Settings } from "./settings.ts";
+import { thisProgram } from "./this-program.ts";
 import { createVerbs } from "./verbs.ts";
 
 export interface Daemon {
@@ -120,7 +121,11 @@ function createSession(settings: Settings, limits: Limits, stopping: AbortSignal
     },
   });
   const conversation = createConversation(runtime.call);
-  const record = new AgentRecordKeeper({ ...context, conversation, runtime: () => runtime });
+  const record = new AgentRecordKeeper({
+    ...{ ...context, conversation },
+    runtime: () => runtime,
+    program: thisProgram(),
+  });
   const prompts = new Prompts({ settings, runtime, conversation, activity, choosing });
   const session: Session = {
     ...{

@@ -11,7 +11,6 @@ import { createHome } from "../runtime/home-files.ts";
 import { addNote } from "../runtime/note.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { Settings } from "../settings.ts";
-import { thisProgram } from "../this-program.ts";
 import { TOO_LARGE } from "./command.ts";
 import { recordPaths } from "./paths.ts";
 
@@ -21,6 +20,8 @@ export interface RecordContext {
   log: Log;
   conversation: Pick<Conversation, "find" | "open">;
   runtime(): Pick<Runtime, "state" | "call">;
+  /** The command that starts this program. */
+  program: readonly string[];
   limits?: Partial<RecordLimits>;
 }
 
@@ -135,10 +136,10 @@ export class AgentRecordKeeper {
     verb: "pack" | "unpack",
     stdin?: Uint8Array,
   ): Promise<{ code: number | null; output: Uint8Array }> {
-    const { settings, children } = this.#context;
+    const { settings, children, program } = this.#context;
     const { home, runtime, inherited } = settings;
     const command: Command = {
-      ...asAgent(settings, [...thisProgram(), "record", verb, home, ...recordPaths(runtime)]),
+      ...asAgent(settings, [...program, "record", verb, home, ...recordPaths(runtime)]),
       environment: { PATH: inherited["PATH"] ?? "/usr/bin:/bin", HOME: home },
       directory: "/",
       ...(stdin && { stdin }),
