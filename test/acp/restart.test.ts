@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type AcpSandbox, referenceAgent, startAcpSandbox, textOf } from "../helpers/acp-sandbox.ts";
-import { startLives } from "../helpers/agent-records.ts";
+import { RECAP, startLives } from "../helpers/agent-records.ts";
 import { until } from "../helpers/until.ts";
 
 const told = async (acp: AcpSandbox) => {
@@ -131,12 +131,22 @@ describe("in a new sandbox", () => {
     );
   });
 
-  test("without its record, an agent is told a summary once", async () => {
+  test.each([
+    ["without its record", null],
+    ["with one that is damaged", "x"],
+    ["with one of another folder", "/elsewhere"],
+  ])("%s, an agent is told a summary once", async (_, what) => {
     using lives = startLives();
-    await using acp = await startAcpSandbox([], lives.next(null));
+    const options = lives.next(what === null ? null : { since: null });
+    const workspace = what === "/elsewhere" ? what : (options.env?.["SVC_WORKSPACE"] ?? "");
+    if (what !== null) lives.kept = { turn_id: "msg_1", workspace, record: "AAAA" };
+    await using acp = await startAcpSandbox([], options);
     await acp.send("!say one");
+    await killRuntime(acp);
     const { prompts } = await told(acp);
-    expect(prompts.filter((prompt: string) => prompt.includes("all that svc knows"))).toHaveLength(1);
+    expect(prompts.filter((prompt: string) => prompt.includes(RECAP))).toHaveLength(1);
     expect(prompts.join()).not.toContain("Your own record of it was lost");
+    const isReported = acp.sandbox.log().includes("record of the conversation was not restored: ");
+    expect(isReported).toBe(what !== null);
   });
 });

@@ -59,17 +59,9 @@ test("what a lost sandbox had not recorded is told to opencode before its next p
   expect(sent.join()).not.toContain("all that svc knows");
 });
 
-test.each([
-  ["without its record", null, false],
-  ["with one that is damaged", "x", true],
-  ["with one of another folder", "/elsewhere", true],
-])("%s, opencode is told a summary once", async (_, what, isReported) => {
+test("without its record, opencode is told a summary once", async () => {
   using lives = startLives();
-  const options = lives.next(what === null ? null : { since: null });
-  const workspace = options.env?.["SVC_WORKSPACE"] ?? "";
-  if (what !== null)
-    lives.kept = { turn_id: "msg_1", workspace: what.startsWith("/") ? what : workspace, record: "AAAA" };
-  await using agent = await startAgentSandbox(options);
+  await using agent = await startAgentSandbox(lives.next(null));
   await outcomeOf(agent.sandbox, "!say one");
   const { runtime_pid: pid } = await agent.sandbox.health();
   await agent.sandbox.call("POST", "/svc/env", "platform", { revision: "2", env: { A: "b" } });
@@ -82,5 +74,4 @@ test.each([
   expect(sent).toHaveLength(4);
   expect(sent[0]).toContain("The agent was told a summary of the last turns.");
   expect(sent[0]).toContain(JSON.stringify(RECAP).slice(1, -1));
-  expect(agent.sandbox.log().includes("record of the conversation was not restored: ")).toBe(isReported);
 });
