@@ -82,7 +82,7 @@ const KILLS: Record<string, (id: string) => Promise<void>> = {
   },
 };
 const CASES = sample(
-  6,
+  4,
   RUNTIMES.flatMap((runtime) =>
     Object.keys(KILLS).flatMap((killed) => POINTS.map((at) => [killed, runtime, at] as const)),
   ),
