@@ -40,6 +40,8 @@ export interface RuntimePart {
   kind: PartKind;
   isComplete: boolean;
   text: string;
+  /** Whether the beginning of the text may be missing: what is stored of it stays. */
+  mayLack: boolean;
   tool: ToolUse | null;
   plan: TurnPlan | null;
   request: RuntimeRequest | null;
@@ -87,8 +89,11 @@ export function messageOf(info: unknown, subagent: Subagent | null): Message | n
   };
 }
 
-/** Parses a part; null if it is not one that people read. */
-export function partOf(part: unknown, message: Message): RuntimePart | null {
+/**
+ * Parses a part; null if it is not one that people read.
+ * @param mayLack whether the beginning of a text under way may be missing
+ */
+export function partOf(part: unknown, message: Message, mayLack: boolean): RuntimePart | null {
   const type = textField(part, "type");
   const caller = textField(part, "subagentOf");
   // the prompt of a subagent is in the input of the tool that started it
@@ -100,6 +105,7 @@ export function partOf(part: unknown, message: Message): RuntimePart | null {
     // the adapter of other agents has the parts of subagents in their caller's message
     parentId: message.parentId ?? (RUNTIME_ID.test(caller) ? caller : null),
     text: "",
+    mayLack: false,
     tool: null,
     file: null,
     plan: null,
@@ -129,11 +135,13 @@ export function partOf(part: unknown, message: Message): RuntimePart | null {
   const isForModel = field(part, "synthetic") === true || field(part, "ignored") === true;
   if ((type !== "text" && type !== "reasoning") || isForModel) return null;
   if (message.isUser && type === "reasoning") return null;
+  const isComplete = message.isComplete || numberField(time, "end") !== null;
   return {
     ...base,
     kind: message.isUser ? "prompt" : type,
     text: textField(part, "text"),
-    isComplete: message.isComplete || numberField(time, "end") !== null,
+    isComplete,
+    mayLack: mayLack && !isComplete,
   };
 }
 
@@ -157,6 +165,7 @@ export function permissionPart(
     kind: "permission",
     isComplete: answer !== null,
     text: "",
+    mayLack: false,
     tool: null,
     file: null,
     plan: null,

@@ -397,7 +397,8 @@ describe("events of the runtime", () => {
   test("only texts that were continued count as grown", () => {
     const turns = new RuntimeTurns(CONVERSATION);
     const part = { sessionID: CONVERSATION, messageID: "msg_2", id: "prt_1", type: "text", text: "a" };
-    turns.applySnapshot([prompt, { info: answer, parts: [part] }], true, null);
+    turns.applySnapshot([prompt, { info: answer, parts: [] }], true, null);
+    turns.applyEvent({ type: "message.part.updated", properties: { part } });
     const grow = (text: string) =>
       turns.applyEvent({
         type: "message.part.delta",
@@ -424,6 +425,61 @@ describe("events of the runtime", () => {
     turns.applyEvent({ type: "session.idle", properties: { sessionID: CONVERSATION } });
     expect(turns.hasOnlyGrown).toBe(false);
   });
+});
+
+test("a text is continued only from where its beginning is known, and from the position that is reported", () => {
+  const turns = new RuntimeTurns(CONVERSATION);
+  const base = { sessionID: CONVERSATION, time: { created: 1 } };
+  const part = { sessionID: CONVERSATION, messageID: "m2", id: "p1", type: "text", text: "ab" };
+  const info = { ...base, id: "m2", role: "assistant", parentID: "m1" };
+  const grow = (delta: string, offset?: number) =>
+    turns.applyEvent({
+      type: "message.part.delta",
+      properties: { sessionID: CONVERSATION, messageID: "m2", partID: "p1", field: "text", delta, offset },
+    });
+  const texts = () => turns.takeChanges().parts.map(({ text, mayLack }) => [text, mayLack]);
+  turns.applySnapshot([{ info, parts: [part] }], true, null);
+  grow("c");
+  expect(texts()).toEqual([["ab", true]]);
+  for (const [delta, at] of [
+    ["b", 1],
+    ["bc", 1],
+    ["e", 4],
+    ["d", 3],
+  ] as const)
+    grow(delta, at);
+  expect(texts()).toEqual([["abcd", true]]);
+  grow("d", 3);
+  expect(turns.hasChanges).toBe(false);
+  turns.applyEvent({ type: "message.part.updated", properties: { part } });
+  grow("c");
+  expect(texts()).toEqual([["abc", false]]);
+  turns.addMessages([{ info, parts: [part] }]);
+  turns.takeChanges();
+  turns.applyEvent({
+    type: "message.updated",
+    properties: { info: { ...info, time: { created: 1, completed: 2 } } },
+  });
+  expect(turns.takeChanges().parts).toMatchObject([{ isComplete: true, mayLack: true }]);
+  turns.addMessages([{ info: { ...info, time: { created: 1, completed: 2 } }, parts: [part] }]);
+  expect(turns.takeChanges().parts).toMatchObject([{ isComplete: true, mayLack: false }]);
+});
+
+test("another attempt empties the texts under way of the agent, and not those of its subagents", () => {
+  const turns = new RuntimeTurns(CONVERSATION);
+  const of = { sessionID: CONVERSATION, messageID: "m2", type: "text", text: "a" };
+  const info = { sessionID: CONVERSATION, id: "m2", role: "assistant", parentID: "m1", time: { created: 1 } };
+  const parts = [
+    { ...of, id: "p1" },
+    { ...of, id: "p2", subagentOf: "p0" },
+  ];
+  turns.applySnapshot([{ info, parts }], true, null);
+  turns.takeChanges();
+  const status = { type: "retry", attempt: 1, message: "no" };
+  turns.applyEvent({ type: "session.status", properties: { sessionID: CONVERSATION, status } });
+  expect(turns.takeChanges().parts).toMatchObject([
+    { partId: "p1", text: "", isComplete: true, mayLack: false },
+  ]);
 });
 
 describe("a turn of several messages", () => {
@@ -492,7 +548,9 @@ describe("a turn of several messages", () => {
       { id: "p1", type: "tool", tool: "bash", state: { status: "running", input: {} } },
       { id: "p2", type: "text", text: "b" },
     ];
-    const turns = applied([user("m1"), answer("m2", "m1", {}, parts)]);
+    const turns = applied([user("m1"), answer("m2", "m1")]);
+    for (const part of answer("m2", "m1", {}, parts).parts)
+      turns.applyEvent({ type: "message.part.updated", properties: { part } });
     expect(turns.takeChanges().parts.map(({ partId }) => partId)).toEqual(["p1", "p2"]);
     const grow = (partID: string, field: string) =>
       turns.applyEvent({

@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, isNull, not, sql } from "drizzle-orm";
+import { and, desc, eq, inArray, isNull, lte, not, sql } from "drizzle-orm";
 import type { Db } from "../../../../db/client.ts";
 import {
   conversationParts,
@@ -29,7 +29,8 @@ type StoredSession = Pick<SessionRow, "sessionId" | "generation">;
 
 /**
  * Stores changes of a session's conversation. Turns and parts are recognized by their ids, so that any number of servers
- * may store the same ones in any order: a part that is complete stays so. New ones are numbered in the order given.
+ * may store the same ones in any order: a part that is complete stays so, and a text under way does not become shorter.
+ * New ones are numbered in the order given.
  */
 export async function storeTurns(
   deps: Pick<Deps, "db" | "changes">,
@@ -51,7 +52,7 @@ export async function storeTurns(
 
 /**
  * Stores more of a text in one statement, which is what most changes are.
- * @returns whether it did: the part was stored before, and is not complete
+ * @returns whether it did: the part was stored before, is not complete, and was not longer
  */
 async function storeGrowth(
   db: Db,
@@ -74,7 +75,7 @@ async function storeGrowth(
     db
       .select({ before })
       .from(conversationParts)
-      .where(and(eq(ofPart, sessionId), eq(id, partId), not(isEnded), not(isCut))),
+      .where(and(eq(ofPart, sessionId), eq(id, partId), not(isEnded), not(isCut), lte(before, bytes))),
   );
   const head = db.$with("head").as(
     db
@@ -201,7 +202,15 @@ async function writeParts(
   );
   const missing = parts.map(({ turnId }) => turnId).filter((id) => !turns.has(id));
   const earlier = await numbersOf(tx, sessionId, missing);
-  const rows = parts.flatMap((part) => {
+  const lacking = parts.filter(({ mayLack, isComplete }) => mayLack && isComplete);
+  const texts = await textsOf(
+    tx,
+    sessionId,
+    lacking.map(({ partId }) => partId),
+  );
+  const rows = parts.flatMap((each) => {
+    const stored = each.mayLack ? (texts.get(each.partId) ?? "") : "";
+    const part = stored.length > each.text.length ? { ...each, text: stored } : each;
     const turn = turns.get(part.turnId) ?? earlier.get(part.turnId);
     // its turn is older than all that the runtime returned
     if (turn === undefined) return [];
@@ -209,6 +218,7 @@ async function writeParts(
     // an event that another server has stored before
     if (before?.isComplete && !part.isComplete) return [];
     const row = partRow(writer, part, turn, before);
+    if (!part.isComplete && isText(part.kind) && before && row.bytes < before.bytes) return [];
     head.bytes += row.bytes - (before?.bytes ?? 0);
     known.set(part.partId, row);
     return [row];
@@ -255,6 +265,16 @@ async function partsOf(tx: Db, sessionId: string, ids: readonly string[]): Promi
     .from(conversationParts)
     .where(and(eq(conversationParts.sessionId, sessionId), inArray(partId, [...ids])));
   return new Map(rows.map((row) => [row.partId, row]));
+}
+
+async function textsOf(tx: Db, sessionId: string, ids: readonly string[]): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map();
+  const { partId, text } = conversationParts;
+  const rows = await tx
+    .select({ partId, text })
+    .from(conversationParts)
+    .where(and(eq(conversationParts.sessionId, sessionId), inArray(partId, [...ids])));
+  return new Map(rows.map((row) => [row.partId, row.text]));
 }
 
 /** Finds the prompt of a message, whose id ends with a hash of the prompt's. */
