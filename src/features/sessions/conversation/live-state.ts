@@ -1,5 +1,9 @@
+import { sleep } from "../../../conversation/reconnect.ts";
+
 /** Bytes of events that are kept until a state has been read: minutes of an agent's work. */
 const EARLY_MAX_BYTES = 4 * 1024 * 1024;
+/** The first delay after a failed reading, unless an event comes; it doubles up to the second. */
+const RETRY_MS = { first: 500, most: 10_000 };
 
 interface Applies {
   applyEvent(event: unknown): void;
@@ -15,7 +19,7 @@ export interface LiveState {
 
 /**
  * Keeps a state current by events. Those from before it has been read are kept, and applied to it together, so that none
- * is lost, however long the reading takes and however often it fails: it is repeated with the next event.
+ * is lost, however long the reading takes and however often it fails: it is repeated with the next event, or after a while.
  * @param read null: it does not exist yet, or cannot be read
  * @param onChange called after each event
  * @param onError what `read`, or the first `onChange`, throws
@@ -28,9 +32,9 @@ export function createLiveState<T extends Applies>(
   let state: T | null = null;
   let early: { event: unknown; size: number }[] = [];
   let bytes = 0;
-  let count = 0;
-  let isReading = false;
   let isOver = false;
+  /** Aborted by the next event, if there is one since the last reading began. */
+  let delayed: AbortController | null = null;
 
   return {
     applyEvent(event, size) {
@@ -39,19 +43,14 @@ export function createLiveState<T extends Applies>(
         onChange(state);
         return;
       }
-      count++;
       keep(event, size);
-      if (isReading) return;
-      isReading = true;
-      readState()
-        .catch(onError)
-        .finally(() => {
-          isReading = false;
-        });
+      if (delayed) delayed.abort();
+      else readState().catch(onError);
     },
     end() {
       isOver = true;
       early = [];
+      delayed?.abort();
     },
   };
 
@@ -62,15 +61,17 @@ export function createLiveState<T extends Applies>(
   }
 
   async function readState(): Promise<void> {
-    for (let seen = 0; seen !== count && !isOver; ) {
-      seen = count;
+    for (let delay = RETRY_MS.first; !isOver; delay = Math.min(2 * delay, RETRY_MS.most)) {
+      delayed = new AbortController();
       const found = await read();
-      if (!found || isOver) continue;
-      for (const { event } of early) found.applyEvent(event);
-      early = [];
-      state = found;
-      onChange(state);
-      return;
+      if (found && !isOver) {
+        for (const { event } of early) found.applyEvent(event);
+        early = [];
+        state = found;
+        onChange(state);
+        return;
+      }
+      await sleep(delay, delayed.signal);
     }
   }
 }
