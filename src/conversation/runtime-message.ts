@@ -21,6 +21,8 @@ export interface Message {
   /** The use of a tool that started the subagent whose message this is. */
   parentId: string | null;
   isUser: boolean;
+  /** Whether it shortens the conversation for the model. */
+  isSummary: boolean;
   isComplete: boolean;
   finish: string;
   error: RunError | null;
@@ -77,6 +79,7 @@ export function messageOf(info: unknown, subagent: Subagent | null): Message | n
     turnId: subagent?.turnId ?? (isUser ? id : prompt),
     parentId: subagent?.partId ?? null,
     isUser,
+    isSummary: !isUser && field(info, "summary") === true,
     isComplete: isUser || completedAt !== null,
     finish: textField(info, "finish"),
     error: isUser ? null : errorOf(field(info, "error")),
@@ -96,8 +99,8 @@ export function messageOf(info: unknown, subagent: Subagent | null): Message | n
 export function partOf(part: unknown, message: Message, mayLack: boolean): RuntimePart | null {
   const type = textField(part, "type");
   const caller = textField(part, "subagentOf");
-  // the prompt of a subagent is in the input of the tool that started it
-  if (message.isUser && message.parentId !== null) return null;
+  // the prompt of a subagent is in the input of the tool that started it; no person wrote that after a compaction
+  if (message.isUser && message.turnId !== message.id) return null;
   const time = field(part, "time");
   const base = {
     partId: textField(part, "id"),
@@ -136,9 +139,10 @@ export function partOf(part: unknown, message: Message, mayLack: boolean): Runti
   if ((type !== "text" && type !== "reasoning") || isForModel) return null;
   if (message.isUser && type === "reasoning") return null;
   const isComplete = message.isComplete || numberField(time, "end") !== null;
+  const written = message.isSummary ? "reasoning" : type;
   return {
     ...base,
-    kind: message.isUser ? "prompt" : type,
+    kind: message.isUser ? "prompt" : written,
     text: textField(part, "text"),
     isComplete,
     mayLack: mayLack && !isComplete,

@@ -34,7 +34,8 @@ export interface OpenTurn {
 /** @param isCurrent whether the runtime may be answering it */
 export function turnOf(turn: OpenTurn, isCurrent: boolean): RuntimeTurn {
   const answers = [...turn.answers.values()];
-  const last = answers.at(-1);
+  // after a compaction, the agent goes on
+  const last = answers.findLast((each) => !each.isSummary || each.error !== null);
   const { state, error } = outcomeOf(turn, last, isCurrent);
   return {
     turnId: turn.turnId,

@@ -1,4 +1,5 @@
 import { field, textField } from "../contract/json.ts";
+import { Compactions } from "./compactions.ts";
 import { remember } from "./remember.ts";
 import {
   type Ask,
@@ -53,6 +54,7 @@ export class RuntimeTurns {
   readonly #messages = new Map<string, Message>();
   readonly #turns = new Map<string, OpenTurn>();
   readonly #texts = new RuntimeTexts();
+  readonly #compactions = new Compactions();
   readonly #early = new Map<string, unknown[]>();
   readonly #asks = new Map<string, PermissionAsked>();
   /** By the ids of their conversations. */
@@ -154,6 +156,11 @@ export class RuntimeTurns {
     if (textField(info, "id") === this.#conversation && !NO_TITLE.test(title)) this.title = title;
   }
 
+  /** The last turn that has an answer. */
+  #answered(): OpenTurn | undefined {
+    return [...this.#turns.values()].findLast(({ answers }) => answers.size > 0);
+  }
+
   #newest(): OpenTurn | undefined {
     return [...this.#turns.values()].at(-1);
   }
@@ -163,6 +170,8 @@ export class RuntimeTurns {
     if (!last) return;
     // the snapshot may be older than the run
     last.hasEnded = status.type === "idle";
+    // what it asked has no answer
+    if (last.hasEnded) this.#asks.clear();
     last.retry = null;
     if (status.type === "retry") {
       const { attempt, message, at } = status;
@@ -204,10 +213,14 @@ export class RuntimeTurns {
     const conversation = textField(info, "sessionID");
     const subagent = this.#subagents.get(conversation) ?? null;
     const isOwn = conversation === this.#conversation;
-    const message = isOwn || subagent ? messageOf(info, subagent) : null;
-    if (!message) return;
+    const found = isOwn || subagent ? messageOf(info, subagent) : null;
+    if (!found) return;
+    if (isOwn)
+      this.#compactions.addMessage(found, textField(info, "parentID"), !this.#messages.has(found.id));
+    const message = { ...found, turnId: this.#compactions.turnOf(found.turnId) };
     remember(this.#messages, message.id, message, MESSAGES_MAX);
-    if (isOwn) this.#turn(message);
+    // whether a message of the user is a prompt is known by its first part
+    if (isOwn && !message.isUser) this.#turn(message);
     // the runtime does not report the end of each text of an answer that was aborted
     if (message.isComplete) this.#changeTexts(this.#texts.complete(message.id));
     const early = this.#early.get(message.id) ?? [];
@@ -243,6 +256,11 @@ export class RuntimeTurns {
     if (!message) {
       remember(this.#early, messageId, [...(this.#early.get(messageId) ?? []), value], EARLY_MAX);
       return;
+    }
+    if (message.isUser && conversation === this.#conversation) {
+      const turnId = this.#answered()?.turnId ?? messageId;
+      if (this.#compactions.addPart(value, messageId, turnId)) return;
+      if (message.turnId === messageId) this.#turn(message);
     }
     const part = partOf(value, message, mayLack);
     if (!part) return;

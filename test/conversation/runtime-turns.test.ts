@@ -320,7 +320,8 @@ test.each([
 
 describe("events of the runtime", () => {
   const base = { sessionID: CONVERSATION, time: { created: 1 } };
-  const prompt = { info: { ...base, id: "msg_1", role: "user" }, parts: [] };
+  const asked = { sessionID: CONVERSATION, messageID: "msg_1", id: "prt_p", type: "text", text: "do" };
+  const prompt = { info: { ...base, id: "msg_1", role: "user" }, parts: [asked] };
   const answer = { ...base, id: "msg_2", role: "assistant", parentID: "msg_1" };
   const error = { name: "UnknownError", data: { message: "Model not found.\n  at x" } };
   const aborted = { name: "MessageAbortedError", data: {} };
@@ -484,7 +485,10 @@ test("another attempt empties the texts under way of the agent, and not those of
 
 describe("a turn of several messages", () => {
   const base = { sessionID: CONVERSATION, time: { created: 1 } };
-  const user = (id: string) => ({ info: { ...base, id, role: "user" }, parts: [] });
+  const user = (id: string) => ({
+    info: { ...base, id, role: "user" },
+    parts: [{ sessionID: CONVERSATION, messageID: id, id: `${id}p`, type: "text", text: "do" }],
+  });
   const answer = (id: string, parentID: string, more: object = {}, parts: object[] = []) => ({
     info: { ...base, id, role: "assistant", parentID, ...more },
     parts: parts.map((part) => ({ sessionID: CONVERSATION, messageID: id, ...part })),
@@ -549,6 +553,7 @@ describe("a turn of several messages", () => {
       { id: "p2", type: "text", text: "b" },
     ];
     const turns = applied([user("m1"), answer("m2", "m1")]);
+    turns.takeChanges();
     for (const part of answer("m2", "m1", {}, parts).parts)
       turns.applyEvent({ type: "message.part.updated", properties: { part } });
     expect(turns.takeChanges().parts.map(({ partId }) => partId)).toEqual(["p1", "p2"]);
