@@ -54,7 +54,7 @@ export async function followConversation(
   let silence = setTimeout(fail, SILENT_MS, new Error("the runtime is silent"));
   const store = createStore(deps, { session, daemon }, fail);
   const states = [
-    createLiveState(() => readActivity(daemon), store.note, fail),
+    createLiveState(() => readActivity(daemon, session.waitingFor), store.note, fail),
     createLiveState(() => readRuntimeTurns(daemon), store.schedule, fail),
   ];
   try {
