@@ -260,7 +260,7 @@ export class RuntimeTurns {
     if (message.isUser && conversation === this.#conversation) {
       const turnId = this.#answered()?.turnId ?? messageId;
       if (this.#compactions.addPart(value, messageId, turnId)) return;
-      if (message.turnId === messageId) this.#turn(message);
+      this.#turn(message);
     }
     const part = partOf(value, message, mayLack);
     if (!part) return;

@@ -62,7 +62,7 @@ test.each<[string, Json]>([
   expect(follow(...before).states).toEqual({ m1: "working" });
   expect(follow(...before, ...summary.slice(2)).states).toEqual({ m1: "working" });
   const goesOn = [...user("m5", next), ...answer("m6", "m5", "I end.")];
-  const all = [...before, ...summary.slice(2), ...goesOn, status("idle")];
+  const all = [...before, ...summary.slice(2), updated, ...goesOn, status("idle")];
   const parts = ["m1 prompt Work", "m1 text I begin.", "m1 reasoning What was said.", "m1 text I end."];
   expect(follow(...all)).toEqual({ states: { m1: "done" }, parts });
   // a prompt after it, also once its events have come again
@@ -95,14 +95,16 @@ test("a compaction that a person asked for, and one that fails, are followed by 
 
 test("a prompt that waits behind the turn that is compacted is another turn", () => {
   const waits = user("m2b", { type: "text", text: "More" });
-  const events = [...prompt, ...work, ...waits, ...compaction(true), ...summary];
+  const waitsToo = user("m4b", { type: "text", text: "And more" });
+  const summarized = [...summary.slice(0, 2), ...waitsToo, ...summary.slice(2)];
+  const events = [...prompt, ...work, ...waits, ...compaction(true), ...summarized];
   const goesOn = [
     ...user("m5", { type: "text", text: "", synthetic: true }),
     ...answer("m6", "m5", "I end."),
   ];
   expect(follow(...events, ...goesOn).parts).toEqual([
     ...["m1 prompt Work", "m1 text I begin.", "m2b prompt More"],
-    ...["m1 reasoning What was said.", "m1 text I end."],
+    ...["m1 reasoning What was said.", "m4b prompt And more", "m1 text I end."],
   ]);
 });
 
