@@ -109,10 +109,11 @@ export class Conversation {
 
   /** Appends to a text. */
   grow(part: TextPart, delta: string): void {
+    const offset = part.text.length;
     part.text += delta;
     this.#journal.append({ grown: { message: part.messageID, part: part.id, text: delta } });
     const { sessionID, messageID, id: partID } = part;
-    this.emit("message.part.delta", { sessionID, messageID, partID, field: "text", delta });
+    this.emit("message.part.delta", { sessionID, messageID, partID, field: "text", delta, offset });
   }
 
   setTodos(todos: Todo[]): void {

@@ -8,6 +8,7 @@ import {
   pgEnum,
   pgTable,
   primaryKey,
+  serial,
   text,
   unique,
   uuid,
@@ -31,6 +32,8 @@ export const partKind = pgEnum("part_kind", PART_KINDS);
 
 /** How far the stored conversation of a session is. Its row is locked by each change. */
 export const conversations = pgTable("conversations", {
+  /** The session in the rows of its turns and parts, and in their indexes: in each, its own id would be as long as the rest. */
+  id: serial("id").notNull().unique("conversations_id"),
   sessionId: text("session_id")
     .primaryKey()
     .references(() => projectSessions.sessionId, { onDelete: "cascade" }),
@@ -47,9 +50,9 @@ export const conversations = pgTable("conversations", {
 export const conversationTurns = pgTable(
   "conversation_turns",
   {
-    sessionId: text("session_id")
+    conversation: integer("conversation")
       .notNull()
-      .references(() => conversations.sessionId, { onDelete: "cascade" }),
+      .references(() => conversations.id, { onDelete: "cascade" }),
     number: integer("number").notNull(),
     turnId: text("turn_id").notNull(),
     /** Without a foreign key: old prompts are removed, and their turns are kept. */
@@ -67,10 +70,10 @@ export const conversationTurns = pgTable(
     version: bigint("version", { mode: "number" }).notNull(),
   },
   (table) => [
-    primaryKey({ columns: [table.sessionId, table.number] }),
-    unique("conversation_turns_turn_id").on(table.sessionId, table.turnId),
-    index("conversation_turns_version").on(table.sessionId, table.version),
-    index("conversation_turns_prompt_id").on(table.sessionId, table.promptId),
+    primaryKey({ columns: [table.conversation, table.number] }),
+    unique("conversation_turns_turn_id").on(table.conversation, table.turnId),
+    index("conversation_turns_version").on(table.conversation, table.version),
+    index("conversation_turns_prompt_id").on(table.conversation, table.promptId),
   ],
 );
 
@@ -78,9 +81,9 @@ export const conversationTurns = pgTable(
 export const conversationParts = pgTable(
   "conversation_parts",
   {
-    sessionId: text("session_id")
+    conversation: integer("conversation")
       .notNull()
-      .references(() => conversations.sessionId, { onDelete: "cascade" }),
+      .references(() => conversations.id, { onDelete: "cascade" }),
     number: integer("number").notNull(),
     partId: text("part_id").notNull(),
     turn: integer("turn").notNull(),
@@ -102,10 +105,10 @@ export const conversationParts = pgTable(
     version: bigint("version", { mode: "number" }).notNull(),
   },
   (table) => [
-    primaryKey({ columns: [table.sessionId, table.number] }),
-    unique("conversation_parts_part_id").on(table.sessionId, table.partId),
-    index("conversation_parts_version").on(table.sessionId, table.version),
-    index("conversation_parts_turn").on(table.sessionId, table.turn),
+    primaryKey({ columns: [table.conversation, table.number] }),
+    unique("conversation_parts_part_id").on(table.conversation, table.partId),
+    index("conversation_parts_version").on(table.conversation, table.version),
+    index("conversation_parts_turn").on(table.conversation, table.turn),
   ],
 );
 

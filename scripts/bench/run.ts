@@ -16,6 +16,7 @@ import { readers } from "./readers.ts";
 import { Report } from "./report.ts";
 import { sessions } from "./sessions.ts";
 import { stored } from "./stored.ts";
+import { talking } from "./talking.ts";
 import { webhooks } from "./webhooks.ts";
 import { openWorkbench, type Workbench } from "./workbench.ts";
 
@@ -34,6 +35,7 @@ export const BENCHES: Record<string, (bench: Workbench) => Promise<void>> = {
   cli,
   page,
   stored,
+  talking,
   webhooks,
   models,
   idle,

@@ -79,7 +79,7 @@ async function talk(db: Db, sessionId: string, turn: number, length: number): Pr
     );
   const part = (partId: string, kind: "prompt" | "text", text: string, isComplete: boolean): RuntimePart => ({
     ...{ partId, turnId, parentId: null, kind, isComplete, text, at: 0 },
-    ...{ tool: null, file: null, plan: null, request: null, hasFailed: false },
+    ...{ tool: null, file: null, plan: null, request: null, hasFailed: false, mayLack: false },
   });
   const state = (isDone: boolean): RuntimeTurn => ({
     ...{

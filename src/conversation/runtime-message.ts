@@ -21,6 +21,8 @@ export interface Message {
   /** The use of a tool that started the subagent whose message this is. */
   parentId: string | null;
   isUser: boolean;
+  /** Whether it shortens the conversation for the model. */
+  isSummary: boolean;
   isComplete: boolean;
   finish: string;
   error: RunError | null;
@@ -40,6 +42,8 @@ export interface RuntimePart {
   kind: PartKind;
   isComplete: boolean;
   text: string;
+  /** Whether the beginning of the text may be missing: what is stored of it stays. */
+  mayLack: boolean;
   tool: ToolUse | null;
   plan: TurnPlan | null;
   request: RuntimeRequest | null;
@@ -75,6 +79,7 @@ export function messageOf(info: unknown, subagent: Subagent | null): Message | n
     turnId: subagent?.turnId ?? (isUser ? id : prompt),
     parentId: subagent?.partId ?? null,
     isUser,
+    isSummary: !isUser && field(info, "summary") === true,
     isComplete: isUser || completedAt !== null,
     finish: textField(info, "finish"),
     error: isUser ? null : errorOf(field(info, "error")),
@@ -87,12 +92,15 @@ export function messageOf(info: unknown, subagent: Subagent | null): Message | n
   };
 }
 
-/** Parses a part; null if it is not one that people read. */
-export function partOf(part: unknown, message: Message): RuntimePart | null {
+/**
+ * Parses a part; null if it is not one that people read.
+ * @param mayLack whether the beginning of a text under way may be missing
+ */
+export function partOf(part: unknown, message: Message, mayLack: boolean): RuntimePart | null {
   const type = textField(part, "type");
   const caller = textField(part, "subagentOf");
-  // the prompt of a subagent is in the input of the tool that started it
-  if (message.isUser && message.parentId !== null) return null;
+  // the prompt of a subagent is in the input of the tool that started it; no person wrote that after a compaction
+  if (message.isUser && message.turnId !== message.id) return null;
   const time = field(part, "time");
   const base = {
     partId: textField(part, "id"),
@@ -100,6 +108,7 @@ export function partOf(part: unknown, message: Message): RuntimePart | null {
     // the adapter of other agents has the parts of subagents in their caller's message
     parentId: message.parentId ?? (RUNTIME_ID.test(caller) ? caller : null),
     text: "",
+    mayLack: false,
     tool: null,
     file: null,
     plan: null,
@@ -129,11 +138,14 @@ export function partOf(part: unknown, message: Message): RuntimePart | null {
   const isForModel = field(part, "synthetic") === true || field(part, "ignored") === true;
   if ((type !== "text" && type !== "reasoning") || isForModel) return null;
   if (message.isUser && type === "reasoning") return null;
+  const isComplete = message.isComplete || numberField(time, "end") !== null;
+  const written = message.isSummary ? "reasoning" : type;
   return {
     ...base,
-    kind: message.isUser ? "prompt" : type,
+    kind: message.isUser ? "prompt" : written,
     text: textField(part, "text"),
-    isComplete: message.isComplete || numberField(time, "end") !== null,
+    isComplete,
+    mayLack: mayLack && !isComplete,
   };
 }
 
@@ -157,6 +169,7 @@ export function permissionPart(
     kind: "permission",
     isComplete: answer !== null,
     text: "",
+    mayLack: false,
     tool: null,
     file: null,
     plan: null,

@@ -29,12 +29,15 @@ export interface OpenTurn {
   error: RunError | null;
   /** While the model does not answer. */
   retry: TurnChange["retry"];
+  /** The daemon's: nothing answers it. */
+  isNote: boolean;
 }
 
 /** @param isCurrent whether the runtime may be answering it */
 export function turnOf(turn: OpenTurn, isCurrent: boolean): RuntimeTurn {
   const answers = [...turn.answers.values()];
-  const last = answers.at(-1);
+  // after a compaction, the agent goes on
+  const last = answers.findLast((each) => !each.isSummary || each.error !== null);
   const { state, error } = outcomeOf(turn, last, isCurrent);
   return {
     turnId: turn.turnId,
@@ -55,6 +58,7 @@ interface Outcome {
 }
 
 function outcomeOf(turn: OpenTurn, last: Message | undefined, isCurrent: boolean): Outcome {
+  if (turn.isNote) return { state: "done", error: null };
   if (last?.error) return endedBy(last.error);
   if (last && isFinal(last)) return { state: "done", error: null };
   if (isCurrent && !turn.hasEnded) return { state: "working", error: null };

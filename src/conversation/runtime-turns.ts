@@ -1,4 +1,7 @@
+import { DAEMON_MARK } from "../contract/conversation.ts";
 import { field, textField } from "../contract/json.ts";
+import { Compactions } from "./compactions.ts";
+import { remember } from "./remember.ts";
 import {
   type Ask,
   errorOf,
@@ -8,7 +11,6 @@ import {
   statusOf,
 } from "./runtime-event.ts";
 import {
-  isText,
   type Message,
   messageOf,
   type PermissionAsked,
@@ -19,6 +21,7 @@ import {
   type Subagent,
   timeOf,
 } from "./runtime-message.ts";
+import { RuntimeTexts } from "./runtime-texts.ts";
 import { type OpenTurn, type RuntimeTurn, turnOf } from "./runtime-turn.ts";
 
 /** What has changed, in the order of the conversation. */
@@ -29,9 +32,9 @@ export interface TurnChanges {
   open: readonly string[] | null;
 }
 
-/** Turns, and texts under way, that are remembered: events do not reach further back. */
+/** Turns, and messages, that are remembered: events do not reach further back. */
 const TURNS_MAX = 50;
-const TEXTS_MAX = 1_000;
+const MESSAGES_MAX = 1_000;
 /** The titles that the runtime gives to conversations before the model has written one. */
 const NO_TITLE = /^(?:New|Child) session - \d{4}-/;
 /** Characters of what the model's service said. */
@@ -51,8 +54,8 @@ export class RuntimeTurns {
   readonly #conversation: string;
   readonly #messages = new Map<string, Message>();
   readonly #turns = new Map<string, OpenTurn>();
-  /** Texts that are still being written, by the ids of their parts. */
-  readonly #texts = new Map<string, { part: RuntimePart; messageId: string }>();
+  readonly #texts = new RuntimeTexts();
+  readonly #compactions = new Compactions();
   readonly #early = new Map<string, unknown[]>();
   readonly #asks = new Map<string, PermissionAsked>();
   /** By the ids of their conversations. */
@@ -98,7 +101,7 @@ export class RuntimeTurns {
     for (const each of messages) {
       this.#message(field(each, "info"));
       const parts = field(each, "parts");
-      for (const part of Array.isArray(parts) ? parts : []) this.#part(part);
+      for (const part of Array.isArray(parts) ? parts : []) this.#part(part, true);
     }
   }
 
@@ -113,7 +116,7 @@ export class RuntimeTurns {
     const type = textField(event, "type");
     if (type === "session.updated") this.#info(field(properties, "info"));
     if (type === "message.updated") this.#message(field(properties, "info"));
-    if (type === "message.part.updated") this.#part(field(properties, "part"));
+    if (type === "message.part.updated") this.#part(field(properties, "part"), false);
     if (type === "permission.asked" || type === "permission.replied")
       this.#permission(readRuntimeEvent(event));
     if (type === "message.part.delta") this.#delta(properties);
@@ -154,6 +157,11 @@ export class RuntimeTurns {
     if (textField(info, "id") === this.#conversation && !NO_TITLE.test(title)) this.title = title;
   }
 
+  /** The last turn that has an answer. */
+  #answered(): OpenTurn | undefined {
+    return [...this.#turns.values()].findLast(({ answers }) => answers.size > 0);
+  }
+
   #newest(): OpenTurn | undefined {
     return [...this.#turns.values()].at(-1);
   }
@@ -163,23 +171,16 @@ export class RuntimeTurns {
     if (!last) return;
     // the snapshot may be older than the run
     last.hasEnded = status.type === "idle";
+    // what it asked has no answer
+    if (last.hasEnded) this.#asks.clear();
     last.retry = null;
     if (status.type === "retry") {
       const { attempt, message, at } = status;
       last.retry = { attempt, message: message.slice(0, RETRY_MAX), at: at === null ? null : timeText(at) };
-      this.#dropTexts();
+      // the next attempt begins the answer again: what this one has written so far is no part of it
+      this.#changeTexts(this.#texts.drop());
     }
     this.#changedTurns.add(last.turnId);
-  }
-
-  /** The next attempt begins the answer again: what this one has written so far is no part of it. */
-  #dropTexts(): void {
-    for (const [partId, { part }] of this.#texts) {
-      if (part.parentId !== null || !isText(part.kind) || part.kind === "prompt") continue;
-      this.#texts.delete(partId);
-      this.#changedParts.set(partId, { ...part, text: "", isComplete: true });
-      this.#grown.delete(partId);
-    }
   }
 
   #error(error: unknown): void {
@@ -213,17 +214,23 @@ export class RuntimeTurns {
     const conversation = textField(info, "sessionID");
     const subagent = this.#subagents.get(conversation) ?? null;
     const isOwn = conversation === this.#conversation;
-    const message = isOwn || subagent ? messageOf(info, subagent) : null;
-    if (!message) return;
-    remember(this.#messages, message.id, message, TEXTS_MAX);
-    if (isOwn) this.#turn(message);
-    if (message.isComplete) this.#completeTexts(message.id);
+    const found = isOwn || subagent ? messageOf(info, subagent) : null;
+    if (!found) return;
+    if (isOwn)
+      this.#compactions.addMessage(found, textField(info, "parentID"), !this.#messages.has(found.id));
+    const message = { ...found, turnId: this.#compactions.turnOf(found.turnId) };
+    remember(this.#messages, message.id, message, MESSAGES_MAX);
+    // whether a message of the user is a prompt is known by its first part
+    if (isOwn && !message.isUser) this.#turn(message);
+    // the runtime does not report the end of each text of an answer that was aborted
+    if (message.isComplete) this.#changeTexts(this.#texts.complete(message.id));
     const early = this.#early.get(message.id) ?? [];
     this.#early.delete(message.id);
-    for (const part of early) this.#part(part);
+    // more may have been added to their texts
+    for (const part of early) this.#part(part, true);
   }
 
-  #turn(message: Message): void {
+  #turn(message: Message, isNote = false): void {
     const turn = this.#turns.get(message.turnId) ?? {
       turnId: message.turnId,
       startedAt: message.createdAt,
@@ -231,6 +238,7 @@ export class RuntimeTurns {
       hasEnded: false,
       error: null,
       retry: null,
+      isNote,
     };
     remember(this.#turns, message.turnId, turn, TURNS_MAX);
     if (!message.isUser) {
@@ -240,7 +248,8 @@ export class RuntimeTurns {
     this.#changedTurns.add(message.turnId);
   }
 
-  #part(value: unknown): void {
+  /** @param mayLack whether the beginning of a text under way may be missing */
+  #part(value: unknown, mayLack: boolean): void {
     const conversation = textField(value, "sessionID");
     if (conversation !== this.#conversation && !this.#subagents.has(conversation)) return;
     const [partId, messageId] = [textField(value, "id"), textField(value, "messageID")];
@@ -250,31 +259,31 @@ export class RuntimeTurns {
       remember(this.#early, messageId, [...(this.#early.get(messageId) ?? []), value], EARLY_MAX);
       return;
     }
-    const part = partOf(value, message);
+    if (message.isUser && conversation === this.#conversation) {
+      const turnId = this.#answered()?.turnId ?? messageId;
+      if (this.#compactions.addPart(value, messageId, turnId)) return;
+      this.#turn(message, textField(value, "text").startsWith(DAEMON_MARK));
+    }
+    const part = partOf(value, message, mayLack);
     if (!part) return;
     if (part.tool?.subagent)
       remember(this.#subagents, part.tool.subagent, { partId, turnId: part.turnId }, SUBAGENTS_MAX);
-    if (part.isComplete) this.#texts.delete(partId);
-    else remember(this.#texts, partId, { part, messageId }, TEXTS_MAX);
+    this.#texts.set(part, messageId);
     this.#changedParts.set(partId, part);
     this.#grown.delete(partId);
   }
 
   #delta(properties: unknown): void {
-    const part = this.#texts.get(textField(properties, "partID"))?.part;
-    if (!part || !isText(part.kind) || textField(properties, "field") !== "text") return;
-    part.text += textField(properties, "delta");
+    const part = this.#texts.grow(properties);
+    if (!part) return;
     if (!this.#changedParts.has(part.partId)) this.#grown.add(part.partId);
     this.#changedParts.set(part.partId, part);
   }
 
-  /** The runtime does not report the end of each text of an answer that was aborted. */
-  #completeTexts(message: string): void {
-    for (const [partId, { part, messageId }] of this.#texts) {
-      if (!isText(part.kind) || messageId !== message) continue;
-      this.#texts.delete(partId);
-      this.#changedParts.set(partId, { ...part, isComplete: true });
-      this.#grown.delete(partId);
+  #changeTexts(texts: readonly RuntimePart[]): void {
+    for (const part of texts) {
+      this.#changedParts.set(part.partId, part);
+      this.#grown.delete(part.partId);
     }
   }
 
@@ -287,12 +296,3 @@ export class RuntimeTurns {
 }
 
 const timeText = (ms: number): string => new Date(timeOf(ms)).toISOString();
-
-/** Sets a key, and drops the oldest ones past the limit. */
-function remember<T>(map: Map<string, T>, key: string, value: T, max: number): void {
-  map.set(key, value);
-  for (const oldest of map.keys()) {
-    if (map.size <= max) return;
-    map.delete(oldest);
-  }
-}

@@ -87,9 +87,13 @@ test("what a client is streamed is what is stored", async () => {
   await acp.send("!say more");
   await reading;
   const deltas = events.flatMap(({ type, properties }) =>
-    type === "message.part.delta" ? properties.delta : [],
+    type === "message.part.delta" ? [[properties.offset, properties.delta]] : [],
   );
-  expect(deltas).toEqual(["a ", "b ", "c"]);
+  expect(deltas).toEqual([
+    [0, "a "],
+    [2, "b "],
+    [4, "c"],
+  ]);
   const statuses = events.flatMap(({ type, properties }) =>
     type === "session.status" ? properties.status.type : [],
   );

@@ -78,16 +78,17 @@ describe("an agent's record", () => {
 
 test("the next sandbox is told what followed the record, if it is of the same agent", async () => {
   const { id: sessionId, serviceKey } = await bench.session(bench.hosted);
-  await bench.db.insert(conversations).values({ sessionId });
+  const [head] = await bench.db.insert(conversations).values({ sessionId }).returning();
+  const conversation = head?.id ?? 0;
   const at = new Date();
   for (const number of [1, 2, 3]) {
     const state = "done" as const;
     const turnId = `msg_${number}`;
     await bench.db
       .insert(conversationTurns)
-      .values({ sessionId, number, turnId, generation: 1, state, startedAt: at, version: 1 });
+      .values({ conversation, number, turnId, generation: 1, state, startedAt: at, version: 1 });
     const part = {
-      sessionId,
+      conversation,
       number,
       partId: `prt_${number}`,
       turn: number,

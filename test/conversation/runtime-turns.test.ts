@@ -320,7 +320,8 @@ test.each([
 
 describe("events of the runtime", () => {
   const base = { sessionID: CONVERSATION, time: { created: 1 } };
-  const prompt = { info: { ...base, id: "msg_1", role: "user" }, parts: [] };
+  const asked = { sessionID: CONVERSATION, messageID: "msg_1", id: "prt_p", type: "text", text: "do" };
+  const prompt = { info: { ...base, id: "msg_1", role: "user" }, parts: [asked] };
   const answer = { ...base, id: "msg_2", role: "assistant", parentID: "msg_1" };
   const error = { name: "UnknownError", data: { message: "Model not found.\n  at x" } };
   const aborted = { name: "MessageAbortedError", data: {} };
@@ -397,7 +398,8 @@ describe("events of the runtime", () => {
   test("only texts that were continued count as grown", () => {
     const turns = new RuntimeTurns(CONVERSATION);
     const part = { sessionID: CONVERSATION, messageID: "msg_2", id: "prt_1", type: "text", text: "a" };
-    turns.applySnapshot([prompt, { info: answer, parts: [part] }], true, null);
+    turns.applySnapshot([prompt, { info: answer, parts: [] }], true, null);
+    turns.applyEvent({ type: "message.part.updated", properties: { part } });
     const grow = (text: string) =>
       turns.applyEvent({
         type: "message.part.delta",
@@ -426,9 +428,67 @@ describe("events of the runtime", () => {
   });
 });
 
+test("a text is continued only from where its beginning is known, and from the position that is reported", () => {
+  const turns = new RuntimeTurns(CONVERSATION);
+  const base = { sessionID: CONVERSATION, time: { created: 1 } };
+  const part = { sessionID: CONVERSATION, messageID: "m2", id: "p1", type: "text", text: "ab" };
+  const info = { ...base, id: "m2", role: "assistant", parentID: "m1" };
+  const grow = (delta: string, offset?: number) =>
+    turns.applyEvent({
+      type: "message.part.delta",
+      properties: { sessionID: CONVERSATION, messageID: "m2", partID: "p1", field: "text", delta, offset },
+    });
+  const texts = () => turns.takeChanges().parts.map(({ text, mayLack }) => [text, mayLack]);
+  turns.applySnapshot([{ info, parts: [part] }], true, null);
+  grow("c");
+  expect(texts()).toEqual([["ab", true]]);
+  for (const [delta, at] of [
+    ["b", 1],
+    ["bc", 1],
+    ["e", 4],
+    ["d", 3],
+  ] as const)
+    grow(delta, at);
+  expect(texts()).toEqual([["abcd", true]]);
+  grow("d", 3);
+  expect(turns.hasChanges).toBe(false);
+  turns.applyEvent({ type: "message.part.updated", properties: { part } });
+  grow("c");
+  expect(texts()).toEqual([["abc", false]]);
+  turns.addMessages([{ info, parts: [part] }]);
+  turns.takeChanges();
+  turns.applyEvent({
+    type: "message.updated",
+    properties: { info: { ...info, time: { created: 1, completed: 2 } } },
+  });
+  expect(turns.takeChanges().parts).toMatchObject([{ isComplete: true, mayLack: true }]);
+  turns.addMessages([{ info: { ...info, time: { created: 1, completed: 2 } }, parts: [part] }]);
+  expect(turns.takeChanges().parts).toMatchObject([{ isComplete: true, mayLack: false }]);
+});
+
+test("another attempt empties the texts under way of the agent, and not those of its subagents", () => {
+  const turns = new RuntimeTurns(CONVERSATION);
+  const of = { sessionID: CONVERSATION, messageID: "m2", type: "text", text: "a" };
+  const info = { sessionID: CONVERSATION, id: "m2", role: "assistant", parentID: "m1", time: { created: 1 } };
+  const parts = [
+    { ...of, id: "p1" },
+    { ...of, id: "p2", subagentOf: "p0" },
+  ];
+  turns.applySnapshot([{ info, parts }], true, null);
+  turns.takeChanges();
+  const status = { type: "retry", attempt: 1, message: "no" };
+  turns.applyEvent({ type: "session.status", properties: { sessionID: CONVERSATION, status } });
+  expect(turns.takeChanges().parts).toMatchObject([
+    { partId: "p1", text: "", isComplete: true, mayLack: false },
+  ]);
+});
+
 describe("a turn of several messages", () => {
   const base = { sessionID: CONVERSATION, time: { created: 1 } };
-  const user = (id: string) => ({ info: { ...base, id, role: "user" }, parts: [] });
+  const user = (id: string) => ({
+    info: { ...base, id, role: "user" },
+    parts: [{ sessionID: CONVERSATION, messageID: id, id: `${id}p`, type: "text", text: "do" }],
+  });
   const answer = (id: string, parentID: string, more: object = {}, parts: object[] = []) => ({
     info: { ...base, id, role: "assistant", parentID, ...more },
     parts: parts.map((part) => ({ sessionID: CONVERSATION, messageID: id, ...part })),
@@ -469,6 +529,17 @@ describe("a turn of several messages", () => {
     expect(states([...first, user("m3"), answer("m4", "m3")])).toEqual(["interrupted", "working"]);
   });
 
+  test("is over at once if it is a note of the daemon, which nothing answers", () => {
+    const note = user("m3");
+    const parts = [{ id: "p3", type: "text", text: "[svc] It restarted." }];
+    const noted = {
+      ...note,
+      parts: parts.map((part) => ({ ...part, messageID: "m3", sessionID: CONVERSATION })),
+    };
+    const { turns } = applied([user("m1"), answer("m2", "m1", whole), noted]).takeChanges();
+    expect(turns.map(({ state }) => state)).toEqual(["done", "done"]);
+  });
+
   test("ends the texts of the message that is complete, and no others", () => {
     const text = { type: "text", text: "a" };
     const tool = { type: "tool", tool: "bash", state: { status: "running", input: {} } };
@@ -492,7 +563,10 @@ describe("a turn of several messages", () => {
       { id: "p1", type: "tool", tool: "bash", state: { status: "running", input: {} } },
       { id: "p2", type: "text", text: "b" },
     ];
-    const turns = applied([user("m1"), answer("m2", "m1", {}, parts)]);
+    const turns = applied([user("m1"), answer("m2", "m1")]);
+    turns.takeChanges();
+    for (const part of answer("m2", "m1", {}, parts).parts)
+      turns.applyEvent({ type: "message.part.updated", properties: { part } });
     expect(turns.takeChanges().parts.map(({ partId }) => partId)).toEqual(["p1", "p2"]);
     const grow = (partID: string, field: string) =>
       turns.applyEvent({

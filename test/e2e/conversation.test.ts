@@ -92,6 +92,43 @@ test("an answer is stored word by word, also one to a person's chat", async () =
   });
 });
 
+test("an aborted run leaves no request to the next one; one for a page is answered", async () => {
+  const waits = (activity: string) =>
+    until(`the agent is ${activity}`, async () => {
+      const { body } = await agent.api.call("GET", session);
+      return body.activity === activity;
+    });
+  const ask = async (text: string) => {
+    await agent.api.call("POST", `${session}/prompt`, { body: { text } });
+    await waits("waiting");
+    return (await agent.api.call("GET", session)).body.waiting_for;
+  };
+  const fetches = '!tool webfetch {"url":"http://127.0.0.1:9/","format":"text"}\n!say Fetched.';
+  expect((await agent.api.call("PATCH", session, { body: { mode: "ask" } })).status).toBe(200);
+  for (const text of ["!run echo one", fetches, "!ask Which? | A | B"]) {
+    await ask(text);
+    expect((await agent.api.call("POST", `${session}/abort`)).status).toBe(200);
+    await waits("idle");
+    expect(await agent.runtime("GET", "/permission")).toEqual([]);
+    expect(await agent.runtime("GET", "/question")).toEqual([]);
+  }
+  const aborted = (await turns()).slice(-3);
+  expect(aborted.map(({ state }) => state)).toEqual(["aborted", "aborted", "aborted"]);
+  const [asked] = aborted.flatMap(({ parts }) => parts.filter(({ kind }) => kind === "permission"));
+  expect(asked).toMatchObject({ state: "interrupted", request: { reply: null } });
+  await agent.api.call("POST", `${session}/prompt`, { body: { text: "!wait\n!say Done." } });
+  await waits("working");
+  await agent.model.go();
+  await waits("idle");
+  const { request_id } = await ask(fetches);
+  const answered = await agent.api.call("POST", `${session}/answer`, {
+    body: { request_id, answer: "once" },
+  });
+  expect(answered.status).toBe(200);
+  await waits("idle");
+  expect((await agent.api.call("PATCH", session, { body: { mode: "full" } })).status).toBe(200);
+});
+
 test("a restart gives the agent its conversation back, and keeps it", async () => {
   expect(await answered("!fail 401")).toMatchObject({ state: "failed", answer: null });
   const before = await turns();
@@ -105,5 +142,5 @@ test("a restart gives the agent its conversation back, and keeps it", async () =
   expect(sent).not.toContain("# Earlier in this conversation");
   const after = await turns();
   expect(after.slice(0, -1)).toEqual(before);
-  expect(after.map(({ state }) => state)).toEqual(["done", "done", "done", "failed", "done"]);
+  expect(after.slice(-2).map(({ state }) => state)).toEqual(["failed", "done"]);
 });

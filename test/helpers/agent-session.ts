@@ -55,16 +55,19 @@ export async function startAgentServer(): Promise<AgentServer> {
 /** Starts a session, and does not wait for it. */
 export async function startAgentSession({
   secrets = {},
+  files = {},
   ...body
 }: {
   secrets?: Record<string, string>;
+  /** Of its repository. */
+  files?: Record<string, string>;
   name?: string;
   initial_prompt?: string;
 } = {}): Promise<AgentSession> {
   const server = await startAgentServer();
   const { api, model } = server;
   const remote = new Remote();
-  remote.commit("main", { "a.txt": "1\n" });
+  remote.commit("main", { "a.txt": "1\n", ...files });
   const { project_id: projectId } = await api.project(remote.url);
   for (const [name, value] of Object.entries(secrets))
     await api.call("PUT", `/v1/projects/${projectId}/secrets/${name}`, { body: { value } });

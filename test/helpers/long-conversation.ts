@@ -51,7 +51,14 @@ const turnOf = (n: number): RuntimeTurn => ({
 
 function partsOf(n: number, tools: number, output: number): RuntimePart[] {
   const base = {
-    ...{ turnId: `msg_${n}`, parentId: null, isComplete: true, hasFailed: false, at: n * 1_000 },
+    ...{
+      turnId: `msg_${n}`,
+      parentId: null,
+      isComplete: true,
+      hasFailed: false,
+      mayLack: false,
+      at: n * 1_000,
+    },
     ...{ tool: null, file: null, plan: null, request: null },
   };
   const use = {

@@ -13,6 +13,7 @@
  *     !drop [times]           cuts the connection after some words; again and again unless `times` says how often
  *     !fail <status> [times]  answers with an HTTP error
  *     !refuse [text]          ends as a content filter does
+ *     !tokens <count>         reports so many tokens of input
  *
  * Each tool call is one round trip: how many are over is read from the messages that came after that user message.
  */
@@ -31,7 +32,8 @@ export type Step =
   | { do: "hang" }
   | { do: "drop"; times: number }
   | { do: "fail"; status: number; times: number }
-  | { do: "refuse"; text: string };
+  | { do: "refuse"; text: string }
+  | { do: "tokens"; count: number };
 
 export interface ToolCall {
   name: string;
@@ -109,6 +111,7 @@ const STEPS: Readonly<Record<string, (rest: string) => Step>> = {
     const [status, times] = rest.split(" ");
     return { do: "fail", status: Number(status), times: timesOf(times) };
   },
+  tokens: (rest) => ({ do: "tokens", count: Number(rest) }),
   refuse: (text) => ({ do: "refuse", text: text || "I cannot help with that." }),
 };
 

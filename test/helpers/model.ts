@@ -58,6 +58,7 @@ export async function startModel({ hostname = "127.0.0.1", port: wanted = 0 } = 
     for (const [index, step] of script.steps.entries()) {
       if (await failed(response, reply, step, `${script.key} ${index}`)) return;
       if (step.do === "say") reply.text(step.text);
+      if (step.do === "tokens") reply.tokens(step.count);
       if (step.do === "refuse") return reply.end("content_filter", step.text);
       if (step.do === "tool") return reply.call(step.call);
       if (step.do === "wait")
@@ -122,6 +123,8 @@ export async function startModel({ hostname = "127.0.0.1", port: wanted = 0 } = 
 /** One response, streamed or complete, as requested. */
 interface Reply {
   text(text: string): void;
+  /** Of the request, as it reports them. */
+  tokens(count: number): void;
   call(call: ToolCall): void;
   end(reason: "stop" | "content_filter", text?: string): void;
 }
@@ -134,6 +137,7 @@ function replyTo(response: ServerResponse, body: ModelRequest["body"]): Reply {
     model: body.model,
   };
   let whole = "";
+  let input = 100;
   const event = (value: unknown) => {
     if (response.destroyed) return;
     if (!response.headersSent) response.writeHead(200, { "Content-Type": "text/event-stream" });
@@ -151,6 +155,9 @@ function replyTo(response: ServerResponse, body: ModelRequest["body"]): Reply {
       whole += text;
       if (isStream) delta({ role: "assistant", content: text });
     },
+    tokens(count) {
+      input = count;
+    },
     call({ name, input }) {
       const id = `call_${crypto.randomUUID().replaceAll("-", "")}`;
       const call = { id, type: "function", function: { name, arguments: JSON.stringify(input) } };
@@ -164,7 +171,7 @@ function replyTo(response: ServerResponse, body: ModelRequest["body"]): Reply {
   };
 
   function finish(reason: string, fields: object): void {
-    const usage = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 };
+    const usage = { prompt_tokens: input, completion_tokens: 10, total_tokens: input + 10 };
     if (isStream) {
       delta({}, reason);
       event({ ...head, object: "chat.completion.chunk", choices: [], usage });

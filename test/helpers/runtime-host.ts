@@ -19,6 +19,10 @@ export class RuntimeHost {
   messages: Message[] = [];
   isBusy = false;
   title = "New session - 2026-11-20T10:00:00.000Z";
+  /** Whether messages have the texts under way, as the adapter's do, or none of them, as opencode's. */
+  hasTextsUnderWay = true;
+  /** Requests that are not answered, by their path. */
+  isDown: (pathname: string) => boolean = () => false;
   /** Requests for messages, by their limits. */
   readonly reads: number[] = [];
   /** Paths of the answers to what it asked. */
@@ -50,13 +54,15 @@ export class RuntimeHost {
     this.emit("message.part.updated", { part: whole });
   }
 
-  /** More of a text, as the runtime streams it: `message` has it only from the next whole part on. */
+  /** More of a text, as the runtime streams it. */
   delta(messageID: string, partID: string, delta: string): void {
     const part = this.messages
       .find(({ info }) => info.id === messageID)
       ?.parts.find(({ id }) => id === partID);
-    if (part) part["text"] = `${part["text"] ?? ""}${delta}`;
-    this.emit("message.part.delta", { messageID, partID, field: "text", delta });
+    const more = { messageID, partID, field: "text", delta };
+    const before = String(part?.["text"] ?? "");
+    if (part && this.hasTextsUnderWay) part["text"] = before + delta;
+    this.emit("message.part.delta", this.hasTextsUnderWay ? { ...more, offset: before.length } : more);
   }
 
   setBusy(isBusy: boolean): void {
@@ -93,6 +99,7 @@ export class RuntimeHost {
 
   answer(request: Request): Response | Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);
+    if (this.isDown(pathname)) return new Response(null, { status: 503 });
     if (pathname === "/event")
       return new Response(this.#stream(), { headers: { "Content-Type": "text/event-stream" } });
     if (pathname === "/session/status")

@@ -89,6 +89,45 @@ test("what an aborted run waited for is waited for no longer", async () => {
   await does(id, "idle");
 });
 
+test("what an aborted run asked is rejected: the runtime would list it in the next one", async () => {
+  const { id, runtime } = await followed();
+  runtime.setBusy(true);
+  runtime.ask("permission", { id: "per_1", permission: "bash", patterns: ["rm *"] });
+  runtime.ask("question", { id: "que_1", questions: [QUESTION] });
+  await does(id, "waiting");
+  const standIn = bench.provider.sandboxes.get(id);
+  if (standIn) standIn.health.busy = true;
+  bench.provider.onAbort = () => runtime.setBusy(false);
+  expect((await bench.call("POST", `/${id}/abort`)).status).toBe(200);
+  expect(runtime.replies).toEqual(["/permission/per_1/reply", "/question/que_1/reject"]);
+  runtime.setBusy(true);
+  runtime.cut();
+  await until("it is followed again", () => runtime.followers > 0);
+  await does(id, "working");
+});
+
+test("a permission request that the runtime cannot list is waited for, answered and rejected", async () => {
+  const { id, runtime } = await followed();
+  runtime.isDown = (path) => path === "/permission";
+  runtime.setBusy(true);
+  const ask = (request: string) => {
+    runtime.ask("permission", { id: request, permission: "webfetch", patterns: ["*"] });
+    return does(id, "waiting");
+  };
+  await ask("per_1");
+  runtime.cut();
+  await until("it is followed again", () => runtime.followers > 0);
+  expect((await does(id, "waiting")).waiting_for).toMatchObject({ permission: "webfetch", patterns: ["*"] });
+  expect((await answer(id, { request_id: "per_1", answer: "once" })).status).toBe(200);
+  await does(id, "working");
+  await ask("per_2");
+  const standIn = bench.provider.sandboxes.get(id);
+  if (standIn) standIn.health.busy = true;
+  bench.provider.onAbort = () => runtime.setBusy(false);
+  expect((await bench.call("POST", `/${id}/abort`)).status).toBe(200);
+  expect(runtime.replies).toEqual(["/permission/per_1/reply", "/permission/per_2/reply"]);
+});
+
 test("what happened while the stream was cut is read when it is back", async () => {
   const { id, runtime } = await followed();
   runtime.cut();

@@ -55,7 +55,6 @@ function talk(runtime: RuntimeHost): void {
   runtime.message({ id: "msg_1a", role: "assistant", time, finish: "stop" });
   runtime.message({ id: "msg_n", role: "user" });
   runtime.part("msg_n", { id: "prt_n", type: "text", text: `${DAEMON_MARK}The runtime restarted.` });
-  runtime.message({ id: "msg_na", role: "assistant", parentID: "msg_n", time, finish: "stop" });
   runtime.message({ id: "msg_2", role: "user" });
   runtime.part("msg_2", { id: "prt_2", type: "text", text: "Again" });
   const error = { name: "MessageAbortedError", data: { message: "Aborted" } };
@@ -91,7 +90,7 @@ test("prints the conversation of a session that has ended as Markdown", async ()
 
 They **pass**.\\u202e
 
-## 2. Prompt, 1970-01-01T00:00:01.000Z
+## 2. svc, 1970-01-01T00:00:01.000Z
 
 *The runtime restarted.*
 

@@ -45,7 +45,7 @@ const part = (
   more: Partial<RuntimePart> = {},
 ): RuntimePart => ({
   ...{ partId, turnId, kind: "text", isComplete: true, text, tool: null, file: null, plan: null },
-  ...{ parentId: null, request: null, hasFailed: false, at: 1 },
+  ...{ parentId: null, request: null, hasFailed: false, mayLack: false, at: 1 },
   ...more,
 });
 const db = () => row.database.db;
@@ -86,6 +86,23 @@ test.each<Partial<RuntimeTurn>>([
   const { endedAt, ...others } = change;
   expect(stored).toMatchObject(others);
   if (endedAt !== undefined) expect(stored?.endedAt?.getTime() ?? null).toBe(endedAt);
+});
+
+test("a text under way does not become shorter, and one whose beginning may be missing keeps what is stored", async () => {
+  const text = async () => (await parts()).find(({ partId }) => partId === "grows");
+  const under = (value: string, more: Partial<RuntimePart> = {}) =>
+    part("grows", "g", value, { isComplete: false, ...more });
+  await store([turn("g")], [under("one two")]);
+  await store([], [under("one")]);
+  await store([turn("g")], [under("", { mayLack: true })]);
+  expect(await text()).toMatchObject({ text: "one two", isComplete: false });
+  await store([], [under("one two three")]);
+  await store([turn("g")], [under("", { mayLack: true, isComplete: true })]);
+  expect(await text()).toMatchObject({ text: "one two three", isComplete: true });
+  await store([], [under("one two three four", { mayLack: true, isComplete: true })]);
+  expect(await text()).toMatchObject({ text: "one two three four", bytes: 18 });
+  await store([], [under("", { isComplete: true })]);
+  expect(await text()).toMatchObject({ text: "", isComplete: true });
 });
 
 test("what the runtime no longer reports of a turn stays", async () => {

@@ -46,7 +46,8 @@ async function* markdown(turns: readonly Turn[], hasDetails: boolean): AsyncGene
 }
 
 export function markdownOf(turn: Turn, hasDetails: boolean): string {
-  const who = turn.author ? oneLine(turn.author.name) : "Prompt";
+  const by = isNote(turn.parts[0]) ? "svc" : "Prompt";
+  const who = turn.author ? oneLine(turn.author.name) : by;
   const head = `## ${turn.number}. ${who}, ${oneLine(turn.started_at)}\n`;
   const parts = turn.parts.map((part) => partOf(part, hasDetails)).filter((text) => text !== "");
   return [head, ...parts, ...endOf(turn)].join("\n");
@@ -62,9 +63,7 @@ function partOf(
   if (request) return requestOf(request, state);
   const rest = cut ? "\n\n(Only the beginning is kept.)" : "";
   const clean = `${lines(text).trim()}${rest}\n`;
-  // a notice to the agent, for example that its runtime restarted
-  if (kind === "prompt" && text.startsWith(DAEMON_MARK))
-    return `*${clean.slice(DAEMON_MARK.length).trim()}*\n`;
+  if (isNote({ kind, text })) return `*${clean.slice(DAEMON_MARK.length).trim()}*\n`;
   if (kind === "prompt") return quoted(clean);
   if (file) return `> Attached: ${oneLine(attachedText(file))}\n`;
   if (kind === "reasoning") return hasDetails ? `*Thought:* ${clean}` : "";
@@ -76,6 +75,11 @@ function partOf(
   return [title, block(inputs), block(tool.patch, "diff"), block(tool.output)]
     .filter((each) => each !== "")
     .join("\n");
+}
+
+/** A note to the agent, for example that its runtime restarted. */
+function isNote(part: Pick<TurnPart, "kind" | "text"> | undefined): boolean {
+  return part?.kind === "prompt" && part.text.startsWith(DAEMON_MARK);
 }
 
 function requestOf(request: TurnRequest, state: TurnPart["state"]): string {

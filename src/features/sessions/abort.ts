@@ -3,6 +3,7 @@ import type { Deps } from "../../deps.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { isWithinReach } from "../../jobs/places.ts";
 import { sendAbort } from "../../sandboxes/daemon.ts";
+import { answerAsk, readAsks } from "./agent.ts";
 import { findSession } from "./read.ts";
 import { reachSession } from "./row.ts";
 
@@ -24,6 +25,7 @@ export async function abortSession(deps: Deps, project: ProjectRow, name: string
       "sandbox_unreachable",
       `The sandbox of session ${session.sessionId} runs on another server's machine. Stop the session instead: svc sessions stop ${session.sessionId}`,
     );
+  const asks = await readAsks(reached.daemon, session.waitingFor);
   const answer = await sendAbort(reached.daemon);
   if (answer === "none")
     throw new SvcError(
@@ -35,5 +37,7 @@ export async function abortSession(deps: Deps, project: ProjectRow, name: string
       "sandbox_unreachable",
       `The sandbox of session ${session.sessionId} could not interrupt the agent. Try again, or stop the session: svc sessions stop ${session.sessionId}`,
     );
+  // opencode keeps what a run has asked when it is aborted
+  for (const ask of asks) await answerAsk(reached.daemon, ask, null);
   return { ok: true };
 }

@@ -1,17 +1,26 @@
 import { arrayOf } from "../../contract/json.ts";
-import type { PERMISSION_REPLIES } from "../../contract/session.ts";
+import type { PERMISSION_REPLIES, WaitingFor } from "../../contract/session.ts";
 import { type Ask, askOf } from "../../conversation/runtime-event.ts";
 import { callRuntime, type Daemon } from "../../sandboxes/daemon.ts";
 
 /** Open requests of an agent and its subagents. */
 const ASKS_MAX = 20;
 
-/** The permission requests and questions that the agent of a sandbox waits on, the oldest first. */
-export async function readAsks(daemon: Daemon): Promise<Ask[]> {
-  return asksOf(await askLists(daemon));
+/**
+ * The permission requests and questions that the agent of a sandbox waits on, the oldest first. opencode 1.18 lists no
+ * permission request while one of them is for a tool that was called without an optional argument (`webfetch`): then the
+ * one that it is known to wait for is among them.
+ * @param waitingFor what it was last known to wait for
+ */
+export async function readAsks(daemon: Daemon, waitingFor: WaitingFor | null): Promise<Ask[]> {
+  const lists = await askLists(daemon);
+  const asks = asksOf(lists);
+  if (lists[0] !== undefined || waitingFor?.kind !== "permission") return asks;
+  const { request_id: id, permission, patterns } = waitingFor;
+  return [{ kind: "permission", id, sessionId: "", permission: permission ?? "", patterns }, ...asks];
 }
 
-/** The same; null if the agent does not answer. */
+/** The same as the runtime lists them; null if it does not. */
 export async function findAsks(daemon: Daemon): Promise<Ask[] | null> {
   const lists = await askLists(daemon);
   return lists.includes(undefined) ? null : asksOf(lists);

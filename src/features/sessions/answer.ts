@@ -36,7 +36,7 @@ export async function answerSession(
       "sandbox_unreachable",
       `The sandbox of session ${sessionId} runs on another server's machine. Answer there.`,
     );
-  const ask = (await readAsks(reached.daemon)).find(({ id }) => id === request_id);
+  const ask = (await readAsks(reached.daemon, session.waitingFor)).find(({ id }) => id === request_id);
   if (!ask) throw notWaiting(`The agent of session ${sessionId} no longer waits for this answer.`);
   const reply = replyTo(ask.kind === "question" ? ask : { ...ask, questions: [] }, answer);
   // before it is sent: the conversation names who answered as soon as the agent has the answer

@@ -19,9 +19,15 @@ const ITEMS_MAX = 20;
 
 type State = { activity: Activity; waitingFor: WaitingFor | null };
 
-/** What the runtime's agent does now; null if it does not answer. */
-export async function readActivity(daemon: Daemon): Promise<RuntimeActivity | null> {
-  const asks = await readAsks(daemon);
+/**
+ * What the runtime's agent does now; null if it does not answer.
+ * @param waitingFor what it was last known to wait for
+ */
+export async function readActivity(
+  daemon: Daemon,
+  waitingFor: WaitingFor | null,
+): Promise<RuntimeActivity | null> {
+  const asks = await readAsks(daemon, waitingFor);
   // read last: a run that has ended by then waits for nothing
   const statuses = await callRuntime(daemon, "GET", "/session/status");
   if (statuses === undefined) return null;

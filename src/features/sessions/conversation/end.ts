@@ -1,6 +1,7 @@
 import { and, eq, exists, inArray, not, notInArray, sql } from "drizzle-orm";
 import type { Db } from "../../../../db/client.ts";
 import { conversationParts, conversations, conversationTurns } from "../../../../db/schema/index.ts";
+import { isOf } from "./of-session.ts";
 
 /** Records that a session's sandbox has ended: what it was answering was cut off. */
 export async function interruptTurns(tx: Db, sessionId: string, at: Date): Promise<void> {
@@ -13,14 +14,14 @@ export async function interruptTurns(tx: Db, sessionId: string, at: Date): Promi
   const cut = await tx
     .update(conversationTurns)
     .set({ state: "interrupted", endedAt: at, version: head.version })
-    .where(and(eq(conversationTurns.sessionId, sessionId), eq(conversationTurns.state, "working")))
+    .where(and(isOf(conversationTurns, sessionId), eq(conversationTurns.state, "working")))
     .returning({ number: conversationTurns.number });
   await tx
     .update(conversationParts)
     .set({ version: head.version })
     .where(
       and(
-        eq(conversationParts.sessionId, sessionId),
+        isOf(conversationParts, sessionId),
         eq(conversationParts.isComplete, false),
         inArray(
           conversationParts.turn,
@@ -38,12 +39,12 @@ export async function endRequests(db: Db, sessionId: string, open: readonly stri
     .from(conversationTurns)
     .where(
       and(
-        eq(conversationTurns.sessionId, sessionId),
+        isOf(conversationTurns, sessionId),
         inArray(conversationTurns.state, ["working", "done", "failed"]),
       ),
     );
   const isEnded = and(
-    eq(conversationParts.sessionId, sessionId),
+    isOf(conversationParts, sessionId),
     eq(kind, "permission"),
     not(isComplete),
     notInArray(partId, [...open]),

@@ -7,6 +7,7 @@ import { streamOf } from "../../../http/stream.ts";
 import type { ProjectRow } from "../../../identity/auth/caller.ts";
 import { findSession, sessionsWithSandbox } from "../read.ts";
 import { answerersOf } from "./answerers.ts";
+import { isOf } from "./of-session.ts";
 import { authorsOf, turnRows, versionOf } from "./read.ts";
 import { conversationOf, STORED_AT_ONCE } from "./store.ts";
 import { type PartRow, partToWire, type TurnRow, type TurnSession, turnToWire } from "./wire.ts";
@@ -97,7 +98,7 @@ async function eventsOf(
 ): Promise<ConversationStreamEvent[]> {
   const { sessionId } = session;
   const own = await turnRows(deps.db, sessionId, [...new Set(parts.map(({ turn }) => turn))]);
-  const authors = await authorsOf(deps.db, turns);
+  const authors = await authorsOf(deps.db, sessionId, turns);
   const answerers = await answerersOf(deps.db, sessionId, parts);
   return [
     ...turns.map((turn): ConversationStreamEvent => {
@@ -129,7 +130,7 @@ async function textsUnderWay(
     .from(conversationParts)
     .where(
       and(
-        eq(conversationParts.sessionId, sessionId),
+        isOf(conversationParts, sessionId),
         lte(conversationParts.version, version),
         not(isComplete),
         not(conversationParts.isCut),
@@ -149,7 +150,7 @@ async function changesAfter(
   // the two lists are read one after the other: what is stored in between is left to the next call
   const last = await versionOf(deps.db, sessionId);
   const isChanged = (table: typeof conversationTurns | typeof conversationParts) =>
-    and(eq(table.sessionId, sessionId), gt(table.version, version), lte(table.version, last));
+    and(isOf(table, sessionId), gt(table.version, version), lte(table.version, last));
   const turns = await deps.db
     .select()
     .from(conversationTurns)

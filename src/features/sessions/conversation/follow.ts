@@ -12,6 +12,7 @@ import { reachSession, type SessionRow } from "../row.ts";
 import { cleanTitle, firstWords, storeTitle } from "../title.ts";
 import { readActivity, stateOf, storeActivity } from "./activity.ts";
 import { isGrowthDue } from "./growth.ts";
+import { createLiveState } from "./live-state.ts";
 import { keptOf } from "./part-row.ts";
 import { createRedact, type Redact } from "./redact.ts";
 import { readRuntimeTurns } from "./snapshot.ts";
@@ -52,26 +53,20 @@ export async function followConversation(
   const fail = (error: unknown) => failed.abort(error);
   let silence = setTimeout(fail, SILENT_MS, new Error("the runtime is silent"));
   const store = createStore(deps, { session, daemon }, fail);
-  let turns: RuntimeTurns | null = null;
-  let activity: RuntimeActivity | null = null;
+  const states = [
+    createLiveState(() => readActivity(daemon, session.waitingFor), store.note, fail),
+    createLiveState(() => readRuntimeTurns(daemon), store.schedule, fail),
+  ];
   try {
     for await (const { data } of readEvents(await streamRuntimeEvents(daemon, until))) {
       clearTimeout(silence);
       silence = setTimeout(fail, SILENT_MS, new Error("the runtime is silent"));
       const event = parseJson(data);
-      if (activity) activity.applyEvent(event);
-      else activity = await readActivity(daemon);
-      if (activity) store.note(activity);
-      // the first event, and those before the conversation exists, have no part of it
-      if (turns) turns.applyEvent(event);
-      else turns = await readRuntimeTurns(daemon);
-      if (turns) {
-        store.noteTitle(turns.title);
-        store.schedule(turns);
-      }
+      for (const state of states) state.applyEvent(event, data.length);
     }
   } finally {
     clearTimeout(silence);
+    for (const state of states) state.end();
     await store.idle();
   }
 }
@@ -143,7 +138,7 @@ function createStore(deps: Deps, followed: Followed, onError: (error: unknown) =
   let redact: { run: Redact; until: number } | null = null;
   const notes = createNotes(deps, followed, currentRedact, onError);
   return {
-    ...{ note: notes.note, noteTitle: notes.noteTitle, schedule },
+    ...{ note: notes.note, schedule },
     async idle() {
       isEnding = true;
       await Promise.all([storing, notes.idle()]);
@@ -157,6 +152,7 @@ function createStore(deps: Deps, followed: Followed, onError: (error: unknown) =
   }
 
   function schedule(turns: RuntimeTurns): void {
+    notes.noteTitle(turns.title);
     passOn(turns);
     if (storing || !turns.hasChanges) return;
     storing = storeAll(turns)

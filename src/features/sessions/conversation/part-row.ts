@@ -8,7 +8,6 @@ import type { Redact } from "./redact.ts";
 
 /** Who stores a part. */
 interface PartWriter {
-  sessionId: string;
   /** The locked row of the conversation; its counters are updated. */
   head: typeof conversations.$inferSelect;
   redact: Redact;
@@ -28,7 +27,7 @@ export interface Stored {
  * @param before what is stored of it already
  */
 export function partRow(
-  { sessionId, head, redact }: PartWriter,
+  { head, redact }: PartWriter,
   part: RuntimePart,
   turn: number,
   before: Stored | undefined,
@@ -46,7 +45,7 @@ export function partRow(
   const isFull = growth > 0 && head.bytes + growth > CONVERSATION_MAX_BYTES;
   const kept = isFull ? emptyOf(whole) : whole;
   return {
-    sessionId,
+    conversation: head.id,
     number: before?.number ?? ++head.lastPart,
     partId,
     turn,

@@ -15,6 +15,7 @@ import { authorOf, namesOf } from "../../../identity/auth/actor.ts";
 import type { ProjectRow } from "../../../identity/auth/caller.ts";
 import { findSession } from "../read.ts";
 import { answerersOf } from "./answerers.ts";
+import { isOf } from "./of-session.ts";
 import { type PartRow, partToWire, type TurnRow, type TurnSession, turnToWire } from "./wire.ts";
 
 /** The size of a page: fewer parts than its limit if they are large, but at least one. */
@@ -50,7 +51,7 @@ async function readPage(
 ): Promise<ConversationPage> {
   const { sessionId } = session;
   const { number, bytes } = conversationParts;
-  const ofSession = eq(conversationParts.sessionId, sessionId);
+  const ofSession = isOf(conversationParts, sessionId);
   const sizes = await tx
     .select({ number, bytes })
     .from(conversationParts)
@@ -86,7 +87,7 @@ export async function readPart(
   const [part] = await deps.db
     .select()
     .from(conversationParts)
-    .where(and(eq(conversationParts.sessionId, sessionId), eq(conversationParts.partId, partId)));
+    .where(and(isOf(conversationParts, sessionId), eq(conversationParts.partId, partId)));
   const [turn] = part ? await turnRows(deps.db, sessionId, [part.turn]) : [];
   if (!part || !turn)
     throw new SvcError("not_found", `The conversation of session ${sessionId} has no such part.`);
@@ -121,7 +122,7 @@ async function turnsOf(
 ): Promise<Turn[]> {
   const numbers = [...new Set(parts.map(({ turn }) => turn))];
   const rows = await turnRows(db, session.sessionId, numbers);
-  const authors = await authorsOf(db, rows);
+  const authors = await authorsOf(db, session.sessionId, rows);
   const answerers = await answerersOf(db, session.sessionId, parts);
   return rows.map((row) => ({
     ...turnToWire(session, row, authors.get(row.turnId) ?? null),
@@ -136,20 +137,23 @@ export async function turnRows(db: Db, sessionId: string, numbers: readonly numb
   return await db
     .select()
     .from(conversationTurns)
-    .where(and(eq(conversationTurns.sessionId, sessionId), inArray(conversationTurns.number, [...numbers])))
+    .where(and(isOf(conversationTurns, sessionId), inArray(conversationTurns.number, [...numbers])))
     .orderBy(asc(conversationTurns.number));
 }
 
 /** The authors of the prompts of turns, by the turns' ids. */
-export async function authorsOf(db: Db, turns: readonly TurnRow[]): Promise<Map<string, Author>> {
+export async function authorsOf(
+  db: Db,
+  sessionId: string,
+  turns: readonly TurnRow[],
+): Promise<Map<string, Author>> {
   const ids = turns.flatMap(({ promptId }) => promptId ?? []);
-  const [first] = turns;
-  if (!first || ids.length === 0) return new Map();
+  if (ids.length === 0) return new Map();
   const { promptId, createdBy, createdActor } = sessionPrompts;
   const rows = await db
     .select({ promptId, createdBy, createdActor })
     .from(sessionPrompts)
-    .where(and(eq(sessionPrompts.sessionId, first.sessionId), inArray(promptId, ids)));
+    .where(and(eq(sessionPrompts.sessionId, sessionId), inArray(promptId, ids)));
   const names = await namesOf(
     db,
     rows.map((row) => row.createdBy),
@@ -167,7 +171,7 @@ export async function authorsOf(db: Db, turns: readonly TurnRow[]): Promise<Map<
 
 /** Joins parts with the turns that they belong to. */
 const OF_TURN = and(
-  eq(conversationParts.sessionId, conversationTurns.sessionId),
+  eq(conversationParts.conversation, conversationTurns.conversation),
   eq(conversationParts.turn, conversationTurns.number),
 );
 
@@ -178,7 +182,7 @@ export async function answersTo(
   promptIds: readonly string[],
 ): Promise<Map<string, string>> {
   if (promptIds.length === 0) return new Map();
-  const lastTool = sql`(select coalesce(max(t.number), 0) from conversation_parts t where t.session_id = ${conversationParts.sessionId} and t.turn = ${conversationParts.turn} and t.parent_id is null and t.kind in ('tool', 'plan', 'question'))`;
+  const lastTool = sql`(select coalesce(max(t.number), 0) from conversation_parts t where t.conversation = ${conversationParts.conversation} and t.turn = ${conversationParts.turn} and t.parent_id is null and t.kind in ('tool', 'plan', 'question'))`;
   const rows = await db
     .select({
       promptId: conversationTurns.promptId,
@@ -188,7 +192,7 @@ export async function answersTo(
     .innerJoin(conversationParts, OF_TURN)
     .where(
       and(
-        eq(conversationTurns.sessionId, sessionId),
+        isOf(conversationTurns, sessionId),
         inArray(conversationTurns.promptId, [...promptIds]),
         eq(conversationParts.kind, "text"),
         isNull(conversationParts.parentId),
@@ -210,7 +214,7 @@ export async function toolInUse(db: Db, sessionId: string, promptId: string): Pr
     .innerJoin(conversationTurns, OF_TURN)
     .where(
       and(
-        eq(conversationTurns.sessionId, sessionId),
+        isOf(conversationTurns, sessionId),
         eq(conversationTurns.promptId, promptId),
         eq(kind, "tool"),
         not(isComplete),

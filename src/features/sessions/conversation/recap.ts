@@ -1,9 +1,10 @@
-import { and, desc, eq, gt, gte, isNull, sql } from "drizzle-orm";
+import { and, desc, gt, gte, isNull, sql } from "drizzle-orm";
 import type { Db } from "../../../../db/client.ts";
 import { conversationParts, conversationTurns } from "../../../../db/schema/index.ts";
 import type { PartKind, TurnPlan } from "../../../contract/turn.ts";
 import type { RuntimeRequest } from "../../../conversation/request.ts";
 import { askedOf, planLines } from "../../../conversation/shown-part.ts";
+import { isOf } from "./of-session.ts";
 
 /** Turns that are summarized, and parts that are read for it. */
 const TURNS = 50;
@@ -51,7 +52,7 @@ export async function recapOf(db: Db, sessionId: string, after = 0): Promise<str
   const turns = await db
     .select({ number: conversationTurns.number, state: conversationTurns.state })
     .from(conversationTurns)
-    .where(and(eq(conversationTurns.sessionId, sessionId), gt(conversationTurns.number, after)))
+    .where(and(isOf(conversationTurns, sessionId), gt(conversationTurns.number, after)))
     .orderBy(desc(conversationTurns.number))
     .limit(TURNS);
   const first = turns.at(-1);
@@ -61,7 +62,7 @@ export async function recapOf(db: Db, sessionId: string, after = 0): Promise<str
     .from(conversationParts)
     .where(
       and(
-        eq(conversationParts.sessionId, sessionId),
+        isOf(conversationParts, sessionId),
         gte(conversationParts.turn, first.number),
         isNull(conversationParts.parentId),
       ),

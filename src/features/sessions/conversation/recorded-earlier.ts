@@ -2,6 +2,7 @@ import { and, eq } from "drizzle-orm";
 import { agentRecords, conversationTurns } from "../../../../db/schema/index.ts";
 import type { RecordedEarlier } from "../../../contract/agent-record.ts";
 import type { Deps } from "../../../deps.ts";
+import { isOf } from "./of-session.ts";
 import { recapOf } from "./recap.ts";
 
 /**
@@ -19,7 +20,7 @@ export async function recordedEarlier(
     .from(agentRecords)
     .innerJoin(
       conversationTurns,
-      and(eq(conversationTurns.sessionId, agentRecords.sessionId), eq(conversationTurns.turnId, turnId)),
+      and(isOf(conversationTurns, sessionId), eq(conversationTurns.turnId, turnId)),
     )
     .where(and(eq(agentRecords.sessionId, sessionId), eq(agentRecords.runtime, runtime)));
   return last ? { since: await recapOf(db, sessionId, last.turn) } : null;

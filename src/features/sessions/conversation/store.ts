@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, isNull, not, sql } from "drizzle-orm";
+import { and, desc, eq, inArray, isNull, lte, not, sql } from "drizzle-orm";
 import type { Db } from "../../../../db/client.ts";
 import {
   conversationParts,
@@ -14,6 +14,7 @@ import type { TurnChanges } from "../../../conversation/runtime-turns.ts";
 import type { Deps } from "../../../deps.ts";
 import type { SessionRow } from "../row.ts";
 import { endRequests } from "./end.ts";
+import { isOf } from "./of-session.ts";
 import { keptOf, partRow, type Stored, storable } from "./part-row.ts";
 import type { Redact } from "./redact.ts";
 
@@ -29,7 +30,8 @@ type StoredSession = Pick<SessionRow, "sessionId" | "generation">;
 
 /**
  * Stores changes of a session's conversation. Turns and parts are recognized by their ids, so that any number of servers
- * may store the same ones in any order: a part that is complete stays so. New ones are numbered in the order given.
+ * may store the same ones in any order: a part that is complete stays so, and a text under way does not become shorter.
+ * New ones are numbered in the order given.
  */
 export async function storeTurns(
   deps: Pick<Deps, "db" | "changes">,
@@ -51,7 +53,7 @@ export async function storeTurns(
 
 /**
  * Stores more of a text in one statement, which is what most changes are.
- * @returns whether it did: the part was stored before, and is not complete
+ * @returns whether it did: the part was stored before, is not complete, and was not longer
  */
 async function storeGrowth(
   db: Db,
@@ -62,19 +64,14 @@ async function storeGrowth(
   if (isComplete || !isText(kind) || text.length > PART_TEXT_MAX) return false;
   const kept = keptOf(text, redact);
   const bytes = Buffer.byteLength(kept);
-  const {
-    sessionId: ofPart,
-    partId: id,
-    isComplete: isEnded,
-    isCut,
-    bytes: before,
-    version,
-  } = conversationParts;
+  const { partId: id, isComplete: isEnded, isCut, bytes: before, version } = conversationParts;
   const growing = db.$with("growing").as(
     db
       .select({ before })
       .from(conversationParts)
-      .where(and(eq(ofPart, sessionId), eq(id, partId), not(isEnded), not(isCut))),
+      .where(
+        and(isOf(conversationParts, sessionId), eq(id, partId), not(isEnded), not(isCut), lte(before, bytes)),
+      ),
   );
   const head = db.$with("head").as(
     db
@@ -95,7 +92,9 @@ async function storeGrowth(
     .with(growing, head)
     .update(conversationParts)
     .set({ text: kept, bytes, version: sql`(select next from head)` })
-    .where(and(eq(ofPart, sessionId), eq(id, partId), not(isEnded), sql`exists (select from head)`))
+    .where(
+      and(isOf(conversationParts, sessionId), eq(id, partId), not(isEnded), sql`exists (select from head)`),
+    )
     .returning({ version });
   return stored.length > 0;
 }
@@ -107,15 +106,7 @@ async function storeBatch(
   redact: Redact,
 ): Promise<void> {
   await deps.db.transaction(async (tx) => {
-    const [head] = await tx
-      .insert(conversations)
-      .values({ sessionId, version: 1 })
-      .onConflictDoUpdate({
-        target: conversations.sessionId,
-        set: { version: sql`${conversations.version} + 1` },
-      })
-      .returning();
-    if (!head) throw new Error("the upsert of a conversation returned no row");
+    const head = await nextVersion(tx, sessionId);
     const writer = { tx, sessionId, generation, head, redact };
     const numbers = await writeTurns(writer, turns);
     await writeParts(writer, parts, numbers);
@@ -125,6 +116,25 @@ async function storeBatch(
       .set({ lastTurn, lastPart, bytes })
       .where(eq(conversations.sessionId, sessionId));
   });
+}
+
+/** Locks the row of a conversation, and counts a change. */
+async function nextVersion(tx: Db, sessionId: string): Promise<typeof conversations.$inferSelect> {
+  const set = { version: sql`${conversations.version} + 1` };
+  const [known] = await tx
+    .update(conversations)
+    .set(set)
+    .where(eq(conversations.sessionId, sessionId))
+    .returning();
+  if (known) return known;
+  // each insert uses up an id, also one of a row that exists
+  const [made] = await tx
+    .insert(conversations)
+    .values({ sessionId, version: 1 })
+    .onConflictDoUpdate({ target: conversations.sessionId, set })
+    .returning();
+  if (!made) throw new Error("the upsert of a conversation returned no row");
+  return made;
 }
 
 interface Writer {
@@ -153,7 +163,7 @@ async function writeTurns(
     numbers.set(turn.turnId, number);
     return {
       ...turn,
-      sessionId,
+      conversation: head.id,
       generation,
       number,
       promptId: promptOf(turn.turnId),
@@ -172,7 +182,7 @@ async function writeTurns(
     .insert(conversationTurns)
     .values(rows)
     .onConflictDoUpdate({
-      target: [conversationTurns.sessionId, conversationTurns.turnId],
+      target: [conversationTurns.conversation, conversationTurns.turnId],
       set: {
         state: next("state"),
         error: next("error"),
@@ -201,7 +211,15 @@ async function writeParts(
   );
   const missing = parts.map(({ turnId }) => turnId).filter((id) => !turns.has(id));
   const earlier = await numbersOf(tx, sessionId, missing);
-  const rows = parts.flatMap((part) => {
+  const lacking = parts.filter(({ mayLack, isComplete }) => mayLack && isComplete);
+  const texts = await textsOf(
+    tx,
+    sessionId,
+    lacking.map(({ partId }) => partId),
+  );
+  const rows = parts.flatMap((each) => {
+    const stored = each.mayLack ? (texts.get(each.partId) ?? "") : "";
+    const part = stored.length > each.text.length ? { ...each, text: stored } : each;
     const turn = turns.get(part.turnId) ?? earlier.get(part.turnId);
     // its turn is older than all that the runtime returned
     if (turn === undefined) return [];
@@ -209,6 +227,7 @@ async function writeParts(
     // an event that another server has stored before
     if (before?.isComplete && !part.isComplete) return [];
     const row = partRow(writer, part, turn, before);
+    if (!part.isComplete && isText(part.kind) && before && row.bytes < before.bytes) return [];
     head.bytes += row.bytes - (before?.bytes ?? 0);
     known.set(part.partId, row);
     return [row];
@@ -220,7 +239,7 @@ async function writeParts(
     .insert(conversationParts)
     .values(rows)
     .onConflictDoUpdate({
-      target: [conversationParts.sessionId, conversationParts.partId],
+      target: [conversationParts.conversation, conversationParts.partId],
       set: {
         isComplete: next("is_complete"),
         text: next("text"),
@@ -243,7 +262,7 @@ async function numbersOf(tx: Db, sessionId: string, ids: readonly string[]): Pro
   const rows = await tx
     .select({ turnId, number })
     .from(conversationTurns)
-    .where(and(eq(conversationTurns.sessionId, sessionId), inArray(turnId, [...new Set(ids)])));
+    .where(and(isOf(conversationTurns, sessionId), inArray(turnId, [...new Set(ids)])));
   return new Map(rows.map((row) => [row.turnId, row.number]));
 }
 
@@ -253,8 +272,18 @@ async function partsOf(tx: Db, sessionId: string, ids: readonly string[]): Promi
   const rows = await tx
     .select({ partId, number, bytes, isComplete })
     .from(conversationParts)
-    .where(and(eq(conversationParts.sessionId, sessionId), inArray(partId, [...ids])));
+    .where(and(isOf(conversationParts, sessionId), inArray(partId, [...ids])));
   return new Map(rows.map((row) => [row.partId, row]));
+}
+
+async function textsOf(tx: Db, sessionId: string, ids: readonly string[]): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map();
+  const { partId, text } = conversationParts;
+  const rows = await tx
+    .select({ partId, text })
+    .from(conversationParts)
+    .where(and(isOf(conversationParts, sessionId), inArray(partId, [...ids])));
+  return new Map(rows.map((row) => [row.partId, row.text]));
 }
 
 /** Finds the prompt of a message, whose id ends with a hash of the prompt's. */

@@ -18,7 +18,7 @@ export function turnToWire(session: TurnSession, row: TurnRow, author: Author | 
   const isCutOff = row.state === "working" && !isUnderWay(session, row);
   return {
     turn_id: row.turnId,
-    session_id: row.sessionId,
+    session_id: session.sessionId,
     number: row.number,
     prompt_id: row.promptId,
     author,

@@ -4,6 +4,7 @@ import { conversationParts, conversationTurns } from "../../../../db/schema/inde
 import type { ChangeRequestTurn, ChangeRequestTurns } from "../../../contract/change-request-turns.ts";
 import { editsOf } from "../../../conversation/written.ts";
 import { NUMBER_CURSOR, type Page, page, readCursor } from "../../../http/page.ts";
+import { isOf } from "./of-session.ts";
 import { authorsOf } from "./read.ts";
 import { type TurnRow, type TurnSession, turnToWire } from "./wire.ts";
 
@@ -29,14 +30,14 @@ export async function readWritten(
     .from(conversationTurns)
     .where(
       and(
-        eq(conversationTurns.sessionId, sessionId),
+        isOf(conversationTurns, sessionId),
         before === null ? undefined : lt(conversationTurns.number, Number(before)),
       ),
     )
     .orderBy(desc(conversationTurns.number))
     .limit(limit + 1);
   const { rows, next } = page(found, limit, ({ number }) => String(number));
-  const authors = await authorsOf(db, rows);
+  const authors = await authorsOf(db, sessionId, rows);
   const prompts = await promptsOf(db, sessionId, rows);
   const written = await writtenBy(db, sessionId, rows);
   return {
@@ -56,7 +57,7 @@ export async function readWritten(
 
 function ofTurns(sessionId: string, turns: readonly TurnRow[]) {
   return and(
-    eq(conversationParts.sessionId, sessionId),
+    isOf(conversationParts, sessionId),
     inArray(
       conversationParts.turn,
       turns.map(({ number }) => number),
@@ -111,7 +112,7 @@ async function newestPlan(db: Db, sessionId: string) {
   const [row] = await db
     .select({ plan })
     .from(conversationParts)
-    .where(and(eq(conversationParts.sessionId, sessionId), eq(kind, "plan")))
+    .where(and(isOf(conversationParts, sessionId), eq(kind, "plan")))
     .orderBy(desc(number))
     .limit(1);
   return row?.plan ?? null;

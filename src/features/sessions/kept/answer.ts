@@ -10,6 +10,7 @@ import type { WaitingFor } from "../../../contract/session.ts";
 import type { RuntimeRequest } from "../../../conversation/request.ts";
 import type { Deps } from "../../../deps.ts";
 import { derivedId } from "../../../lib/derived-id.ts";
+import { isOf } from "../conversation/of-session.ts";
 import { queuePrompt } from "../prompts/accept.ts";
 import { lockSession } from "../row.ts";
 
@@ -65,7 +66,7 @@ async function recordReply(
   reply: Reply,
 ): Promise<void> {
   const { request, number, isComplete } = conversationParts;
-  const ofSession = eq(conversationParts.sessionId, sessionId);
+  const ofSession = isOf(conversationParts, sessionId);
   const [head] = await tx
     .update(conversations)
     .set({ version: sql`${conversations.version} + 1` })

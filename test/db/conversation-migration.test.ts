@@ -1,0 +1,39 @@
+import { expect, test } from "bun:test";
+import { PGlite } from "@electric-sql/pglite";
+import { migrateEmbedded } from "../../db/migrate.ts";
+import { migrateUpTo } from "../helpers/migrate-up-to.ts";
+
+/** The last migration of the version in which each row of a conversation had the id of its session. */
+const BEFORE = 37;
+
+test("turns and parts of the previous version stay those of their sessions", async () => {
+  const client = await PGlite.create();
+  await migrateUpTo(client, BEFORE);
+  // without the sessions that they belong to
+  await client.exec("set session_replication_role = replica");
+  for (const id of ["one", "two"])
+    await client.exec(`
+      insert into conversations (session_id, version, last_turn, last_part) values ('${id}', 7, 1, 2);
+      insert into conversation_turns (session_id, number, turn_id, generation, state, started_at, version)
+        values ('${id}', 1, 'msg_1', 1, 'done', now(), 6);
+      insert into conversation_parts (session_id, number, part_id, turn, kind, is_complete, text, bytes, at, version)
+        values ('${id}', 1, 'prt_1', 1, 'prompt', true, 'to ${id}', 6, now(), 1),
+          ('${id}', 2, 'prt_2', 1, 'text', true, 'of ${id}', 6, now(), 6)`);
+  await client.exec("set session_replication_role = origin");
+  await migrateEmbedded(client);
+  const texts = async () =>
+    (
+      await client.query(`
+        select session_id, turn_id, string_agg(p.text, ', ' order by p.number) as texts
+          from conversations c
+          join conversation_turns t on t.conversation = c.id
+          join conversation_parts p on p.conversation = c.id and p.turn = t.number
+          group by session_id, turn_id order by session_id`)
+    ).rows;
+  const two = { session_id: "two", turn_id: "msg_1", texts: "to two, of two" };
+  expect(await texts()).toEqual([{ session_id: "one", turn_id: "msg_1", texts: "to one, of one" }, two]);
+  await client.exec("delete from conversations where session_id = 'one'");
+  expect(await texts()).toEqual([two]);
+  expect((await client.query("select from conversation_parts")).rows).toHaveLength(2);
+  await client.close();
+});
