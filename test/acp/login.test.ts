@@ -85,7 +85,9 @@ describe.each([
   const test = needs(agentTitle(name), program !== null);
 
   test(`answers with the login of ${secret}, and not with svc's gateway`, async () => {
-    using upstream = startAgentUpstream("env | cut -c1-60; ls -l $HOME/.codex/auth.json; echo ran-$((40 + 2))");
+    using upstream = startAgentUpstream(
+      "env | cut -c1-60; ls -l $HOME/.codex/auth.json; echo ran-$((40 + 2))",
+    );
     using gateway = startAgentUpstream("true");
     mkdirSync(join(folder, ".codex"));
     writeFileSync(

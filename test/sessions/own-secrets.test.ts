@@ -64,8 +64,7 @@ const at = (projectId: string, path: string) => `/projects/${projectId}${path}`;
 const start = async (token: string, projectId = svc.projectId, body: object = {}): Promise<string> =>
   (await call(token, "POST", at(projectId, "/sessions"), body)).session_id;
 const child = async (id: string) => start((await running(id)).environment["SVC_CLI_TOKEN"] ?? "");
-const script = async () =>
-  (await call(owner, "POST", at(svc.projectId, "/cli-token"), { name: "ci" })).token;
+const script = async () => (await call(owner, "POST", at(svc.projectId, "/cli-token"), { name: "ci" })).token;
 
 async function running(id: string, projectId = svc.projectId) {
   await until(
