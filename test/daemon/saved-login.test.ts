@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startSaving } from "../helpers/saving.ts";
@@ -33,7 +32,7 @@ test("what an agent puts in the place of its login neither stops the saving nor 
   const elsewhere = join(life.home, "elsewhere.json");
   writeFileSync(elsewhere, login("elsewhere"));
   const puts = [
-    () => execFileSync("mkfifo", [file]),
+    () => void Bun.spawnSync(["mkfifo", file]),
     () => symlinkSync(elsewhere, file),
     () => mkdirSync(file),
     () => writeFileSync(file, "[".repeat(100_000)),
