@@ -25,6 +25,7 @@ import { modelRoutes } from "./features/models/routes.ts";
 import { notificationRoutes } from "./features/notifications/routes.ts";
 import { projectRoutes, projectTokenRoutes } from "./features/projects/routes.ts";
 import { repositoryRoutes } from "./features/repository/routes.ts";
+import { ownSecretRoutes } from "./features/secrets/own/routes.ts";
 import { secretRoutes } from "./features/secrets/routes.ts";
 import { conversationRoutes } from "./features/sessions/conversation/routes.ts";
 import type { ReferencesIn } from "./features/sessions/prompts/attachments.ts";
@@ -103,6 +104,7 @@ export function createApp(deps: Deps) {
         .use(accountRoutes(deps))
         .use(oneAccountRoutes(deps))
         .use(notificationRoutes(deps))
+        .use(ownSecretRoutes(deps))
         .use(modelRoutes(deps))
         .use(projectRoutes(deps))
         .use(projectTokenRoutes(deps))

@@ -6,10 +6,10 @@ import { join } from "node:path";
 export interface Keys {
   /** HMAC-SHA256 of a token, in hex. The database stores it instead of the token. */
   hashToken(token: string): string;
-  /** Encrypts text for one project and one purpose; it can be decrypted only with the same project and purpose. */
-  seal(projectId: string, purpose: string, text: string): string;
-  /** @throws when the text was sealed with another key, project or purpose, or was modified */
-  open(projectId: string, purpose: string, sealed: string): string;
+  /** Encrypts text for one owner, by the id of a project or person, and one purpose; only with both it can be decrypted. */
+  seal(ownerId: string, purpose: string, text: string): string;
+  /** @throws when the text was sealed with another key, owner or purpose, or was modified */
+  open(ownerId: string, purpose: string, sealed: string): string;
   /** HMAC-SHA256 of text for one purpose, for signatures that are not stored. */
   mac(purpose: string, text: string): Buffer;
   /** Identifies the master key without revealing it. */
@@ -37,20 +37,20 @@ export function loadMasterKey(dataDir: string): Buffer {
 export function createKeys(masterKey: Buffer): Keys {
   const derive = (info: string, salt = "") => Buffer.from(hkdfSync("sha256", masterKey, salt, info, 32));
   const tokenKey = derive("svc token hash");
-  const projectKey = (projectId: string) => derive("svc project secrets", projectId);
+  const ownerKey = (ownerId: string) => derive("svc project secrets", ownerId);
   return {
     hashToken: (token) => createHmac("sha256", tokenKey).update(token).digest("hex"),
-    seal(projectId, purpose, text) {
+    seal(ownerId, purpose, text) {
       const iv = randomBytes(IV_BYTES);
-      const cipher = createCipheriv("aes-256-gcm", projectKey(projectId), iv);
-      cipher.setAAD(Buffer.from(`${projectId}\0${purpose}`));
+      const cipher = createCipheriv("aes-256-gcm", ownerKey(ownerId), iv);
+      cipher.setAAD(Buffer.from(`${ownerId}\0${purpose}`));
       const body = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
       return Buffer.concat([iv, cipher.getAuthTag(), body]).toString("base64url");
     },
-    open(projectId, purpose, sealed) {
+    open(ownerId, purpose, sealed) {
       const bytes = Buffer.from(sealed, "base64url");
-      const decipher = createDecipheriv("aes-256-gcm", projectKey(projectId), bytes.subarray(0, IV_BYTES));
-      decipher.setAAD(Buffer.from(`${projectId}\0${purpose}`));
+      const decipher = createDecipheriv("aes-256-gcm", ownerKey(ownerId), bytes.subarray(0, IV_BYTES));
+      decipher.setAAD(Buffer.from(`${ownerId}\0${purpose}`));
       decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
       return (
         decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES), undefined, "utf8") + decipher.final("utf8")

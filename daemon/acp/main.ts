@@ -2,6 +2,7 @@ import { catchSignals } from "../process/signals.ts";
 import { LISTENING } from "../runtime/ready.ts";
 import { Conversation } from "./conversation.ts";
 import { prepareAgentHome } from "./home.ts";
+import { prepareLogin } from "./login.ts";
 import { serveRuntime } from "./serve.ts";
 import { readAcpSettings } from "./settings.ts";
 import { Turns } from "./turns.ts";
@@ -14,6 +15,7 @@ export async function runAcp(args: readonly string[]): Promise<void> {
   const signals = catchSignals(["SIGTERM", "SIGINT"]);
   const settings = readAcpSettings(args, process.env);
   prepareAgentHome(settings);
+  if (settings.login) prepareLogin(settings.login.file, process.env[settings.login.variable]);
   const conversation = new Conversation(settings.journal);
   const turns = new Turns(conversation, settings, (line) => process.stderr.write(`${line}\n`));
   const stop = serveRuntime(settings, conversation, turns);

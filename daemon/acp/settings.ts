@@ -28,6 +28,8 @@ export interface AcpDescription {
   /** The file that the conversation is kept in. */
   journal: string;
   choice: AcpChoice;
+  /** The variable with a login of the agent, and the file that it reads it from; null: it has none. */
+  login: { variable: string; file: string } | null;
   /** Efforts that are set by the command, where the agent does not offer the setting itself. */
   startEfforts: readonly string[];
   /** svc's rules, in Markdown, and how the agent is told them: `file` is one that it reads. */
@@ -66,7 +68,9 @@ export function readAcpSettings(
     environment: {
       ...Object.fromEntries(
         Object.entries(env).flatMap(([key, value]) =>
-          value === undefined || NOT_INHERITED.test(key) ? [] : [[key, value]],
+          value === undefined || NOT_INHERITED.test(key) || key === description.login?.variable
+            ? []
+            : [[key, value]],
         ),
       ),
       ...description.variables,

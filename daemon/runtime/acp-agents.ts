@@ -1,3 +1,4 @@
+import { CODEX_LOGIN } from "../../src/contract/codex-login.ts";
 import {
   type CustomRuntime,
   DEFAULT_MODE,
@@ -24,8 +25,10 @@ export interface Agent {
   rules: "system-prompt" | "first-prompt" | { file: string };
   /** The folder below the home that it reads skills from; null: none. */
   skills: string | null;
-  /** Variables with which the project gives it a credential of its own, instead of svc's model gateway. */
+  /** Secrets that are a credential for it, which it uses instead of svc's model gateway. */
   credentials: readonly string[];
+  /** The variable of these that is a file which it reads a login from, and the file below the home; null: none. */
+  login: { variable: string; file: string } | null;
   start(options: StartOptions): { args: string[]; variables: Record<string, string> };
 }
 
@@ -34,7 +37,7 @@ export interface StartOptions {
   model: string | null;
   effort: string | null;
   mode: PermissionMode;
-  /** svc's model gateway, for the agent's own protocol; null: the project has a credential. */
+  /** svc's model gateway, for the agent's own protocol; null: a secret is a credential. */
   gateway: { url: string; key: string } | null;
 }
 
@@ -56,6 +59,7 @@ const AGENTS: Record<Exclude<RuntimeName, "opencode">, Agent> = {
     rules: "system-prompt",
     skills: ".claude/skills",
     credentials: RUNTIMES["claude-code"].secrets,
+    login: null,
     start: ({ model, gateway }) => ({
       args: [],
       variables: {
@@ -82,6 +86,7 @@ const AGENTS: Record<Exclude<RuntimeName, "opencode">, Agent> = {
     rules: { file: ".codex/AGENTS.md" },
     skills: ".codex/skills",
     credentials: RUNTIMES.codex.secrets,
+    login: { variable: CODEX_LOGIN, file: ".codex/auth.json" },
     start: ({ model, effort, mode, gateway }) => ({
       args: [
         "check_for_update_on_startup=false",
@@ -89,6 +94,8 @@ const AGENTS: Record<Exclude<RuntimeName, "opencode">, Agent> = {
         "feedback.enabled=false",
         'otel.exporter="none"',
         'otel.metrics_exporter="none"',
+        // a sandbox has no keyring
+        'cli_auth_credentials_store="file"',
         ...(model === null ? [] : [`model=${JSON.stringify(model)}`]),
         ...(mode === DEFAULT_MODE
           ? []
@@ -141,6 +148,7 @@ function customAgent({
     rules: rulesFile === null ? "first-prompt" : { file: rulesFile },
     skills,
     credentials: secrets,
+    login: null,
     start({ model, gateway }) {
       const values: Record<(typeof RUNTIME_PLACEHOLDERS)[number], string | null> = {
         model,

@@ -45,6 +45,7 @@ export async function describeAgent(
     workspace,
     journal: join(home, JOURNAL),
     choice,
+    login: loginOf(settings),
     startEfforts: agent.startEfforts,
     rules: {
       text: instructions,
@@ -84,6 +85,12 @@ export function agentChoice(
     model: modelOf(settings, agent),
     effort,
   };
+}
+
+/** The secret that is a file with a login of the agent, and the file; null: it has none. */
+export function loginOf({ home, runtime }: Pick<Settings, "home" | "runtime">): AcpDescription["login"] {
+  const login = runtime === "opencode" ? null : agentOf(runtime).login;
+  return login && { ...login, file: join(home, login.file) };
 }
 
 /** svc's modes among those that the agent offers. */

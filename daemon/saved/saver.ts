@@ -1,8 +1,10 @@
+import { secretTexts } from "../../src/contract/codex-login.ts";
 import type { DaemonEnv, DaemonHealth } from "../../src/contract/daemon.ts";
 import { type Credential, CredentialError, fetchCredential } from "../git/credential.ts";
 import type { Log } from "../log.ts";
 import type { Children } from "../process/children.ts";
 import type { Settings } from "../settings.ts";
+import { renewedLogin } from "./renewed-login.ts";
 import { SaveError } from "./save-error.ts";
 import { SecretHistory } from "./secrets.ts";
 import { type Snapshot, type SnapshotResult, takeSnapshot } from "./snapshot.ts";
@@ -193,7 +195,8 @@ export class Saver {
   #currentSecrets(): string[] {
     const { settings, secrets } = this.#context;
     const own = OWN_SECRETS.flatMap((name) => settings.inherited[name] ?? []);
-    return [settings.token, ...own, ...Object.values(secrets().env)];
+    const values = Object.entries(secrets().env).flatMap(([name, value]) => secretTexts(name, value));
+    return [settings.token, ...own, ...values, ...renewedLogin(settings)];
   }
 
   #remember(commit: string): void {

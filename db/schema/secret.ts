@@ -1,5 +1,5 @@
-import { pgTable, primaryKey, text, uuid } from "drizzle-orm/pg-core";
-import { users } from "./account.ts";
+import { foreignKey, index, pgTable, primaryKey, text, uuid } from "drizzle-orm/pg-core";
+import { accountMembers, users } from "./account.ts";
 import { actor } from "./actor.ts";
 import { projects } from "./project.ts";
 import { time } from "./time.ts";
@@ -22,4 +22,48 @@ export const projectSecrets = pgTable(
     updatedAt: time("updated_at").notNull().defaultNow(),
   },
   (table) => [primaryKey({ columns: [table.projectId, table.name] })],
+);
+
+/** Secrets that a person holds, for the sessions that they start. */
+export const ownSecrets = pgTable(
+  "own_secrets",
+  {
+    userId: uuid("user_id")
+      .notNull()
+      .references(() => users.userId, { onDelete: "cascade" }),
+    name: text("name").notNull(),
+    /** Sealed: AES-256-GCM under the person's own key, bound to person and name. */
+    value: text("value").notNull(),
+    createdAt: time("created_at").notNull().defaultNow(),
+    updatedAt: time("updated_at").notNull().defaultNow(),
+  },
+  (table) => [primaryKey({ columns: [table.userId, table.name] })],
+);
+
+/** The projects whose sessions get a person's secret. It ends with the membership in the project's account. */
+export const ownSecretProjects = pgTable(
+  "own_secret_projects",
+  {
+    userId: uuid("user_id").notNull(),
+    name: text("name").notNull(),
+    projectId: uuid("project_id")
+      .notNull()
+      .references(() => projects.projectId, { onDelete: "cascade" }),
+    accountId: uuid("account_id").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.userId, table.name, table.projectId] }),
+    foreignKey({
+      columns: [table.userId, table.name],
+      foreignColumns: [ownSecrets.userId, ownSecrets.name],
+      name: "own_secret_projects_secret_fk",
+    }).onDelete("cascade"),
+    foreignKey({
+      columns: [table.accountId, table.userId],
+      foreignColumns: [accountMembers.accountId, accountMembers.userId],
+      name: "own_secret_projects_member_fk",
+    }).onDelete("cascade"),
+    index("own_secret_projects_project_id").on(table.projectId),
+    index("own_secret_projects_member").on(table.accountId, table.userId),
+  ],
 );

@@ -43,6 +43,8 @@ export const projectSessions = pgTable(
     /** The audiences whose secrets it gets, and the names of those secrets; null: all of the audiences. */
     secretAudience: text("secret_audience").array().notNull().default(["sessions"]),
     secretNames: text("secret_names").array(),
+    /** Whether it also gets the secrets of its own that `created_by` holds: a person launched it, or an agent of such a session. */
+    getsOwnSecrets: boolean("gets_own_secrets").notNull().default(false),
     initialPrompt: text("initial_prompt"),
     /** Those that try the same task have the same one. */
     triesId: uuid("tries_id"),

@@ -1,10 +1,12 @@
+import { CODEX_LOGIN } from "./codex-login.ts";
+
 /** An agent that svc can run in a session. */
 export interface RuntimeKind {
   /** The name for people. */
   title: string;
   /** The format in which it calls models by default. */
   modelFormat: "openai" | "anthropic";
-  /** Secrets with which a project gives it a key of its own, instead of svc's model gateway. */
+  /** Secrets with which a project, or the person who starts a session, gives it a key, instead of svc's model gateway. */
   secrets: readonly string[];
 }
 
@@ -62,7 +64,7 @@ export const RUNTIMES = {
   codex: {
     title: "Codex",
     modelFormat: "openai",
-    secrets: ["OPENAI_API_KEY", "CODEX_API_KEY"],
+    secrets: ["OPENAI_API_KEY", "CODEX_API_KEY", CODEX_LOGIN],
     efforts: ["low", "medium", "high", "xhigh"],
   },
 } as const satisfies Record<string, KnownRuntime>;

@@ -9,8 +9,11 @@ const name = Type.String({
   description: "An environment variable in a sandbox",
 });
 
-/** Secrets of one project. */
+/** Secrets of one project, and those that one person holds. */
 export const SECRETS_MAX = 200;
+
+/** Projects that get one secret of a person: each was allowed by hand. */
+export const SECRET_PROJECTS_MAX = 50;
 
 /** Entries of one audience. */
 const AUDIENCE_MAX = 50;
@@ -48,3 +51,22 @@ export type SecretValueBody = Static<typeof secretValueBody>;
 
 /** Body of `POST /v1/projects/:id/secrets`. */
 export const setSecretBody = Type.Object({ name: Type.String(), value, for: Type.Optional(audience) });
+
+/** A secret that a person holds, without its value, and the projects whose sessions of that person get it. */
+export const ownSecret = Type.Object({
+  name,
+  projects: Type.Array(
+    Type.Object({ project_id: Type.String({ format: "uuid" }), name: Type.String(), slug: Type.String() }),
+    { description: "The projects in which the sessions that you start get it" },
+  ),
+  created_at: time,
+  updated_at: time,
+});
+export type OwnSecret = Static<typeof ownSecret>;
+
+/** Answer of `GET /v1/accounts/secrets`. */
+export const ownSecretList = Type.Object({ items: Type.Array(ownSecret) });
+export type OwnSecretList = Static<typeof ownSecretList>;
+
+/** Body of `PUT /v1/accounts/secrets/:name`. */
+export const ownSecretBody = Type.Object({ value });

@@ -54,6 +54,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
       auth: "BTBZMqHH6r4Tts7J_aSIgg",
     },
   },
+  "PUT /v1/accounts/secrets/:name": { value: "v" },
   "POST /v1/projects": { name: "New" },
   "PATCH /v1/projects/:projectId": { name: "Renamed" },
   "PATCH /v1/projects/:projectId with default_branch": { default_branch: "main" },

@@ -168,3 +168,59 @@ test.each<[string, Record<string, string> | number]>([
   if ("line" in found) expect(found.line).toBe(Number(expected));
   else expect(Object.fromEntries(found.values)).toEqual(expected as Record<string, string>);
 });
+
+describe("secrets of one's own", () => {
+  const paths = () =>
+    api.seen
+      .filter(({ method }) => method !== "GET")
+      .map(({ method, path, body }) => [method, path.replace(/^.*\/accounts/, ""), body]);
+  const PROJECT = "11111111-1111-4111-8111-111111111111";
+
+  test("set sends the value to the user's account, and gives it to the linked project", async () => {
+    const ran = await run(["secrets", "set", "--mine", "A=-", "KEPT"], { stdin: "login\n" });
+    expect([ran.code, ran.stdout]).toEqual([
+      0,
+      "Set A for your sessions in shop.\nSet KEPT for your sessions in shop.\n",
+    ]);
+    expect(paths()).toEqual([
+      ["PUT", "/secrets/A", { value: "login" }],
+      ["PUT", `/secrets/A/projects/${PROJECT}`, undefined],
+      ["PUT", `/secrets/KEPT/projects/${PROJECT}`, undefined],
+    ]);
+  });
+
+  test("set with --project names another one, and refuses an audience", async () => {
+    await run(["secrets", "set", "--mine", "A=1", "--project", "other"]);
+    expect(paths().map(([, path]) => path)).toEqual(["/secrets/A", "/secrets/A/projects/other"]);
+    api.reset();
+    const bad = await run(["secrets", "set", "--mine", "A=1", "--for", "apps"]);
+    expect([bad.code, bad.stderr]).toEqual([2, expect.stringContaining("--for cannot be used with --mine")]);
+    expect((await run(["secrets", "set", "--mine", "SVC_X=1"])).stderr).toContain("is reserved");
+    expect(api.seen).toEqual([]);
+  });
+
+  test("set sends nothing for a project that does not exist", async () => {
+    api.on("GET /projects/:p", () => failure("not_found", "No such project.", 404));
+    expect((await run(["secrets", "set", "--mine", "A=1", "--project", "other"])).stderr).toContain(
+      "No such",
+    );
+    expect(paths()).toEqual([]);
+  });
+
+  test("ls shows the projects that get each, and needs no project", async () => {
+    const ran = await run(["secrets", "ls", "--mine"], { env: { SVC_PROJECT_ID: "" } });
+    expect(ran.stdout).toBe("CLAUDE_CODE_OAUTH_TOKEN\t2026-11-20T10:00:00.000Z\tshop\n");
+    api.on("GET /accounts/secrets", () => ({ items: [] }));
+    expect((await run(["secrets", "ls", "--mine"])).stderr).toContain("svc secrets set --mine NAME=-");
+  });
+
+  test("unset removes it from all projects, or with --project from one", async () => {
+    expect((await run(["secrets", "unset", "--mine", "A"])).stdout).toBe("Removed A.\n");
+    const ran = await run(["secrets", "unset", "--mine", "A", "--project", "shop"]);
+    expect(ran.stdout).toBe("Removed A from your sessions in shop.\n");
+    expect(paths().map(([method, path]) => [method, path])).toEqual([
+      ["DELETE", "/secrets/A"],
+      ["DELETE", "/secrets/A/projects/shop"],
+    ]);
+  });
+});

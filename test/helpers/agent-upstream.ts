@@ -34,9 +34,11 @@ export function startAgentUpstream(
       const { headers } = request;
       seen.credentials.add(headers.get("x-api-key") ?? headers.get("authorization") ?? "");
       seen.paths.push(pathname);
+      // with a login, Codex tries a WebSocket first
+      if (request.method !== "POST") return new Response(null, { status: 404 });
       const format = FORMATS.find(({ ends }) => pathname.endsWith(ends));
       if (!format) return Response.json({ input_tokens: 1 });
-      const body: unknown = await request.json();
+      const body = await bodyOf(request);
       seen.bodies.push(body);
       seen.counted.input += USAGE.input;
       seen.counted.output += USAGE.output;
@@ -48,6 +50,13 @@ export function startAgentUpstream(
     },
   });
   return { ...seen, url: `http://127.0.0.1:${server.port}`, [Symbol.dispose]: () => void server.stop(true) };
+}
+
+/** With a login, Codex compresses it. */
+async function bodyOf(request: Request): Promise<unknown> {
+  const bytes = new Uint8Array(await request.arrayBuffer());
+  const isCompressed = request.headers.get("content-encoding") === "zstd";
+  return JSON.parse(Buffer.from(isCompressed ? Bun.zstdDecompressSync(bytes) : bytes).toString());
 }
 
 /** What the model does: it calls a tool, or says something. */

@@ -4,6 +4,7 @@ import type { Comment } from "../../src/contract/comment.ts";
 import type { CommitStatus } from "../../src/contract/commit-status.ts";
 import type { ErrorBody } from "../../src/contract/errors.ts";
 import type { Project } from "../../src/contract/project.ts";
+import type { OwnSecret } from "../../src/contract/secret.ts";
 import type { Usage } from "../../src/contract/usage.ts";
 import { ADA } from "./authors.ts";
 import { APP_ROUTES } from "./cli-apps.ts";
@@ -229,13 +230,19 @@ export function failure(
 /** `/projects/shop/change-requests/3/merge` is the route `/projects/:p/change-requests/:n/merge`. */
 function generalize(path: string): string {
   return path
-    .replace(/^\/projects\/[^/]+/, "/projects/:p")
+    .replace(/^\/accounts\/secrets\/[^/]+/, "/accounts/secrets/:n")
+    .replace(/(?<=^|:n)\/projects\/[^/]+/, "/projects/:p")
     .replace(
       /^(\/projects\/:p\/(?:change-requests|secrets|sessions|triggers|webhooks|channels|connectors|connector-asks|model-upstreams|commits|statuses|tries))\/[^/]+/,
       "$1/:n",
     )
     .replace(/\/comments\/[^/]+/, "/comments/:c")
     .replace(/\/prompts\/[^/]+/, "/prompts/:q");
+}
+
+function ownSecret(name: string, slugs = ["shop"]): OwnSecret {
+  const projects = slugs.map((slug) => ({ project_id: PROJECT_ID, name: slug, slug }));
+  return { name, projects, created_at: TIME, updated_at: TIME };
 }
 
 function safeParse(text: string): unknown {
@@ -316,6 +323,11 @@ const DEFAULTS: Record<string, Route> = {
     updated_at: TIME,
   }),
   "DELETE /projects/:p/secrets/:n": () => ({ ok: true }),
+  "GET /accounts/secrets": () => ({ items: [ownSecret("CLAUDE_CODE_OAUTH_TOKEN")] }),
+  "PUT /accounts/secrets/:n": ({ path }) => ownSecret(path.split("/").at(-1) ?? "", []),
+  "DELETE /accounts/secrets/:n": () => ({ ok: true }),
+  "PUT /accounts/secrets/:n/projects/:p": ({ path }) => ownSecret(path.split("/").at(-3) ?? ""),
+  "DELETE /accounts/secrets/:n/projects/:p": ({ path }) => ownSecret(path.split("/").at(-3) ?? "", []),
   "GET /projects/:p/change-requests": ({ query }) => ({
     change_requests:
       query["status"] === "open"

@@ -30,8 +30,8 @@ export interface SavingBench extends Disposable {
   repository: TestRepository;
   server: GitHttpServer;
   api: StandInApi;
-  /** A fresh clone; `restore`: with the saved work; `apart`: as root, with files of another user. */
-  life(options?: { restore?: boolean; secrets?: string[]; apart?: boolean }): Promise<Life>;
+  /** A fresh clone; `restore`: with the saved work; `apart`: as root, with files of another user; `login`: of Codex. */
+  life(options?: { restore?: boolean; secrets?: string[]; apart?: boolean; login?: string }): Promise<Life>;
   /** The commit of the ref of saved work; null: no ref. */
   saved(): Promise<string | null>;
   /** Why the last restore failed. */
@@ -68,7 +68,7 @@ export async function startSaving(files: Files = { "a.txt": "1\n" }): Promise<Sa
       });
       return code === 0 ? stdout.toString().trim() : null;
     },
-    async life({ restore = false, secrets = [], apart = false } = {}) {
+    async life({ restore = false, secrets = [], apart = false, login } = {}) {
       const [workspace, home] = ["workspace", "home"].map((name) => join(folder, `${lives}-${name}`));
       if (workspace === undefined || home === undefined) throw new Error("no folder");
       lives++;
@@ -82,6 +82,7 @@ export async function startSaving(files: Files = { "a.txt": "1\n" }): Promise<Sa
           SVC_PROJECT_AUTO_CLONE: "1",
           SVC_WORKSPACE: workspace,
           SVC_RUNTIME_HOME: home,
+          ...(login !== undefined && { SVC_RUNTIME_NAME: "codex" }),
           ...(apart && process.getuid?.() === 0 && { SVC_RUNTIME_USER: OTHER_USER }),
         },
         null,
@@ -92,7 +93,10 @@ export async function startSaving(files: Files = { "a.txt": "1\n" }): Promise<Sa
       const log = { info: (text: string) => void said.push(text), runtime() {} };
       const context = { settings, children, log, clone: "cloning" as const, error: null };
       await cloneWithRetries(context, AbortSignal.timeout(WAIT_LIMIT_MS));
-      const env = Object.fromEntries(secrets.map((value, index) => [`SECRET_${index}`, value]));
+      const env = {
+        ...Object.fromEntries(secrets.map((value, index) => [`SECRET_${index}`, value])),
+        ...(login !== undefined && { CODEX_AUTH_JSON: login }),
+      };
       const saver = new Saver({ settings, children, log, secrets: () => ({ revision: "1", env }) });
       bench.refusal = null;
       const commit = restore ? await bench.saved() : null;

@@ -253,6 +253,42 @@ test("what an agent offers is noted when it starts", async () => {
   });
 });
 
+test("what an agent offers with a person's own key is not noted for others, nor are others' noted for it", async () => {
+  const key = "/v1/accounts/secrets/CLAUDE_CODE_OAUTH_TOKEN";
+  const hold = async () => {
+    await bench.api.call("PUT", key, { body: { value: "login" } });
+    await bench.api.call("PUT", `${key}/projects/${bench.projectId}`);
+  };
+  const choices = async (id: string) => (await bench.call("GET", `/${id}/choices`)).body;
+  const offering = (id: string) => ({ ...OFFER, gateway: false, models: [{ id, name: id, efforts: [] }] });
+  /** A session whose agent has offered a model, and that has stopped. */
+  const stopped = async (model: string) => {
+    offered = offering(model);
+    const id = await running({ runtime: "claude-code" });
+    await until("its choice is sent", () => sent.some((each) => each.id === id));
+    expect(await choices(id)).toMatchObject({ source: "agent", models: [{ id: model }] });
+    await bench.call("POST", `/${id}/stop`);
+    await bench.becomes(id, "stopped");
+    return id;
+  };
+  const shared = await stopped("anthropic/of-the-project");
+  expect(await choices(shared)).toMatchObject({
+    source: "earlier",
+    models: [{ id: "anthropic/of-the-project" }],
+  });
+  await hold();
+  // with the login, the agent's maker decides which models there are
+  const unknown = { source: "svc", models: [], other_models: true };
+  expect(await choices(shared)).toMatchObject(unknown);
+  const own = await stopped("anthropic/of-the-person");
+  expect(await choices(own)).toMatchObject(unknown);
+  await bench.api.call("DELETE", key);
+  expect(await choices(own)).toMatchObject({
+    source: "earlier",
+    models: [{ id: "anthropic/of-the-project" }],
+  });
+});
+
 test("texts of a sandbox are bounded, and others are left out", async () => {
   const id = await running();
   const long = "x".repeat(10_000);
@@ -296,7 +332,7 @@ test("the runtimes of a project say what is installed, and which key is missing"
       (await bare.api.call("GET", `${path}/runtimes`)).body.runtimes.map(
         ({ missing_keys }: { missing_keys: string[] }) => missing_keys.length,
       );
-    expect(await keys()).toEqual([0, 3, 2]);
+    expect(await keys()).toEqual([0, 3, 3]);
     await bare.api.call("PUT", `${path}/secrets/CODEX_API_KEY`, { body: { value: "key" } });
     expect(await keys()).toEqual([0, 3, 0]);
   } finally {

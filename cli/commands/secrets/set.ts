@@ -8,15 +8,28 @@ import { readSecret } from "../../input.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/secrets.ts";
 import { oneLine } from "../../text.ts";
+import { sentences, setMine } from "./mine.ts";
 
 export const set: Handler<typeof table.set> = async (context, { args, flags }) => {
-  const pairs = args["NAME=VALUE"].map(readPair);
+  const words = args["NAME=VALUE"];
+  const kept = flags.mine ? words.filter((word) => SECRET_NAME.test(word)) : [];
+  const pairs = words.filter((word) => !kept.includes(word)).map(readPair);
   if (pairs.filter(([, value]) => value === "-").length > 1) {
     throw usage("Standard input holds one value: only one NAME=- is allowed.");
   }
+  if (flags.mine && flags.for !== undefined)
+    throw usage(
+      "--for cannot be used with --mine: your own secrets are for your sessions in a project.",
+      "Name the project with --project <id-or-slug>.",
+    );
   const values = new Map<string, string>();
   for (const [name, value] of pairs) {
     values.set(name, value === "-" ? await readSecret(context, value, `${name}=-`) : value);
+  }
+  if (flags.mine) {
+    requireNames([...values.keys(), ...kept]);
+    const mine = await setMine(context, values, kept);
+    return await context.out.result(mine, () => sentences(mine));
   }
   const done = await setAll(context, values, readAudience(flags.for));
   await context.out.result(done, () => `Set ${done.map(({ name }) => name).join(", ")}.\n`);
@@ -28,7 +41,7 @@ export async function setAll(
   values: ReadonlyMap<string, string>,
   audience?: string[],
 ): Promise<Secret[]> {
-  for (const name of values.keys()) requireName(name);
+  requireNames([...values.keys()]);
   const { id } = await context.project();
   const api = await context.api();
   const done: Secret[] = [];
@@ -65,6 +78,10 @@ function readPair(text: string): [name: string, value: string] {
       "svc secrets set API_KEY=- reads the value from standard input.",
     );
   return [text.slice(0, equals), text.slice(equals + 1)];
+}
+
+function requireNames(names: readonly string[]): void {
+  for (const name of names) requireName(name);
 }
 
 function requireName(name: string): void {

@@ -64,7 +64,7 @@ async function noteMissingKey({ out }: Context, api: Api, project: string, runti
   const keys = offer?.missing_keys ?? [];
   if (!offer || keys.length === 0) return;
   await out.warn(
-    `${offer.title} has no key, so it may not be able to answer. Set one of ${keys.join(", ")} with svc secrets set, or ask the operator for a model upstream of its format.`,
+    `${offer.title} has no key, so it may not be able to answer. Set one of ${keys.join(", ")} with svc secrets set (--mine for your sessions only), or ask the operator for a model upstream of its format.`,
   );
 }
 

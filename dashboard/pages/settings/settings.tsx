@@ -10,9 +10,10 @@ import { ROLE_NAMES } from "../accounts/roles.ts";
 import { Tokens } from "../tokens/tokens.tsx";
 import { CommandLine } from "./command-line.tsx";
 import { Notifications } from "./notifications.tsx";
+import { OwnSecrets } from "./own-secrets.tsx";
 import { Password } from "./password.tsx";
 
-/** The settings of the signed-in user: profile, tokens, password, appearance. */
+/** The settings of the signed-in user: profile, tokens, secrets, password, appearance. */
 export function Settings() {
   return (
     <Page title="Settings">
@@ -26,6 +27,7 @@ export function Settings() {
           at="/accounts/tokens"
           areMine
         />
+        <OwnSecrets />
         <Notifications />
         <Password />
         <Section title="Appearance">

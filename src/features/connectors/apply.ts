@@ -4,8 +4,8 @@ import type { Db } from "../../../db/client.ts";
 import { connectorSecrets, connectors } from "../../../db/schema/index.ts";
 import type { Deps } from "../../deps.ts";
 import type { ProjectChange } from "../../events/publish.ts";
+import { updateSandboxes } from "../../jobs/update-sandboxes.ts";
 import type { ManifestFeature } from "../manifest/feature.ts";
-import { updateSandboxes } from "../secrets/set.ts";
 import { type ConnectorRow, connectorsOf } from "./row.ts";
 
 /**
@@ -66,5 +66,5 @@ async function hold(deps: Deps, tx: Db, projectId: string, names: readonly strin
           .values(names.map((name) => ({ projectId, name })))
           .onConflictDoNothing()
           .returning({ name: connectorSecrets.name });
-  if (released.length + held.length > 0) await updateSandboxes(deps, tx, projectId);
+  if (released.length + held.length > 0) await updateSandboxes(deps, tx, [projectId]);
 }

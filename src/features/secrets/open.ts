@@ -3,7 +3,7 @@ import { connectorSecrets, projectSecrets, triggers } from "../../../db/schema/i
 import type { Deps } from "../../deps.ts";
 import { purposeOf } from "./row.ts";
 
-/** Secrets of a project with their values, for one of its sandboxes. */
+/** Secrets with their values, for a sandbox of a project. */
 export interface OpenSecrets {
   values: Readonly<Record<string, string>>;
   /** 16 hex digits that change when a secret changes. */
@@ -45,6 +45,15 @@ export async function openSecrets(
   const pairs = rows.map(
     ({ name, value }) => [name, deps.keys.open(projectId, purposeOf(name), value)] as const,
   );
-  const revision = deps.keys.mac("secrets revision", JSON.stringify([projectId, pairs]));
-  return { values: Object.fromEntries(pairs), revision: revision.toString("hex").slice(0, 16) };
+  return openSecretsOf(deps, projectId, Object.fromEntries(pairs));
+}
+
+/** Values with their revision. */
+export function openSecretsOf(
+  { keys }: Pick<Deps, "keys">,
+  projectId: string,
+  values: Readonly<Record<string, string>>,
+): OpenSecrets {
+  const revision = keys.mac("secrets revision", JSON.stringify([projectId, Object.entries(values)]));
+  return { values, revision: revision.toString("hex").slice(0, 16) };
 }

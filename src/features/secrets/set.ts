@@ -1,6 +1,5 @@
 import { and, eq, sql } from "drizzle-orm";
-import type { Db } from "../../../db/client.ts";
-import { connectorSecrets, projectSecrets, runs } from "../../../db/schema/index.ts";
+import { connectorSecrets, projectSecrets } from "../../../db/schema/index.ts";
 import { isReservedName, SECRET_NAME } from "../../contract/environment.ts";
 import { SvcError } from "../../contract/errors.ts";
 import { SECRET_MAX_BYTES } from "../../contract/limits.ts";
@@ -11,7 +10,7 @@ import { publish } from "../../events/publish.ts";
 import { shorten, storable } from "../../http/text.ts";
 import { actorOf } from "../../identity/auth/actor.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
-import { queueOf } from "../../jobs/places.ts";
+import { updateSandboxes } from "../../jobs/update-sandboxes.ts";
 import { lockProject } from "../projects/lock.ts";
 import { allToWire, purposeOf } from "./row.ts";
 
@@ -58,7 +57,7 @@ export async function setSecret(
       })
       .returning();
     if (!row) throw new Error("the insert of a secret returned no row");
-    await updateSandboxes(deps, tx, project.projectId);
+    await updateSandboxes(deps, tx, [project.projectId]);
     const action = row.createdAt < row.updatedAt ? "changed" : "created";
     const [shown] = await allToWire(tx, [row]);
     await publish(tx, project.projectId, { type: "secret", id: name, action });
@@ -93,7 +92,7 @@ export async function unsetSecret(
       .where(and(eq(projectSecrets.projectId, project.projectId), eq(projectSecrets.name, name)))
       .returning({ name: projectSecrets.name });
     if (removed.length === 0) throw notFound(name);
-    await updateSandboxes(deps, tx, project.projectId);
+    await updateSandboxes(deps, tx, [project.projectId]);
     await publish(tx, project.projectId, { type: "secret", id: name, action: "deleted" });
     return { ok: true };
   });
@@ -116,15 +115,6 @@ async function requirePerson(
     throw new SvcError("forbidden", `${name} is the secret of a connector. Only a person can change it.`);
 }
 
-/** Enqueues an update of the secrets in the project's running sandboxes. */
-export async function updateSandboxes({ jobs }: Deps, tx: Db, projectId: string): Promise<void> {
-  const places = await tx
-    .selectDistinct({ place: runs.place })
-    .from(runs)
-    .where(and(eq(runs.projectId, projectId), eq(runs.status, "running")));
-  for (const { place } of places) await jobs.enqueue(tx, queueOf("secrets", place), projectId);
-}
-
 function notFound(name: string): SvcError {
   return new SvcError(
     "not_found",
@@ -132,7 +122,8 @@ function notFound(name: string): SvcError {
   );
 }
 
-function requireName(name: string): void {
+/** @throws validation_failed, reserved_name */
+export function requireName(name: string): void {
   if (!SECRET_NAME.test(name)) {
     const message = "must be 1 to 64 characters of A-Z, 0-9 and _, and must not start with a digit";
     throw new SvcError("validation_failed", `The name of a secret ${message}.`, {

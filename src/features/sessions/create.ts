@@ -21,6 +21,7 @@ import { sessionRuns } from "./kind.ts";
 import { addPrompt } from "./prompts/add.ts";
 import { type NewAttachment, readAttachments } from "./prompts/attachments.ts";
 import type { SessionRow } from "./row.ts";
+import { holderFor } from "./secrets.ts";
 import { firstWords } from "./title.ts";
 import { allToWire } from "./wire.ts";
 
@@ -54,9 +55,10 @@ export async function createSessions(
 ): Promise<Session[]> {
   const by = { userId: caller.userId, actor: actorOf(caller) };
   const parent = await parentOf(deps, caller);
+  const getsOwnSecrets = (await holderFor(deps.db, caller)) !== null;
   const sessions: { session: NewSession; files: NewAttachment[] }[] = [];
   for (const body of bodies) {
-    const session = newSession(deps, by, project, body);
+    const session = { ...newSession(deps, by, project, body), getsOwnSecrets };
     const choice = await requireChoice(deps, project, session, body);
     const mode = modeFor(body.mode, parent);
     sessions.push({

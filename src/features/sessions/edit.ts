@@ -13,6 +13,7 @@ import { effortsOf, requireEffort, requireMode, requireModel } from "./choices/r
 import { findSession, getSession } from "./read.ts";
 import { requireAgent } from "./require-agent.ts";
 import type { SessionRow } from "./row.ts";
+import { holderOf } from "./secrets.ts";
 
 /**
  * Renames a session, and changes what its agent works with from the next prompt on.
@@ -63,7 +64,7 @@ async function chosenOf(
       "An agent cannot change what agents may do without asking. Ask a person to.",
     );
   const runtime = await runtimeFor(deps, project, session.runtime);
-  const known = await knownChoices(deps, project, runtime, session);
+  const known = await knownChoices(deps, project, runtime, session, holderOf(session));
   if (agent_name !== undefined) {
     if (agent_name !== null) await requireAgent(deps, project, agent_name, runtime);
     chosen.agentName = agent_name;

@@ -12,7 +12,6 @@ import { grantModels, revokeModelKey } from "../models/key.ts";
 import type { RunKind, Start, StartPlan } from "../runs/kind.ts";
 import type { RunRow } from "../runs/row.ts";
 import type { SandboxConfig } from "../runs/sandbox-config.ts";
-import { openSecrets } from "../secrets/open.ts";
 import { createBranch } from "./branch.ts";
 import { interruptTurns } from "./conversation/end.ts";
 import { recapOf } from "./conversation/recap.ts";
@@ -24,6 +23,7 @@ import { interruptPrompt } from "./prompts/interrupt.ts";
 import { type SessionRow, sessionRow } from "./row.ts";
 import { saveOrphan } from "./save-orphan.ts";
 import { commitToRestore } from "./saved.ts";
+import { openSessionSecrets } from "./secrets.ts";
 import { recordStatusEvent } from "./webhook.ts";
 
 /** A slow network or a busy machine makes a clone slow. */
@@ -106,11 +106,11 @@ async function plan(deps: Deps, { run, project }: Start, config: SandboxConfig):
   const session = await sessionOf(deps, run);
   const { sessionId, projectId, generation, place } = session;
   const restore = await commitToRestore(deps, { session, project });
-  const open = () => openSecrets(deps, projectId, session.secretAudience, session.secretNames);
-  const secrets = await open();
-  const recap = await recapOf(deps.db, sessionId);
   const { customRuntimes } = deps;
   const runtime = session.runtime ?? config.runtime;
+  const open = () => openSessionSecrets(deps, { ...session, runtime });
+  const secrets = await open();
+  const recap = await recapOf(deps.db, sessionId);
   if (runtimeKind(runtime, customRuntimes) === null)
     throw new SandboxError(unknownRuntime(runtime, customRuntimes), { permanent: true });
   const recorded = await recordedEarlier(deps, sessionId, runtime);

@@ -3,8 +3,8 @@ import { projectSessions, runs } from "../../../db/schema/index.ts";
 import type { Deps } from "../../deps.ts";
 import { placesOf } from "../../jobs/places.ts";
 import { sendEnv } from "../../sandboxes/daemon.ts";
-import { openSecrets } from "../secrets/open.ts";
 import { reachSession } from "./row.ts";
+import { openSessionSecrets } from "./secrets.ts";
 
 /**
  * Sends the current secrets to the running sandboxes of a project (contract: `/svc/env`).
@@ -26,8 +26,7 @@ export async function pushSecrets(deps: Deps, projectId: string): Promise<void> 
     sessions.map(async ({ sessionId }) => {
       const reached = await reachSession(deps, sessionId);
       if (!reached?.daemon || reached.session.status !== "running") return true;
-      const { secretAudience, secretNames } = reached.session;
-      const { values, revision } = await openSecrets(deps, projectId, secretAudience, secretNames);
+      const { values, revision } = await openSessionSecrets(deps, reached.session);
       return await sendEnv(reached.daemon, { revision, env: values });
     }),
   );

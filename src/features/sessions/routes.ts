@@ -101,7 +101,7 @@ export const sessionRoutes = (deps: Deps, referencesIn: ReferencesIn) =>
 export const runtimeRoutes = (deps: Deps) =>
   new Elysia({ prefix: "/projects/:projectId/runtimes", tags: ["sessions"] })
     .use(guard(deps))
-    .get("", ({ project }) => listRuntimes(deps, project), {
+    .get("", ({ caller, project }) => listRuntimes(deps, caller, project), {
       project: "write",
       ...answer(200, Type.Object({ runtimes: Type.Array(runtimeOffer) })),
     });

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Deps } from "../../deps.ts";
 import { readSandboxConfig } from "../runs/sandbox-config.ts";
-import { openSecrets } from "../secrets/open.ts";
 import { environmentOf } from "./environment.ts";
 import { reachSession, type SessionRow } from "./row.ts";
+import { openSessionSecrets } from "./secrets.ts";
 
 /** Before each retry; the gateway that receives the work may still be starting. */
 const BACKOFF_MS = [1_000, 5_000];
@@ -16,8 +16,7 @@ export async function saveOrphan(deps: Deps, session: SessionRow): Promise<void>
   const provider = deps.sandboxes.get(session.provider);
   const { project, daemon } = (await reachSession(deps, session.sessionId)) ?? {};
   if (!provider?.save || !project || !daemon) return;
-  const { secretAudience, secretNames } = session;
-  const secrets = await openSecrets(deps, project.projectId, secretAudience, secretNames);
+  const secrets = await openSessionSecrets(deps, session);
   const { limits } = await readSandboxConfig(deps, project);
   const keys = { serviceKey: daemon.serviceKey, token: null, models: null };
   const spec = {

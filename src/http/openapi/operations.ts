@@ -1,5 +1,9 @@
+import { ACCOUNT_OPERATIONS } from "./account-operations.ts";
+
 /** What each route is called in the OpenAPI document: the name of the operation for generated clients, and a summary. */
-export const OPERATIONS: Readonly<Record<string, readonly [id: string, summary: string]>> = {
+export type Operations = Readonly<Record<string, readonly [id: string, summary: string]>>;
+
+export const OPERATIONS: Operations = {
   "GET /v1/health": ["getHealth", "Get the server's health and version"],
   "GET /v1/release": ["getRelease", "Get the version of svc that this server offers to install"],
   "GET /v1/preview-hosts/check": [
@@ -21,37 +25,7 @@ export const OPERATIONS: Readonly<Record<string, readonly [id: string, summary: 
   "POST /v1/auth/device/token": ["pollDeviceToken", "Poll for the token of a device"],
   "GET /v1/auth/device/:userCode": ["getDeviceCode", "Get the request of a device by its user code"],
   "POST /v1/auth/device/:userCode/deny": ["denyDeviceCode", "Deny the request of a device"],
-  "GET /v1/accounts/me": ["getMe", "Get the user and the user's accounts"],
-  "GET /v1/accounts/tokens": ["listTokens", "List the user's tokens"],
-  "POST /v1/accounts/tokens": ["createToken", "Create a user token"],
-  "DELETE /v1/accounts/tokens/:tokenId": ["revokeToken", "Revoke a user token"],
-  "GET /v1/accounts/notifications": ["listNotifications", "List what the user was notified of"],
-  "POST /v1/accounts/notifications/read": ["readNotifications", "Mark notifications as read"],
-  "GET /v1/accounts/notifications/settings": [
-    "getNotificationSettings",
-    "Get how the user is notified of each event",
-  ],
-  "PATCH /v1/accounts/notifications/settings": [
-    "editNotificationSettings",
-    "Change how the user is notified of events",
-  ],
-  "POST /v1/accounts/notifications/browsers": ["addPushBrowser", "Switch push on in a browser"],
-  "DELETE /v1/accounts/notifications/browsers/:browserId": [
-    "removePushBrowser",
-    "Switch push off in a browser",
-  ],
-  "GET /v1/accounts/:accountId": ["getAccount", "Get an account"],
-  "PATCH /v1/accounts/:accountId": ["editAccount", "Edit an account"],
-  "GET /v1/accounts/:accountId/usage": ["getUsage", "Get an account's model usage"],
-  "GET /v1/accounts/:accountId/members": ["listMembers", "List the members of an account"],
-  "PATCH /v1/accounts/:accountId/members/:userId": ["changeMemberRole", "Change the role of a member"],
-  "DELETE /v1/accounts/:accountId/members/:userId": ["removeMember", "Remove a member from an account"],
-  "GET /v1/accounts/:accountId/invitations": ["listInvitations", "List the open invitations of an account"],
-  "POST /v1/accounts/:accountId/invitations": ["createInvitation", "Invite to an account"],
-  "DELETE /v1/accounts/:accountId/invitations/:invitationId": [
-    "withdrawInvitation",
-    "Withdraw an invitation",
-  ],
+  ...ACCOUNT_OPERATIONS,
   "GET /v1/projects": ["listProjects", "List projects"],
   "POST /v1/projects": ["createProject", "Create a project"],
   "GET /v1/projects/:projectId": ["getProject", "Get a project"],

@@ -1,11 +1,12 @@
 import { and, asc, eq, gt } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
-import { accountMembers, accounts, links, users } from "../../../db/schema/index.ts";
+import { accountMembers, accounts, links, ownSecretProjects, users } from "../../../db/schema/index.ts";
 import type { Member, Role } from "../../contract/account.ts";
 import { SvcError } from "../../contract/errors.ts";
 import { UUID } from "../../contract/id.ts";
 import type { Deps } from "../../deps.ts";
 import { type Page, page, readCursor } from "../../http/page.ts";
+import { updateSandboxes } from "../../jobs/update-sandboxes.ts";
 import type { Caller } from "../auth/caller.ts";
 import { allowOwners, resolveAccount, resolveManaged } from "./membership.ts";
 
@@ -47,7 +48,8 @@ export async function changeRole(
 }
 
 /**
- * Removes a member; members can also remove themselves. Their sessions go on, but their tokens lose access to the account.
+ * Removes a member; members can also remove themselves. Their sessions go on, but their tokens lose access to the account,
+ * and their sandboxes the secrets that they hold themselves.
  * @throws not_found, forbidden (to members about others, and to admins about owners), last_owner
  */
 export async function removeMember(
@@ -63,7 +65,9 @@ export async function removeMember(
     const theirs = await roleOf(tx, accountId, userId);
     allowOwners(mine, theirs);
     if (theirs === "owner") await keepAnOwner(tx, accountId);
+    const projectIds = await projectsWithSecretsOf(tx, accountId, userId);
     await tx.delete(accountMembers).where(isMember(accountId, userId));
+    await updateSandboxes(deps, tx, projectIds);
     await endInvitations(tx, accountId, userId);
     return { ok: true };
   });
@@ -99,6 +103,16 @@ async function keepAnOwner(tx: Db, accountId: string): Promise<void> {
 /** Deletes the invitations of a member who may no longer invite, who could use them to rejoin. */
 async function endInvitations(tx: Db, accountId: string, userId: string): Promise<void> {
   await tx.delete(links).where(and(eq(links.accountId, accountId), eq(links.createdBy, userId)));
+}
+
+/** The account's projects that get a secret which the member holds. With the membership, that ends. */
+async function projectsWithSecretsOf(tx: Db, accountId: string, userId: string): Promise<string[]> {
+  const of = ownSecretProjects;
+  const rows = await tx
+    .selectDistinct({ projectId: of.projectId })
+    .from(of)
+    .where(and(eq(of.accountId, accountId), eq(of.userId, userId)));
+  return rows.map(({ projectId }) => projectId);
 }
 
 function membersOf(db: Db, accountId: string) {

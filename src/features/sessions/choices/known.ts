@@ -21,7 +21,9 @@ import { type Daemon, fetchChoices } from "../../../sandboxes/daemon.ts";
 import { modelsOfFormat } from "../../models/list-models.ts";
 import { upstreamsOf } from "../../models/stored-upstreams.ts";
 import { readManifestOf } from "../../projects/policy.ts";
+import { hasOwnSecret } from "../../secrets/own/open.ts";
 import { reachSession, type SessionRow } from "../row.ts";
+import { holderOf } from "../secrets.ts";
 
 /** What an agent of a project can work with, as far as svc knows. */
 export interface Known extends Pick<SessionChoices, "runtime" | "source" | "models" | "modes"> {
@@ -58,6 +60,7 @@ export async function runtimeFor(
 
 /**
  * @param session that runs the agent; null: a new one
+ * @param holder the person whose own secrets the session gets: with a key of theirs, what it offers is only theirs
  * @throws validation_failed for an agent that the server does not have
  */
 export async function knownChoices(
@@ -65,19 +68,20 @@ export async function knownChoices(
   project: ProjectRow,
   runtime: string,
   session: SessionRow | null,
+  holder: string | null,
 ): Promise<Known> {
   const { projectId } = project;
   const kind = runtimeKind(runtime, deps.customRuntimes);
   if (!kind) throw new SvcError("validation_failed", unknownRuntime(runtime, deps.customRuntimes));
-  const [upstreams, hasKey, live] = await Promise.all([
+  const [upstreams, key, live] = await Promise.all([
     upstreamsOf(deps, deps.db, projectId),
-    hasOwnKey(deps, projectId, kind),
+    keyOf(deps, projectId, kind, holder),
     session && readLive(deps, session),
   ]);
-  if (live) await rememberChoices(deps, projectId, runtime, live);
-  const found = live ?? (await earlier(deps, projectId, runtime));
+  if (live && key !== "person") await rememberChoices(deps, projectId, runtime, live);
+  const found = live ?? (key === "person" ? null : await earlier(deps, projectId, runtime));
   const { ids, any } = modelsOfFormat(upstreams, kind.modelFormat);
-  const usesGateway = (found?.gateway ?? !hasKey) && (ids.length > 0 || any !== undefined);
+  const usesGateway = (found?.gateway ?? key === null) && (ids.length > 0 || any !== undefined);
   const efforts = isRuntimeName(runtime) ? [...RUNTIMES[runtime].efforts] : [];
   const models = found?.models ?? [];
   return {
@@ -92,12 +96,18 @@ export async function knownChoices(
   };
 }
 
-/** Reads what the agent of a running sandbox offers, for later sessions. A failure is not an error. */
+/**
+ * Reads what the agent of a running sandbox offers, for the project's later sessions: not with a person's own key. A
+ * failure is not an error.
+ */
 export async function noteChoices(
   deps: Deps,
   { projectId, runtime }: { projectId: string; runtime: string },
+  session: SessionRow,
   daemon: Daemon,
 ): Promise<void> {
+  const kind = runtimeKind(runtime, deps.customRuntimes);
+  if (kind && (await keyOf(deps, projectId, kind, holderOf(session))) === "person") return;
   const choices = await fetchChoices(daemon);
   if (choices) await rememberChoices(deps, projectId, runtime, choices);
 }
@@ -138,17 +148,19 @@ async function earlier(
   return row?.choices ?? null;
 }
 
-/** Whether the project gives the agent a key of its own. */
-export async function hasOwnKey(
-  { db }: Pick<Deps, "db">,
+/** Who gives the agent a key: the person who starts the session, or the project; null: only the gateway has one. */
+export async function keyOf(
+  deps: Pick<Deps, "db">,
   projectId: string,
   { secrets: names }: Pick<RuntimeKind, "secrets">,
-): Promise<boolean> {
-  if (names.length === 0) return false;
-  const [secret] = await db
+  holder: string | null,
+): Promise<"person" | "project" | null> {
+  if (names.length === 0) return null;
+  if (holder !== null && (await hasOwnSecret(deps, holder, projectId, names))) return "person";
+  const [secret] = await deps.db
     .select({ name: projectSecrets.name })
     .from(projectSecrets)
     .where(and(eq(projectSecrets.projectId, projectId), inArray(projectSecrets.name, [...names])))
     .limit(1);
-  return secret !== undefined;
+  return secret ? "project" : null;
 }

@@ -3,6 +3,7 @@ import type { Deps } from "../../../deps.ts";
 import type { ProjectRow } from "../../../identity/auth/caller.ts";
 import { requireAgent } from "../require-agent.ts";
 import type { SessionRow } from "../row.ts";
+import { holderOf } from "../secrets.ts";
 import { knownChoices, runtimeFor } from "./known.ts";
 import { requireEffort, requireMode, requireModel } from "./require.ts";
 import { requireInstalled } from "./runtimes.ts";
@@ -15,7 +16,7 @@ import { requireInstalled } from "./runtimes.ts";
 export async function requireChoice(
   deps: Deps,
   project: ProjectRow,
-  session: Pick<SessionRow, "provider">,
+  session: Pick<SessionRow, "provider" | "createdBy" | "getsOwnSecrets">,
   { runtime: chosen, agent_name, model, mode, effort }: CreateSessionBody,
 ): Promise<Partial<Pick<SessionRow, "model">>> {
   const isAny = [agent_name, model, mode, effort, chosen].some((each) => each !== undefined);
@@ -23,7 +24,7 @@ export async function requireChoice(
   const runtime = await runtimeFor(deps, project, chosen);
   requireInstalled(deps, session.provider, runtime);
   if (agent_name !== undefined) await requireAgent(deps, project, agent_name, runtime);
-  const known = await knownChoices(deps, project, runtime, null);
+  const known = await knownChoices(deps, project, runtime, null, holderOf(session));
   if (mode !== undefined) requireMode(known, mode);
   const name = model === undefined ? null : requireModel(known, model);
   if (effort !== undefined) requireEffort(known, name, effort);

@@ -20,5 +20,6 @@ export async function pushChoice(deps: Deps, sessionId: string): Promise<void> {
   const { daemon, session, project } = reached;
   if (!(await sendChoice(daemon, choiceOf(session))))
     throw new Error("a running sandbox did not accept its choice");
-  await noteChoices(deps, { ...project, runtime: await runtimeFor(deps, project, session.runtime) }, daemon);
+  const runtime = await runtimeFor(deps, project, session.runtime);
+  await noteChoices(deps, { ...project, runtime }, session, daemon);
 }

@@ -4,6 +4,7 @@ import type { Deps } from "../../../deps.ts";
 import type { ProjectRow } from "../../../identity/auth/caller.ts";
 import { listAgents } from "../../projects/agents.ts";
 import { findSession } from "../read.ts";
+import { holderOf } from "../secrets.ts";
 import { knownChoices, runtimeFor } from "./known.ts";
 
 /**
@@ -18,7 +19,12 @@ export async function readSessionChoices(
 ): Promise<SessionChoices> {
   const { session } = await findSession(deps, project, name);
   const runtime = await runtimeFor(deps, project, session.runtime);
-  const { gateway, agents, title: _, ...known } = await knownChoices(deps, project, runtime, session);
+  const {
+    gateway,
+    agents,
+    title: _,
+    ...known
+  } = await knownChoices(deps, project, runtime, session, holderOf(session));
   const { model, agentName, mode, effort } = session;
   const hasAgents = known.source === "agent" || runtime !== DEFAULT_RUNTIME;
   return {

@@ -2,15 +2,21 @@ import { SvcError } from "../../../contract/errors.ts";
 import { RUNTIME_NAMES, RUNTIMES } from "../../../contract/runtimes.ts";
 import type { ProviderName, RuntimeOffer } from "../../../contract/session.ts";
 import type { Deps } from "../../../deps.ts";
-import type { ProjectRow } from "../../../identity/auth/caller.ts";
+import type { Caller, ProjectRow } from "../../../identity/auth/caller.ts";
 import { modelsOfFormat } from "../../models/list-models.ts";
 import { upstreamsOf } from "../../models/stored-upstreams.ts";
 import { requireRuntime } from "../require-agent.ts";
-import { hasOwnKey } from "./known.ts";
+import { holderFor } from "../secrets.ts";
+import { keyOf } from "./known.ts";
 
-/** The agents of the server: whether new sessions of the project can start them, and whether they have a key. */
-export async function listRuntimes(deps: Deps, project: ProjectRow): Promise<{ runtimes: RuntimeOffer[] }> {
+/** The agents of the server: whether new sessions of the caller can start them, and whether they have a key. */
+export async function listRuntimes(
+  deps: Deps,
+  caller: Caller,
+  project: ProjectRow,
+): Promise<{ runtimes: RuntimeOffer[] }> {
   const { projectId } = project;
+  const holder = await holderFor(deps.db, caller);
   const upstreams = await upstreamsOf(deps, deps.db, projectId);
   const provider = deps.sandboxes.get(deps.sandboxes.defaultName);
   const known = RUNTIME_NAMES.map((name) => ({ name, ...RUNTIMES[name] }));
@@ -19,7 +25,8 @@ export async function listRuntimes(deps: Deps, project: ProjectRow): Promise<{ r
     const { ids, any } = modelsOfFormat(upstreams, modelFormat);
     const hasGateway = ids.length > 0 || any !== undefined;
     // opencode finds the keys of all providers itself
-    const hasKey = hasGateway || secrets.length === 0 || (await hasOwnKey(deps, projectId, kind));
+    const hasKey =
+      hasGateway || secrets.length === 0 || (await keyOf(deps, projectId, kind, holder)) !== null;
     const problem = provider?.runtimeProblem?.(name) ?? null;
     return {
       name,

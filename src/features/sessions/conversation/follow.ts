@@ -5,10 +5,10 @@ import type { RuntimeTurns } from "../../../conversation/runtime-turns.ts";
 import type { Deps } from "../../../deps.ts";
 import { isWithinReach } from "../../../jobs/places.ts";
 import { type Daemon, streamRuntimeEvents } from "../../../sandboxes/daemon.ts";
-import { openSecrets } from "../../secrets/open.ts";
 import { answerAsk } from "../agent.ts";
 import { takeGranted } from "../kept/grant.ts";
 import { reachSession, type SessionRow } from "../row.ts";
+import { openSessionSecrets } from "../secrets.ts";
 import { cleanTitle, firstWords, storeTitle } from "../title.ts";
 import { readActivity, stateOf, storeActivity } from "./activity.ts";
 import { isGrowthDue } from "./growth.ts";
@@ -192,10 +192,7 @@ function createStore(deps: Deps, followed: Followed, onError: (error: unknown) =
   }
 }
 
-async function redactFor(
-  deps: Deps,
-  { projectId, secretAudience, secretNames }: SessionRow,
-): Promise<Redact> {
-  const { values } = await openSecrets(deps, projectId, secretAudience, secretNames);
+async function redactFor(deps: Deps, session: SessionRow): Promise<Redact> {
+  const { values } = await openSessionSecrets(deps, session);
   return createRedact(values);
 }

@@ -1,3 +1,5 @@
+import { secretTexts } from "../../../contract/codex-login.ts";
+
 /** Shorter values occur in texts by chance. */
 const VALUE_MIN = 8;
 /** Each prefix in `contract/token.ts`, with a secret behind it. */
@@ -12,6 +14,7 @@ export type Redact = (text: string) => string;
  */
 export function createRedact(secrets: Readonly<Record<string, string>>): Redact {
   const values = Object.entries(secrets)
+    .flatMap(([name, value]) => secretTexts(name, value).map((text) => [name, text] as const))
     .filter(([, value]) => value.length >= VALUE_MIN)
     // one value may contain another
     .toSorted(([, a], [, b]) => b.length - a.length);
