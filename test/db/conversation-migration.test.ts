@@ -4,7 +4,7 @@ import { migrateEmbedded } from "../../db/migrate.ts";
 import { migrateUpTo } from "../helpers/migrate-up-to.ts";
 
 /** The last migration of the version in which each row of a conversation had the id of its session. */
-const BEFORE = 37;
+const BEFORE = 38;
 
 test("turns and parts of the previous version stay those of their sessions", async () => {
   const client = await PGlite.create();
