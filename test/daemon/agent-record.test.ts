@@ -26,8 +26,9 @@ test("opencode continues in a new sandbox with its own record, also of a run tha
   using lives = startLives();
   await using first = await startAgentSandbox(lives.first());
   await outcomeOf(first.sandbox, "!say the word is ochre");
-  await beginPrompt(first.sandbox, "!say half\n!wait\n!say whole");
-  await until("it speaks", () => first.model.counts.open > 0);
+  await beginPrompt(first.sandbox, "!run echo half-$((40 + 2))\n!wait\n!say whole");
+  // the runtime has recorded what it sends the model
+  await until("the model knows what ran", () => sentIn(first).join().includes("half-42"));
   const { conversation } = await first.sandbox.health();
   await end(first);
 
@@ -36,8 +37,9 @@ test("opencode continues in a new sandbox with its own record, also of a run tha
   expect(sentIn(next)).toEqual([
     'user: "!say the word is ochre"',
     'assistant: "the word is ochre"',
-    'user: "!say half\\n!wait\\n!say whole"',
-    'assistant: "half"',
+    'user: "!run echo half-$((40 + 2))\\n!wait\\n!say whole"',
+    expect.stringMatching(/^assistant: /),
+    expect.stringMatching(/^tool: .*half-42/),
     'user: "!say and now"',
   ]);
   expect((await next.sandbox.health()).conversation).toBe(conversation);
