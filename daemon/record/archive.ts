@@ -7,7 +7,7 @@ import { AGENT_RECORD_MAX_BYTES } from "../../src/contract/limits.ts";
 /** What is read into memory; text is compressed to a fraction of it. */
 const PLAIN_MAX_BYTES = 8 * AGENT_RECORD_MAX_BYTES;
 const FILES_MAX = 5_000;
-/** A path in the archive has at most 255 bytes. */
+/** Deeper than any agent records its conversations. */
 const DEPTH_MAX = 16;
 
 /** The record is too large to be kept. */
