@@ -9,13 +9,14 @@ import {
 import { field, numberField, textField } from "../../src/contract/json.ts";
 import { VERSION } from "../../src/contract/version.ts";
 import { forEachLine } from "../process/lines.ts";
+import { type StartLimits, untilStuck } from "../process/stuck.ts";
 import { sentence } from "../prompts/outcome.ts";
 import { NO_OFFER, nextChange, type Offer, offerOf } from "./offer.ts";
 import type { FormResponse } from "./questions.ts";
 import type { AcpChoice, AcpSettings } from "./settings.ts";
 
 /** For the agent to start, and to open or resume a conversation: a cold one reads its programs from the disk first. */
-const START_MS = 120_000;
+const START: StartLimits = { stillMs: 120_000, longestMs: 600_000 };
 /** For a change of one setting. */
 const CALL_MS = 30_000;
 /** Changes of settings in a row: one each, and another where a model brings its own effort. */
@@ -47,6 +48,7 @@ export interface Opened {
 /** One process of the agent. */
 export class AgentProcess {
   readonly #settings: AcpSettings;
+  readonly #start: StartLimits;
   readonly #child: Bun.Subprocess<"pipe", "pipe", "pipe">;
   readonly #connection: ClientConnection;
   readonly #over: Promise<never>;
@@ -56,10 +58,13 @@ export class AgentProcess {
   #lastError = "";
   #offer: Offer = NO_OFFER;
   #sessionId = "";
+  /** Why it was ended while it started. */
+  #stuck: string | null = null;
   isOver = false;
 
-  constructor(settings: AcpSettings, agentClient: AgentClient) {
+  constructor(settings: AcpSettings, agentClient: AgentClient, startLimits = START) {
     this.#settings = settings;
+    this.#start = startLimits;
     this.#child = start(settings);
     const { stdin, stdout, stderr, exited } = this.#child;
     forEachLine(stderr, (line) => {
@@ -153,7 +158,8 @@ export class AgentProcess {
   }
 
   async #open(known: string | null, choice: AcpChoice): Promise<Opened> {
-    const timer = setTimeout(() => this.kill(), START_MS);
+    const opened = new AbortController();
+    void this.#watchStart(opened.signal);
     try {
       const started = await this.request(methods.agent.initialize, {
         protocolVersion: PROTOCOL_VERSION,
@@ -171,17 +177,23 @@ export class AgentProcess {
         await this.#begin(known, resumed, choice);
         return { id: known, isResumed: true };
       }
-      const opened = await this.request(methods.agent.session.new, this.#sessionParams(capabilities));
-      const id = textField(opened, "sessionId");
+      const session = await this.request(methods.agent.session.new, this.#sessionParams(capabilities));
+      const id = textField(session, "sessionId");
       if (id === "") throw new AgentError("The agent did not open a conversation.");
-      await this.#begin(id, opened, choice);
+      await this.#begin(id, session, choice);
       return { id, isResumed: false };
     } catch (error) {
       this.kill();
       throw error;
     } finally {
-      clearTimeout(timer);
+      opened.abort();
     }
+  }
+
+  /** A slow machine makes the start late; only an agent that does nothing is ended. */
+  async #watchStart(opened: AbortSignal): Promise<void> {
+    this.#stuck = await untilStuck(this.#child.pid, this.#start, opened);
+    if (this.#stuck !== null) this.kill();
   }
 
   /** @returns null if the agent cannot resume the conversation, or has lost it */
@@ -229,10 +241,14 @@ export class AgentProcess {
   }
 
   #ending(): string {
+    if (this.#stuck !== null) return `The agent did not start: ${this.#stuck}.${this.#lastWords()}`;
     const { exitCode, signalCode } = this.#child;
     const how = signalCode ? `a signal, ${signalCode}` : `status ${exitCode ?? "unknown"}`;
-    const last = this.#lastError === "" ? "" : ` Its last message: ${sentence(this.#lastError)}`;
-    return `The agent ended with ${how}.${last}`;
+    return `The agent ended with ${how}.${this.#lastWords()}`;
+  }
+
+  #lastWords(): string {
+    return this.#lastError === "" ? "" : ` Its last message: ${sentence(this.#lastError)}`;
   }
 }
 

@@ -48,7 +48,17 @@ export async function listDescendants(root: number): Promise<number[]> {
 /** Milliseconds of processor time of all descendants of a process that have not ended. 0 if the system has no /proc. */
 export async function timeOfDescendants(root: number): Promise<number> {
   const all = await allProcesses();
-  const found = new Set(descendantsOf(all, root, new Set()));
+  return timeOf(all, descendantsOf(all, root, new Set()));
+}
+
+/** The same with the process itself. */
+export async function timeOfTree(root: number): Promise<number> {
+  const all = await allProcesses();
+  return timeOf(all, [root, ...descendantsOf(all, root, new Set())]);
+}
+
+function timeOf(all: readonly Process[], pids: readonly number[]): number {
+  const found = new Set(pids);
   return all.reduce((sum, { pid, ticks }) => sum + (found.has(pid) ? ticks : 0), 0) * TICK_MS;
 }
 

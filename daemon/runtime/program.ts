@@ -3,6 +3,7 @@ import { RUNTIME_VERSION } from "../../src/contract/runtime.ts";
 import type { Child } from "../process/children.ts";
 import { forEachLine } from "../process/lines.ts";
 import { run } from "../process/run.ts";
+import { untilStuck } from "../process/stuck.ts";
 import type { Exit, Program } from "../process/supervisor.ts";
 import { abortRuns, runningSessions } from "./abort.ts";
 import type { RuntimeCall } from "./call.ts";
@@ -65,7 +66,7 @@ export class RuntimeProgram implements Program {
     if (readiness.kind === "late")
       return {
         kind: "crashed",
-        reason: `was not ready within ${limits.readyMs / 1000} s, and was ended`,
+        reason: `was ended before it was ready, since ${readiness.why}`,
       };
     if (readiness.kind === "config") {
       const message = `The agent runtime cannot use its configuration: ${readiness.message}. Fix it in the repository, and refresh the session.`;
@@ -110,9 +111,18 @@ export class RuntimeProgram implements Program {
       if (line.includes(LISTENING)) resolve();
     });
     forEachLine(child.stderr, log.runtime);
-    const deadline = performance.now() + limits.readyMs;
-    await Promise.race([listening, Bun.sleep(limits.readyMs)]);
-    return await untilReady(call, () => signal.aborted || performance.now() > deadline);
+    const over = new AbortController();
+    let late: string | null = null;
+    const stuck = untilStuck(child.pid, limits.start, AbortSignal.any([signal, over.signal]));
+    void stuck.then((why) => {
+      late = why;
+    });
+    try {
+      await Promise.race([listening, stuck]);
+      return await untilReady(call, () => (signal.aborted ? "it was ended" : late));
+    } finally {
+      over.abort();
+    }
   }
 
   async #markInterrupted(since: number): Promise<void> {

@@ -11,15 +11,17 @@ const PAUSE_MS = 50;
 export type Readiness =
   | { kind: "ready" /** Empty if unknown. */; version: string }
   | { kind: "config"; message: string }
-  | { kind: "late" };
+  | { kind: "late" /** The end of a sentence. */; why: string };
 
 /**
  * Polls the runtime until `/global/health` returns healthy JSON (for unknown paths it returns a page), and then
  * `/config`, which makes the runtime read its configuration.
- * @param isOver whether to stop polling; called between attempts
+ * @param late why to stop polling, null to go on; called between attempts
  */
-export async function untilReady(call: RuntimeCall, isOver: () => boolean): Promise<Readiness> {
-  while (!isOver()) {
+export async function untilReady(call: RuntimeCall, late: () => string | null): Promise<Readiness> {
+  for (;;) {
+    const why = late();
+    if (why !== null) return { kind: "late", why };
     const health = await healthOf(call, ATTEMPT_MS);
     if (health !== null) {
       const config = await call("GET", "/config", ATTEMPT_MS).catch(() => null);
@@ -29,7 +31,6 @@ export async function untilReady(call: RuntimeCall, isOver: () => boolean): Prom
     }
     await Bun.sleep(PAUSE_MS);
   }
-  return { kind: "late" };
 }
 
 /** Whether the runtime responds to a health check. */

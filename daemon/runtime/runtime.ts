@@ -3,6 +3,7 @@ import type { AgentChoice, DaemonEnv, DaemonHealth, RuntimeState } from "../../s
 import type { AgentConfig } from "../git/agent-config.ts";
 import type { Log } from "../log.ts";
 import type { Children } from "../process/children.ts";
+import type { StartLimits } from "../process/stuck.ts";
 import { Supervisor, type SupervisorLimits } from "../process/supervisor.ts";
 import type { Settings } from "../settings.ts";
 import { authorizationOf } from "./authorization.ts";
@@ -46,8 +47,8 @@ export interface RuntimeContext {
 }
 
 export interface RuntimeLimits extends SupervisorLimits, WatchdogLimits {
-  /** From its start until it responds; installing plugins without a network takes a minute and a half. */
-  readyMs: number;
+  /** From the start of a process until it responds; installing plugins without a network takes a minute and a half. */
+  start: StartLimits;
   /** For runs to end after an abort. */
   abortMs: number;
 }
@@ -56,7 +57,7 @@ const LIMITS: RuntimeLimits = {
   firstPauseMs: 500,
   longestPauseMs: 30_000,
   stableMs: 60_000,
-  readyMs: 180_000,
+  start: { stillMs: 180_000, longestMs: 600_000 },
   checkMs: 15_000,
   checkTimeoutMs: 10_000,
   checkFailures: 4,
