@@ -18,7 +18,7 @@ export interface Known {
 /** A run may pause this long between two steps, and its end is recorded with a delay. */
 const IDLE_MS = 1_500;
 /** A cold runtime reads its configuration and plugins before a run is visible. */
-const START_MS = 15_000;
+const START_MS = 60_000;
 /** Longer messages of the runtime or a model are cut off. */
 const WORDS_MAX = 500;
 

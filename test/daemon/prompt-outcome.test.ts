@@ -19,7 +19,7 @@ test.each<[string, Partial<PromptStatus>, Partial<Known>, Outcome["state"] | nul
   ["ended by a tool call", { answer: { ...over, finish: "tool-calls" } }, {}, "answered"],
   ["its end is not recorded yet", { answer: begun }, { idleMs: 1_000 }, null],
   ["its end was never recorded", { answer: begun }, {}, "interrupted"],
-  ["no run is visible yet", { answer: null }, { idleMs: 10_000 }, null],
+  ["no run is visible yet", { answer: null }, { idleMs: 59_999 }, null],
   ["no run was ever visible", { answer: null }, {}, "failed"],
   [
     "the runtime reported why there is no run",
