@@ -24,6 +24,7 @@ import {
 } from "../../src/contract/turn.ts";
 import type { TokensUsed } from "../../src/contract/usage.ts";
 import { users } from "./account.ts";
+import { bytes } from "./bytes.ts";
 import { projectSessions } from "./session.ts";
 import { time } from "./time.ts";
 
@@ -91,7 +92,9 @@ export const conversationParts = pgTable(
     parentId: text("parent_id"),
     kind: partKind("kind").notNull(),
     isComplete: boolean("is_complete").notNull(),
-    text: text("text").notNull(),
+    /** One of these two has the text (`stored-text.ts`). */
+    plainText: text("text").notNull(),
+    deflatedText: bytes("deflated_text"),
     tool: jsonb("tool").$type<TurnTool>(),
     file: jsonb("file").$type<AttachedFile>(),
     plan: jsonb("plan").$type<TurnPlan>(),

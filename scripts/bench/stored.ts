@@ -17,7 +17,7 @@ const SESSIONS = 100;
 const TURNS = 20;
 const PROMPT = 100;
 /** Characters of an answer, and how many the agent writes in half a second. */
-const ANSWERS = { long: 4_000, short: 1_500 };
+const ANSWERS = { long: 4_000, short: 1_500, brief: 500 };
 const STEP = { characters: 100, ms: 500 };
 const BAR = { atMost: 1.2 };
 const TABLES = ["conversation_parts", "conversation_turns", "conversations"];

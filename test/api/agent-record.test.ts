@@ -98,7 +98,7 @@ test("the next sandbox is told what followed the record, if it is of the same ag
     };
     await bench.db
       .insert(conversationParts)
-      .values({ ...part, kind: "prompt", text: `${number}.`, bytes: 2 });
+      .values({ ...part, kind: "prompt", plainText: `${number}.`, bytes: 2 });
   }
   const told = (runtime = "opencode") => recordedEarlier(bench, sessionId, runtime);
   expect(await told()).toBeNull();

@@ -6,6 +6,7 @@ import type { RuntimePart } from "../../src/conversation/runtime-message.ts";
 import type { RuntimeTurn } from "../../src/conversation/runtime-turn.ts";
 import type { ToolUse } from "../../src/conversation/tools.ts";
 import { recapOf } from "../../src/features/sessions/conversation/recap.ts";
+import { textOf } from "../../src/features/sessions/conversation/stored-text.ts";
 import { STORED_AT_ONCE, storeTurns } from "../../src/features/sessions/conversation/store.ts";
 import { Changes } from "../../src/lib/changes.ts";
 import { openSessionRow } from "../helpers/session-row.ts";
@@ -49,7 +50,10 @@ const part = (
   ...more,
 });
 const db = () => row.database.db;
-const parts = () => db().select().from(conversationParts).orderBy(asc(conversationParts.number));
+const parts = async () => {
+  const rows = await db().select().from(conversationParts).orderBy(asc(conversationParts.number));
+  return rows.map((each) => ({ ...each, text: textOf(each) }));
+};
 const head = async () => (await db().select().from(conversations))[0];
 
 test("more than one batch is stored whole, in order, each batch with a version of its own", async () => {

@@ -10,6 +10,7 @@ import { answerersOf } from "./answerers.ts";
 import { isOf } from "./of-session.ts";
 import { authorsOf, turnRows, versionOf } from "./read.ts";
 import { conversationOf, STORED_AT_ONCE } from "./store.ts";
+import { TEXT, textOf } from "./stored-text.ts";
 import { type PartRow, partToWire, type TurnRow, type TurnSession, turnToWire } from "./wire.ts";
 
 type OnBytes = (bytes: Uint8Array) => Promise<boolean>;
@@ -124,9 +125,9 @@ async function textsUnderWay(
   sessionId: string,
   version: number,
 ): Promise<{ partId: string; text: string }[]> {
-  const { partId, text, number, isComplete } = conversationParts;
-  return await db
-    .select({ partId, text })
+  const { partId, number, isComplete } = conversationParts;
+  const rows = await db
+    .select({ partId, ...TEXT })
     .from(conversationParts)
     .where(
       and(
@@ -139,6 +140,7 @@ async function textsUnderWay(
     )
     .orderBy(desc(number))
     .limit(TEXTS_UNDER_WAY);
+  return rows.map((row) => ({ partId: row.partId, text: textOf(row) }));
 }
 
 /** What has changed after a version, up to and including `next`. */

@@ -5,6 +5,7 @@ import type { TurnPlan, TurnTool } from "../../../contract/turn.ts";
 import type { RuntimeRequest } from "../../../conversation/request.ts";
 import type { RuntimePart } from "../../../conversation/runtime-message.ts";
 import type { Redact } from "./redact.ts";
+import { storedText } from "./stored-text.ts";
 
 /** Who stores a part. */
 interface PartWriter {
@@ -44,6 +45,7 @@ export function partRow(
   const growth = sizeOf(whole) - (before?.bytes ?? 0);
   const isFull = growth > 0 && head.bytes + growth > CONVERSATION_MAX_BYTES;
   const kept = isFull ? emptyOf(whole) : whole;
+  const { text: keptText, ...details } = kept;
   return {
     conversation: head.id,
     number: before?.number ?? ++head.lastPart,
@@ -52,7 +54,8 @@ export function partRow(
     parentId,
     kind,
     isComplete,
-    ...kept,
+    ...storedText(keptText),
+    ...details,
     isRejected: hasFailed && request !== null,
     isCut: isFull || text.length > PART_TEXT_MAX,
     bytes: sizeOf(kept),

@@ -16,6 +16,7 @@ import type { ProjectRow } from "../../../identity/auth/caller.ts";
 import { findSession } from "../read.ts";
 import { answerersOf } from "./answerers.ts";
 import { isOf } from "./of-session.ts";
+import { TEXT, textOf } from "./stored-text.ts";
 import { type PartRow, partToWire, type TurnRow, type TurnSession, turnToWire } from "./wire.ts";
 
 /** The size of a page: fewer parts than its limit if they are large, but at least one. */
@@ -184,10 +185,7 @@ export async function answersTo(
   if (promptIds.length === 0) return new Map();
   const lastTool = sql`(select coalesce(max(t.number), 0) from conversation_parts t where t.conversation = ${conversationParts.conversation} and t.turn = ${conversationParts.turn} and t.parent_id is null and t.kind in ('tool', 'plan', 'question'))`;
   const rows = await db
-    .select({
-      promptId: conversationTurns.promptId,
-      text: sql<string>`string_agg(${conversationParts.text}, E'\n\n' order by ${conversationParts.number})`,
-    })
+    .select({ promptId: conversationTurns.promptId, ...TEXT })
     .from(conversationTurns)
     .innerJoin(conversationParts, OF_TURN)
     .where(
@@ -199,10 +197,9 @@ export async function answersTo(
         gt(conversationParts.number, lastTool),
       ),
     )
-    .groupBy(conversationTurns.promptId);
-  return new Map(
-    rows.flatMap(({ promptId, text }) => (promptId === null ? [] : [[promptId, text] as const])),
-  );
+    .orderBy(asc(conversationParts.number));
+  const byPrompt = Map.groupBy(rows, ({ promptId }) => promptId ?? "");
+  return new Map([...byPrompt].map(([promptId, texts]) => [promptId, texts.map(textOf).join("\n\n")]));
 }
 
 /** The tool that the agent uses to answer a prompt, with its input in one line; null: none. */

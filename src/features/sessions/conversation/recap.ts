@@ -5,6 +5,7 @@ import type { PartKind, TurnPlan } from "../../../contract/turn.ts";
 import type { RuntimeRequest } from "../../../conversation/request.ts";
 import { askedOf, planLines } from "../../../conversation/shown-part.ts";
 import { isOf } from "./of-session.ts";
+import { beginningColumns, beginningOf } from "./stored-text.ts";
 
 /** Turns that are summarized, and parts that are read for it. */
 const TURNS = 50;
@@ -31,8 +32,8 @@ The files are those of the branch, and of the work that was restored: look at th
 interface Piece {
   turn: number;
   kind: PartKind;
-  text: string;
-  length: number;
+  plainText: string;
+  deflatedText: Uint8Array | null;
   tool: string | null;
   output: string | null;
   plan: TurnPlan | null;
@@ -81,12 +82,11 @@ export async function recapOf(db: Db, sessionId: string, after = 0): Promise<str
   return [head, ...sections.toReversed()].join("\n");
 }
 
-const { turn, kind, text, tool, file, plan, request } = conversationParts;
+const { turn, kind, tool, file, plan, request } = conversationParts;
 const PIECE = {
   turn,
   kind,
-  text: sql<string>`left(${text}, ${sql.raw(String(TEXT_MAX))})`,
-  length: sql<number>`length(${text})`,
+  ...beginningColumns(TEXT_MAX + 1),
   tool: sql<
     string | null
   >`left(${tool}->>'name' || ' ' || (${tool}->>'title') || case when ${tool}->>'error' is null then '' else ' (failed)' end, 200)`,
@@ -131,4 +131,7 @@ function sectionOf(
   return lines.join("\n");
 }
 
-const shown = ({ text, length }: Piece): string => (length > TEXT_MAX ? `${text.trimEnd()} …` : text);
+function shown(piece: Piece): string {
+  const text = beginningOf(piece, TEXT_MAX + 1);
+  return text.length > TEXT_MAX ? `${beginningOf(piece, TEXT_MAX).trimEnd()} …` : text;
+}

@@ -17,6 +17,7 @@ import { endRequests } from "./end.ts";
 import { isOf } from "./of-session.ts";
 import { keptOf, partRow, type Stored, storable } from "./part-row.ts";
 import type { Redact } from "./redact.ts";
+import { storedText, TEXT, textOf } from "./stored-text.ts";
 
 /** The name in `changes` under which changes of a stored conversation are announced. */
 export const conversationOf = (sessionId: string): string => `conversation ${sessionId}`;
@@ -91,7 +92,7 @@ async function storeGrowth(
   const stored = await db
     .with(growing, head)
     .update(conversationParts)
-    .set({ text: kept, bytes, version: sql`(select next from head)` })
+    .set({ ...storedText(kept), bytes, version: sql`(select next from head)` })
     .where(
       and(isOf(conversationParts, sessionId), eq(id, partId), not(isEnded), sql`exists (select from head)`),
     )
@@ -232,7 +233,7 @@ async function writeParts(
     known.set(part.partId, row);
     return [row];
   });
-  const { isComplete, text, tool, plan, request } = conversationParts;
+  const { isComplete, plainText, deflatedText, tool, plan, request } = conversationParts;
   const next = (name: string) => sql.raw(`excluded."${name}"`);
   if (rows.length === 0) return;
   await tx
@@ -242,7 +243,8 @@ async function writeParts(
       target: [conversationParts.conversation, conversationParts.partId],
       set: {
         isComplete: next("is_complete"),
-        text: next("text"),
+        plainText: next("text"),
+        deflatedText: next("deflated_text"),
         tool: next("tool"),
         plan: next("plan"),
         request: next("request"),
@@ -252,7 +254,7 @@ async function writeParts(
         bytes: next("bytes"),
         version: head.version,
       },
-      setWhere: sql`(${isComplete}, ${text}, ${tool}, ${plan}, ${request}) is distinct from (${next("is_complete")}, ${next("text")}, ${next("tool")}, ${next("plan")}, ${next("request")})`,
+      setWhere: sql`(${isComplete}, ${plainText}, ${deflatedText}, ${tool}, ${plan}, ${request}) is distinct from (${next("is_complete")}, ${next("text")}, ${next("deflated_text")}, ${next("tool")}, ${next("plan")}, ${next("request")})`,
     });
 }
 
@@ -278,12 +280,12 @@ async function partsOf(tx: Db, sessionId: string, ids: readonly string[]): Promi
 
 async function textsOf(tx: Db, sessionId: string, ids: readonly string[]): Promise<Map<string, string>> {
   if (ids.length === 0) return new Map();
-  const { partId, text } = conversationParts;
+  const { partId } = conversationParts;
   const rows = await tx
-    .select({ partId, text })
+    .select({ partId, ...TEXT })
     .from(conversationParts)
     .where(and(isOf(conversationParts, sessionId), inArray(partId, [...ids])));
-  return new Map(rows.map((row) => [row.partId, row.text]));
+  return new Map(rows.map((row) => [row.partId, textOf(row)]));
 }
 
 /** Finds the prompt of a message, whose id ends with a hash of the prompt's. */

@@ -3,6 +3,7 @@ import type { Author } from "../../../contract/author.ts";
 import { isAlive } from "../../../contract/session.ts";
 import type { TurnChange, TurnPart, TurnTool } from "../../../contract/turn.ts";
 import type { SessionRow } from "../row.ts";
+import { textOf } from "./stored-text.ts";
 
 export type TurnRow = typeof conversationTurns.$inferSelect;
 export type PartRow = typeof conversationParts.$inferSelect;
@@ -53,7 +54,7 @@ export function partToWire(
     parent_id: row.parentId,
     kind: row.kind,
     state: stateOf(row, turn.state === "working" && isUnderWay(session, turn)),
-    text: row.text,
+    text: textOf(row),
     tool: row.tool && brief ? { ...row.tool, input: [], output: "", patch: "" } : row.tool,
     plan: row.plan,
     request: row.request && {

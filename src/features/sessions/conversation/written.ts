@@ -6,6 +6,7 @@ import { editsOf } from "../../../conversation/written.ts";
 import { NUMBER_CURSOR, type Page, page, readCursor } from "../../../http/page.ts";
 import { isOf } from "./of-session.ts";
 import { authorsOf } from "./read.ts";
+import { beginningColumns, beginningOf } from "./stored-text.ts";
 import { type TurnRow, type TurnSession, turnToWire } from "./wire.ts";
 
 /** Characters of a prompt: what a reader needs to recognize it. */
@@ -67,13 +68,13 @@ function ofTurns(sessionId: string, turns: readonly TurnRow[]) {
 
 async function promptsOf(db: Db, sessionId: string, turns: readonly TurnRow[]): Promise<Map<number, string>> {
   if (turns.length === 0) return new Map();
-  const { turn, kind, text, number } = conversationParts;
+  const { turn, kind, number } = conversationParts;
   const rows = await db
-    .selectDistinctOn([turn], { turn, text: sql<string>`left(${text}, ${sql.raw(String(PROMPT_MAX))})` })
+    .selectDistinctOn([turn], { turn, ...beginningColumns(PROMPT_MAX) })
     .from(conversationParts)
     .where(and(ofTurns(sessionId, turns), eq(kind, "prompt")))
     .orderBy(turn, number);
-  return new Map(rows.map((row) => [row.turn, row.text]));
+  return new Map(rows.map((row) => [row.turn, beginningOf(row, PROMPT_MAX)]));
 }
 
 type Written = Pick<ChangeRequestTurn, "edits" | "cut">;

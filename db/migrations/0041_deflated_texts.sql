@@ -1,0 +1,1 @@
+ALTER TABLE "conversation_parts" ADD COLUMN "deflated_text" "bytea";
