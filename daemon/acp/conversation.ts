@@ -15,6 +15,8 @@ export interface Event {
   properties: Record<string, unknown>;
 }
 
+/** How opencode names a conversation without a title, before the time. */
+const UNTITLED = "New session - ";
 /** Messages that are remembered, the last ones. */
 const MESSAGES_MAX = 1_000;
 
@@ -64,8 +66,7 @@ export class Conversation {
     const now = Date.now();
     this.#session = {
       id: newSessionId(),
-      // as opencode names one without a title
-      title: title || `New session - ${new Date().toISOString()}`,
+      title: title || `${UNTITLED}${new Date().toISOString()}`,
       time: { created: now, updated: now },
     };
     this.#journal.append({ session: this.#session });
@@ -79,8 +80,9 @@ export class Conversation {
     this.#journal.append({ agentSession: id });
   }
 
+  /** Names a conversation that has no title: an agent that resumes one may name it again. */
   setTitle(title: string): void {
-    if (!this.#session || title === "" || this.#session.title === title) return;
+    if (!this.#session?.title.startsWith(UNTITLED) || title === "") return;
     this.#session = { ...this.#session, title };
     this.#saveSession();
   }

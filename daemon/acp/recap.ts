@@ -1,8 +1,6 @@
+import { DAEMON_MARK } from "../../src/contract/conversation.ts";
+import { RECAP_TEXT_MAX, recapText } from "../../src/contract/recap.ts";
 import type { Message } from "./messages.ts";
-
-/** Characters of one text, and of the whole. */
-const TEXT_MAX = 3_000;
-const RECAP_MAX = 24_000;
 
 const HEAD = `# Earlier in this conversation
 
@@ -11,23 +9,18 @@ Your own record of it was lost. These are your last turns with the user, the old
 
 /** What an agent that lost its conversation is told of it, in Markdown: the newest messages that fit. */
 export function recapOf(messages: readonly Message[]): string {
-  const sections: string[] = [];
-  let length = HEAD.length;
-  for (const message of messages.toReversed()) {
-    const section = sectionOf(message);
-    length += section.length;
-    if (length > RECAP_MAX && sections.length > 0) break;
-    sections.push(section.slice(0, RECAP_MAX - HEAD.length));
-  }
-  return [HEAD, ...sections.toReversed()].join("\n");
+  return recapText(HEAD, messages.toReversed().flatMap(sectionOf));
 }
 
-function sectionOf({ info, parts }: Message): string {
+/** @returns none for notes of the daemon, which are not the user's */
+function sectionOf({ info, parts }: Message): string[] {
   const lines = parts.flatMap((part) => {
-    if (part.type === "text") return [shorten(part.text), ""];
+    if (part.type === "text") return part.text.startsWith(DAEMON_MARK) ? [] : [shorten(part.text), ""];
     return part.type === "tool" ? [`- ${part.tool} ${part.state.title}`] : [];
   });
-  return [`## ${info.role === "user" ? "User" : "You"}`, "", ...lines, ""].join("\n");
+  if (lines.length === 0 && info.role === "user") return [];
+  return [[`## ${info.role === "user" ? "User" : "You"}`, "", ...lines, ""].join("\n")];
 }
 
-const shorten = (text: string): string => (text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)} …` : text);
+const shorten = (text: string): string =>
+  text.length > RECAP_TEXT_MAX ? `${text.slice(0, RECAP_TEXT_MAX)} …` : text;

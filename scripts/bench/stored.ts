@@ -111,12 +111,14 @@ const PROSE = readdirSync(DOCS)
   .map((name) => readFileSync(join(DOCS, name), "utf8").replace(/[^\x20-\x7e\n]/g, " "))
   .join("\n");
 
-function textAt(at: number, length: number): string {
+/** English as agents write it, with code. */
+export function textAt(at: number, length: number): string {
   const from = at % (PROSE.length - length);
   return PROSE.slice(from, from + length);
 }
 
-async function sizeOf(db: Db): Promise<number> {
+/** Bytes of all conversations in a database, with indexes. */
+export async function sizeOf(db: Db): Promise<number> {
   const [row] = await db
     .select({
       bytes: sql<number>`(select sum(pg_total_relation_size(c))::float8 from unnest(${sql.raw(

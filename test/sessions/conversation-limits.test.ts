@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { asc } from "drizzle-orm";
 import { conversationParts, conversations, conversationTurns } from "../../db/schema/index.ts";
+import { DAEMON_MARK } from "../../src/contract/conversation.ts";
 import { CONVERSATION_MAX_BYTES, PART_TEXT_MAX } from "../../src/contract/limits.ts";
 import type { RuntimePart } from "../../src/conversation/runtime-message.ts";
 import type { RuntimeTurn } from "../../src/conversation/runtime-turn.ts";
 import type { ToolUse } from "../../src/conversation/tools.ts";
 import { recapOf } from "../../src/features/sessions/conversation/recap.ts";
-import { textOf } from "../../src/features/sessions/conversation/stored-text.ts";
 import { STORED_AT_ONCE, storeTurns } from "../../src/features/sessions/conversation/store.ts";
+import { textOf } from "../../src/features/sessions/conversation/stored-text.ts";
 import { Changes } from "../../src/lib/changes.ts";
 import { openSessionRow } from "../helpers/session-row.ts";
 
@@ -154,7 +155,7 @@ test("a text is cut at its limit, and a conversation that is full keeps what it 
   expect((await parts()).find(({ partId }) => partId === "long")?.text).toHaveLength(PART_TEXT_MAX);
 });
 
-test("an agent is told the newest turns that fit, the oldest first, each shortened", async () => {
+test("an agent is told the newest turns that fit, the oldest first, each shortened, without svc's notes", async () => {
   await db().update(conversations).set({ bytes: 0 });
   const turns = Array.from({ length: 30 }, (_, index) => turn(`r${index}`, { startedAt: index }));
   await store(
@@ -168,6 +169,7 @@ test("an agent is told the newest turns that fit, the oldest first, each shorten
     [turn("last", { state: "interrupted" })],
     [part("lastp", "last", "the last prompt", { kind: "prompt" })],
   );
+  await store([turn("note")], [part("notep", "note", `${DAEMON_MARK}It restarted.`, { kind: "prompt" })]);
   const recap = (await recapOf(db(), row.sessionId)) ?? "";
   expect(recap.length).toBeLessThan(25_000);
   const told = [...recap.matchAll(/^(?:prompt|answer) (\d+)/gm)].map(([, number]) => Number(number));

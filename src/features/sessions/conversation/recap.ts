@@ -1,6 +1,8 @@
 import { and, desc, gt, gte, isNull, sql } from "drizzle-orm";
 import type { Db } from "../../../../db/client.ts";
 import { conversationParts, conversationTurns } from "../../../../db/schema/index.ts";
+import { DAEMON_MARK } from "../../../contract/conversation.ts";
+import { RECAP_TEXT_MAX, recapText } from "../../../contract/recap.ts";
 import type { PartKind, TurnPlan } from "../../../contract/turn.ts";
 import type { RuntimeRequest } from "../../../conversation/request.ts";
 import { askedOf, planLines } from "../../../conversation/shown-part.ts";
@@ -10,12 +12,10 @@ import { beginningColumns, beginningOf } from "./stored-text.ts";
 /** Turns that are summarized, and parts that are read for it. */
 const TURNS = 50;
 const PARTS = 2_000;
-/** Characters of one text; uses of tools of one turn; characters of the whole, about 6,000 tokens. */
-const TEXT_MAX = 3_000;
+/** Uses of tools of one turn. */
 const TOOLS_MAX = 20;
 /** Characters of the end of a tool's output, which the newest turn has. */
 const OUTPUT_MAX = 400;
-const RECAP_MAX = 24_000;
 
 const HEAD = `# Earlier in this conversation
 
@@ -70,23 +70,34 @@ export async function recapOf(db: Db, sessionId: string, after = 0): Promise<str
     )
     .orderBy(desc(conversationParts.number))
     .limit(PARTS);
-  const sections: string[] = [];
-  let length = head.length;
+  return recapText(head, sectionsOf(turns, pieces));
+}
+
+/** The newest first. Notes of the daemon are not the user's. */
+function* sectionsOf(
+  turns: readonly Pick<typeof conversationTurns.$inferSelect, "number" | "state">[],
+  pieces: readonly Piece[],
+): Generator<string> {
+  let isNewest = true;
   for (const { number, state } of turns) {
     const own = pieces.filter(({ turn }) => turn === number).toReversed();
-    const section = sectionOf(own, { isCutOff: state !== "done", isNewest: sections.length === 0 });
-    length += section.length;
-    if (length > RECAP_MAX && sections.length > 0) break;
-    sections.push(section.slice(0, RECAP_MAX - head.length));
+    if (own.length > 0 && own.every(isNote)) continue;
+    yield sectionOf(
+      own.filter((piece) => !isNote(piece)),
+      { isCutOff: state !== "done", isNewest },
+    );
+    isNewest = false;
   }
-  return [head, ...sections.toReversed()].join("\n");
 }
+
+const isNote = (piece: Piece): boolean =>
+  piece.kind === "prompt" && beginningOf(piece, DAEMON_MARK.length) === DAEMON_MARK;
 
 const { turn, kind, tool, file, plan, request } = conversationParts;
 const PIECE = {
   turn,
   kind,
-  ...beginningColumns(TEXT_MAX + 1),
+  ...beginningColumns(RECAP_TEXT_MAX + 1),
   tool: sql<
     string | null
   >`left(${tool}->>'name' || ' ' || (${tool}->>'title') || case when ${tool}->>'error' is null then '' else ' (failed)' end, 200)`,
@@ -132,6 +143,6 @@ function sectionOf(
 }
 
 function shown(piece: Piece): string {
-  const text = beginningOf(piece, TEXT_MAX + 1);
-  return text.length > TEXT_MAX ? `${beginningOf(piece, TEXT_MAX).trimEnd()} …` : text;
+  const text = beginningOf(piece, RECAP_TEXT_MAX + 1);
+  return text.length > RECAP_TEXT_MAX ? `${beginningOf(piece, RECAP_TEXT_MAX).trimEnd()} …` : text;
 }
