@@ -1,12 +1,25 @@
 import { expect, test } from "bun:test";
 import { PGlite } from "@electric-sql/pglite";
+import { asc } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/pglite";
+import type { Db } from "../../db/client.ts";
 import { migrateEmbedded } from "../../db/migrate.ts";
+import * as schema from "../../db/schema/index.ts";
+import type { RuntimePart } from "../../src/conversation/runtime-message.ts";
+import { recapOf } from "../../src/features/sessions/conversation/recap.ts";
+import { storeTurns } from "../../src/features/sessions/conversation/store.ts";
+import { textOf } from "../../src/features/sessions/conversation/stored-text.ts";
+import { Changes } from "../../src/lib/changes.ts";
 import { migrateUpTo } from "../helpers/migrate-up-to.ts";
 
 /** The last migration of the version in which each row of a conversation had the id of its session. */
 const BEFORE = 38;
+const PART: RuntimePart = {
+  ...{ partId: "prt_3", turnId: "msg_1", kind: "text", isComplete: true, text: "", tool: null, file: null },
+  ...{ plan: null, parentId: null, request: null, hasFailed: false, mayLack: false, at: 1 },
+};
 
-test("turns and parts of the previous version stay those of their sessions", async () => {
+test("turns and parts of an earlier version stay those of their sessions, beside new ones", async () => {
   const client = await PGlite.create();
   await migrateUpTo(client, BEFORE);
   // without the sessions that they belong to
@@ -35,5 +48,21 @@ test("turns and parts of the previous version stay those of their sessions", asy
   await client.exec("delete from conversations where session_id = 'one'");
   expect(await texts()).toEqual([two]);
   expect((await client.query("select from conversation_parts")).rows).toHaveLength(2);
+
+  await client.exec("set session_replication_role = replica");
+  const db: Db = drizzle(client, { schema });
+  const text = "It is stored deflated. ".repeat(300);
+  await storeTurns(
+    { db, changes: new Changes() },
+    { sessionId: "two", generation: 1 },
+    { turns: [], parts: [{ ...PART, text }], open: null },
+    (given) => given,
+  );
+  const rows = await db.select().from(schema.conversationParts).orderBy(asc(schema.conversationParts.number));
+  expect(rows.map(textOf)).toEqual(["to two", "of two", text]);
+  expect(rows.map(({ deflatedText }) => deflatedText !== null)).toEqual([false, false, true]);
+  expect(await recapOf(db, "two")).toEndWith(
+    `to two\n\n## You\n\nof two\n\n${text.slice(0, 3_000).trimEnd()} …\n`,
+  );
   await client.close();
 });

@@ -31,10 +31,8 @@ export async function changeRun(db: Db, sessionId: string, values: RunValues): P
 }
 
 /** A separate database with a session that is being provisioned and its user, for tests of the rows only. */
-export async function openSessionRow(
-  open: () => Promise<Database> = openDatabase,
-): Promise<{ database: Database; sessionId: string; userId: string }> {
-  const database = await open();
+export async function openSessionRow(): Promise<{ database: Database; sessionId: string; userId: string }> {
+  const database = await openDatabase();
   const { db } = database;
   const sessionId = crypto.randomUUID();
   const [user] = await db.insert(users).values({ email: "a@b.c", name: "a" }).returning();

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { deflateRawSync } from "node:zlib";
 import { asc, eq } from "drizzle-orm";
-import { type Database, type Db, openEmbedded } from "../../db/client.ts";
+import type { Db } from "../../db/client.ts";
 import { conversationParts, conversationTurns } from "../../db/schema/index.ts";
 import { sizeOf, textAt } from "../../scripts/bench/stored.ts";
 import type { RuntimePart } from "../../src/conversation/runtime-message.ts";
@@ -18,7 +18,6 @@ import {
   textOf,
 } from "../../src/features/sessions/conversation/stored-text.ts";
 import { Changes } from "../../src/lib/changes.ts";
-import { openDatabase, POSTGRES } from "../helpers/postgres.ts";
 import { fc } from "../helpers/property.ts";
 import { generator, SEED, share } from "../helpers/random.ts";
 import { openSessionRow } from "../helpers/session-row.ts";
@@ -46,7 +45,7 @@ test("a text is read as it was stored, whatever it has", () => {
     fc.property(text.map(storable), (each) => {
       expect(textOf(storedText(each))).toBe(each);
     }),
-    { numRuns: share(100, 5_000) },
+    { numRuns: share(50, 5_000) },
   );
 });
 
@@ -90,8 +89,6 @@ const TEXTS = {
   wide: "😀".repeat(9_000),
 };
 
-const databases: [string, () => Promise<Database>][] = [["embedded", () => openEmbedded()]];
-if (POSTGRES) databases.push(["Postgres", openDatabase]);
 function storing(db: Db, sessionId: string) {
   const part = (turnId: string, partId: string, text: string): RuntimePart => ({
     ...{ partId, turnId, kind: "text", isComplete: true, text, tool: null, file: null, plan: null },
@@ -129,8 +126,8 @@ test("a database grows by at most 1.2 times the texts", async () => {
   await database.close();
 });
 
-test.each(databases)("%s returns texts, the beginnings of texts, and answers", async (_, open) => {
-  const { database, sessionId } = await openSessionRow(open);
+test("texts, the beginnings of texts, and answers are read from the database", async () => {
+  const { database, sessionId } = await openSessionRow();
   const { db } = database;
   await storing(db, sessionId)({ t: TEXTS });
   const { partId, number } = conversationParts;
