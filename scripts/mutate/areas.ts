@@ -98,8 +98,9 @@ export const AREAS: readonly Area[] = [
       "src/features/sessions/conversation/recap.ts",
       "src/features/sessions/conversation/redact.ts",
       "src/features/sessions/conversation/store.ts",
+      "src/features/sessions/conversation/stored-text.ts",
     ],
-    tests: ["sessions/conversation", "sessions/growth"],
+    tests: ["sessions/conversation", "sessions/growth", "sessions/stored-text"],
   },
   { sources: ["src/features/change-requests/agent-merge.ts"], tests: ["api/agent-merge"] },
   { sources: ["src/features/change-requests/approvals.ts"], tests: ["api/approvals"] },
@@ -130,7 +131,7 @@ export const AREAS: readonly Area[] = [
     sources: ["agent", "answer", "content", "conversation", "journal", "recap", "routes", "turns"].map(
       (name) => `daemon/acp/${name}.ts`,
     ),
-    tests: ["acp/conformance", "acp/restart"],
+    tests: ["acp/conformance", "acp/restart", "acp/recap"],
   },
   { sources: ["cli/flags.ts"], tests: ["cli/flags", "cli/arguments"] },
 ];

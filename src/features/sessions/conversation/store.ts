@@ -280,11 +280,10 @@ async function partsOf(tx: Db, sessionId: string, ids: readonly string[]): Promi
 
 async function textsOf(tx: Db, sessionId: string, ids: readonly string[]): Promise<Map<string, string>> {
   if (ids.length === 0) return new Map();
-  const { partId } = conversationParts;
   const rows = await tx
-    .select({ partId, ...TEXT })
+    .select({ partId: conversationParts.partId, ...TEXT })
     .from(conversationParts)
-    .where(and(isOf(conversationParts, sessionId), inArray(partId, [...ids])));
+    .where(and(isOf(conversationParts, sessionId), inArray(conversationParts.partId, [...ids])));
   return new Map(rows.map((row) => [row.partId, textOf(row)]));
 }
 
