@@ -1,6 +1,6 @@
 import type { Identity, Me } from "../../src/contract/account.ts";
 import type { ChangeRequest, ChangeRequestDiff, MergePreview } from "../../src/contract/change-request.ts";
-import type { Check, Check } from "../../src/contract/check.ts";
+import type { Check } from "../../src/contract/check.ts";
 import type { Comment } from "../../src/contract/comment.ts";
 import type { CommitStatus } from "../../src/contract/commit-status.ts";
 import type { ErrorBody } from "../../src/contract/errors.ts";
