@@ -36,7 +36,6 @@ export type CheckList = Static<typeof checkList>;
 export const rerunCheckBody = Type.Object({
   name: Type.String({ minLength: 1, maxLength: CONTEXT_MAX, pattern: CONTEXT_PATTERN }),
 });
-export type RerunCheckBody = Static<typeof rerunCheckBody>;
 
 /** The source of a line in the log of a check: svc, or the command. */
 export const CHECK_LOG_SOURCES = ["svc", "check"] as const;
