@@ -5,7 +5,10 @@ import { runToEnd } from "./run-to-end.ts";
 /** Shorter values are words that a log may have by chance. */
 const MASKED_MIN = 6;
 
-/** Runs the command of a check to its end. The values of secrets are masked in its log. */
+/** Escape sequences of a terminal: colors, movements of the cursor, and titles. */
+const ESCAPES = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])/g;
+
+/** Runs the command of a check to its end. Its log has no escape sequences, and the values of secrets are masked. */
 export async function runCheck(
   context: AppContext,
   { command, timeoutMs }: DaemonCheck,
@@ -20,7 +23,7 @@ export async function runCheck(
       command,
       environment: appEnvironment(context, "check"),
       limitMs: timeoutMs,
-      log: (line) => log.check(mask(line)),
+      log: (line) => log.check(mask(line.replace(ESCAPES, ""))),
       name: "the check",
     },
     signal,

@@ -5,7 +5,7 @@ import { lockProject } from "../../projects/lock.ts";
 import { deleteRun } from "./end.ts";
 
 /** Checks that have ended, of one project, that are kept with their logs. */
-export const KEPT = 500;
+const KEPT = 500;
 /** Checks per call. */
 const BATCH = 200;
 
