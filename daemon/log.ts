@@ -6,9 +6,10 @@ export interface Log {
   runtime(line: string): void;
 }
 
-/** The log of a deployment, with lines of the app's build and of the app too. */
+/** The log of a deployment or a check, with lines of the app's build, of the app, or of the check. */
 export interface AppLog extends Log {
   build(line: string): void;
+  check(line: string): void;
   app(line: string): void;
 }
 
@@ -17,7 +18,7 @@ const BUFFER_MAX_BYTES = 1024 * 1024;
 /** Longer lines are cut off, since logs are stored. */
 const LINE_MAX = 4096;
 
-/** Each line is `<ISO time> <agent|runtime|build|app> <text>`. */
+/** Each line is `<ISO time> <agent|runtime|build|app|check> <text>`. */
 export function createLog(write: (text: string, done: () => void) => void = toStandardOutput): AppLog {
   let waiting = 0;
   let dropped = 0;
@@ -27,9 +28,10 @@ export function createLog(write: (text: string, done: () => void) => void = toSt
     runtime: (line) => put("runtime", line),
     build: (line) => put("build", line),
     app: (line) => put("app", line),
+    check: (line) => put("check", line),
   };
 
-  function put(source: "agent" | "runtime" | "build" | "app", text: string): void {
+  function put(source: "agent" | "runtime" | "build" | "app" | "check", text: string): void {
     if (waiting > BUFFER_MAX_BYTES) {
       dropped++;
       return;

@@ -35,6 +35,8 @@ function schemaOf(shape: Shape): Schema {
       return { description, ...schemaOfTable(shape) };
     case "list":
       return { description, type: "array", maxItems: shape.itemsMax, items: schemaOf(shape.item) };
+    case "either":
+      return { description, anyOf: [schemaOf(shape.table), schemaOf(shape.list)] };
     case "values":
       return { description, type: "array", maxItems: shape.valuesMax, items: shape.kind.schema };
     case "names":
@@ -77,8 +79,13 @@ export function withKeys(page: string): string {
 function sections({ fields }: TableShape): string[] {
   return Object.entries(fields).flatMap(([key, shape]) => {
     if (shape.is === "list") return sectionsOfList(key, shape);
-    return shape.is === "table" ? [`### \`[${key}]\``, "", shape.about, "", ...rows(shape), ""] : [];
+    if (shape.is === "either") return [...sectionOf(key, shape.table), ...sectionsOfList(key, shape.list)];
+    return shape.is === "table" ? sectionOf(key, shape) : [];
   });
+}
+
+function sectionOf(key: string, table: TableShape): string[] {
+  return [`### \`[${key}]\``, "", table.about, "", ...rows(table), ""];
 }
 
 /** With the lists in its tables, each as a section of its own. */

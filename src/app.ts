@@ -15,7 +15,12 @@ import { releaseRoutes, servedReleaseRoutes } from "./edge/releases/routes.ts";
 import { appRoutes } from "./features/apps/routes.ts";
 import { referencesIn } from "./features/change-requests/brief.ts";
 import { commentRoutes } from "./features/change-requests/comments/routes.ts";
-import { approvalRoutes, changeRequestRoutes, mergeRoutes } from "./features/change-requests/routes.ts";
+import {
+  approvalRoutes,
+  changeRequestRoutes,
+  crCheckRoutes,
+  mergeRoutes,
+} from "./features/change-requests/routes.ts";
 import { channelRoutes } from "./features/channels/routes.ts";
 import { slackRoutes } from "./features/channels/slack-routes.ts";
 import { checkRoutes } from "./features/checks/routes.ts";
@@ -122,6 +127,7 @@ export function createApp(deps: Deps) {
         .use(mergeRoutes(deps))
         .use(approvalRoutes(deps))
         .use(checkRoutes(deps))
+        .use(crCheckRoutes(deps))
         .use(commentRoutes(deps))
         .use(triesRoutes(deps))
         .use(triggerRoutes(deps))

@@ -89,6 +89,8 @@ export interface Config {
   sessionCaps: ReadonlyMap<string, number>;
   /** Apps that an account may run at once. */
   appCap: number;
+  /** Checks that an account may run at once; the others wait. */
+  checkCap: number;
   /** The file with the upstreams of the model gateway. */
   modelsFile: string | null;
   /** The upstream of SVC_LLM_BASE_URL; it never leaves the server. */
@@ -118,6 +120,8 @@ export interface Config {
 const PROGRAM_MAX_BYTES = 4096;
 /** The same as the default for sessions: each app has a sandbox too. */
 const APP_CAP = 20;
+/** Each keeps a processor busy for minutes. */
+const CHECK_CAP = 4;
 
 const NPM_REGISTRY = "https://registry.npmjs.org";
 const SLACK_API = "https://slack.com/api";
@@ -182,6 +186,7 @@ export function readConfig(env: Environment, isRoot = process.getuid?.() === 0):
     ),
     previewHost: previews,
     sessionCaps: sessionCaps(env),
+    checkCap: integer(env, "SVC_CHECK_CAP", CHECK_CAP, 0, 100_000),
     appCap: integer(env, "SVC_APP_CAP", APP_CAP, 0, 100_000),
     modelsFile: env["SVC_MODELS_FILE"] ? folder(env, "SVC_MODELS_FILE", "", PROGRAM_MAX_BYTES) : null,
     modelUpstream: modelUpstream(env),

@@ -66,6 +66,7 @@ type Step =
   | PromptStep
   | FiringStep
   | DeployStep
+  | CheckStep
   | WebhookStep
   | NotificationStep
   | ChannelStep;
@@ -87,6 +88,16 @@ export type SessionStep = (typeof SESSION_STEPS)[number];
 /** The steps of a deployment, besides those of its run. */
 export const DEPLOY_STEPS = ["deploy-started", "deploy-settled"] as const;
 export type DeployStep = (typeof DEPLOY_STEPS)[number];
+
+/** Those of a check that svc runs, in their order; the last is instead of an end. */
+export const CHECK_STEPS = [
+  "checks-enqueued",
+  "check-started",
+  "check-running",
+  "check-ended",
+  "check-cancelled",
+] as const;
+export type CheckStep = (typeof CHECK_STEPS)[number];
 
 /** The steps of a prompt. */
 export const PROMPT_STEPS = ["prompt-marked", "prompt-sent", "prompt-recorded"] as const;

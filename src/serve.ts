@@ -13,8 +13,12 @@ import { LiveTexts } from "./events/live-texts.ts";
 import { applyApps } from "./features/apps/apply.ts";
 import { deploymentRuns } from "./features/apps/kind.ts";
 import { startAppWorker } from "./features/apps/worker.ts";
+import { followHeads } from "./features/change-requests/follow-heads.ts";
 import { settleAll } from "./features/change-requests/settle.ts";
 import { startChannelWorker } from "./features/channels/worker.ts";
+import { applyChecks } from "./features/checks/own/apply.ts";
+import { checkRuns } from "./features/checks/own/kind.ts";
+import { startCheckWorker } from "./features/checks/own/worker.ts";
 import { applyConnectors } from "./features/connectors/apply.ts";
 import type { ManifestFeature } from "./features/manifest/feature.ts";
 import { followDefaultBranches } from "./features/manifest/follow.ts";
@@ -56,10 +60,15 @@ export interface Server {
 }
 
 /** The features that manifests configure. */
-const MANIFEST_FEATURES: readonly ManifestFeature[] = [applyTriggers, applyApps, applyConnectors];
+const MANIFEST_FEATURES: readonly ManifestFeature[] = [
+  applyTriggers,
+  applyApps,
+  applyConnectors,
+  applyChecks,
+];
 
 /** The kinds of runs in sandboxes. */
-const RUN_KINDS: readonly RunKind[] = [sessionRuns, deploymentRuns];
+const RUN_KINDS: readonly RunKind[] = [sessionRuns, deploymentRuns, checkRuns];
 
 interface ServeChanges extends Partial<Deps> {
   gitLimits?: Partial<GitLimits>;
@@ -218,12 +227,13 @@ async function startWork(
     await startRunWorker(deps, kinds),
     await startSessionWorker(deps),
     await startAppWorker(deps),
+    startCheckWorker(deps),
   ];
   const endTriggers = startTriggerScheduler(deps);
   const endWebhooks = startWebhookWorker(deps);
   const endChannels = startChannelWorker(deps);
   const endNotifications = startNotificationWorker(deps);
-  const endFollowing = await followDefaultBranches(deps, manifestFeatures);
+  const endFollowing = await followDefaultBranches(deps, manifestFeatures, followHeads);
   return async () => {
     await Promise.all(workers.map((end) => end()));
     await Promise.all([endFollowing(), endTriggers(), endWebhooks(), endChannels(), endNotifications()]);

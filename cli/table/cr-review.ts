@@ -110,16 +110,35 @@ export const checks = spec({
   path: ["cr", "checks"],
   summary: "Show the checks of a change request's head commit, and those that its merge requires",
   about: [
+    "Checks that svc runs itself also have a log, and can be run again. CI has the logs of those that it reports.",
     "Exits with status 1 if one has failed, or if one is pending or required and not reported: `svc cr checks 3 --watch && svc cr merge 3` merges after they have passed.",
   ],
   args: [CR],
   flags: {
-    watch: { kind: "boolean", summary: "Wait until none is pending, for at most an hour or --timeout" },
+    watch: {
+      kind: "boolean",
+      summary: "Wait until none is pending, for at most an hour or --timeout; with --log, print new lines",
+    },
+    log: {
+      kind: "string",
+      value: "name",
+      guesses: ["logs"],
+      summary: "Print the log of a check that svc runs",
+    },
+    rerun: {
+      kind: "string",
+      value: "name",
+      guesses: ["retry", "run"],
+      summary: "Run a check again, then show all",
+    },
+    send: { kind: "boolean", summary: "Send the failed checks and their logs to the session of the branch" },
   },
   fields: ["context", "state", "description", "target_url", "updated_at"],
   examples: [
     ["svc cr checks 3", "All checks"],
     ["svc cr checks 3 --watch", "Wait for them"],
+    ["svc cr checks 3 --log test --watch", "Follow the log of a check"],
+    ["svc cr checks 3 --rerun test --watch", "Run a check again, and wait"],
     ["svc cr checks 3 --json", "As JSON"],
   ],
 });

@@ -8,7 +8,7 @@ import { findFolder } from "./folder.ts";
 const CHECKOUT_MS = 5 * 60_000;
 
 /**
- * Checks out the commit to deploy in the workspace, a clone of the default branch.
+ * Checks out the commit to deploy or check in the workspace, a clone of its branch.
  * @throws AppError if the commit is not on the branch, or the app's root does not exist
  */
 export async function checkOut(context: AppContext, signal: AbortSignal): Promise<void> {
@@ -18,7 +18,10 @@ export async function checkOut(context: AppContext, signal: AbortSignal): Promis
   const command = workspaceCommand(settings, ["checkout", "--quiet", "--force", "--detach", app.commit]);
   const ran = await run(children, command, CHECKOUT_MS, signal);
   if (ran.code !== 0)
-    throw new AppError("build", `The commit ${app.commit.slice(0, 12)} is no longer on the default branch.`);
+    throw new AppError(
+      "build",
+      `The commit ${app.commit.slice(0, 12)} is no longer on the branch ${settings.branch}.`,
+    );
   const missing = `The repository has no folder ${app.rootPath}, the app's root_path.`;
   await findFolder(settings.workspace, app.rootPath, missing);
 }

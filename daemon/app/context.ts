@@ -4,7 +4,7 @@ import type { AppLog } from "../log.ts";
 import type { Children } from "../process/children.ts";
 import type { Settings } from "../settings.ts";
 
-/** The dependencies that the parts of a deployment's daemon share. */
+/** The dependencies that the parts of a daemon for an app or a check share. */
 export interface AppContext {
   settings: Settings;
   app: DaemonApp;
@@ -37,12 +37,12 @@ export function portOf({ settings, app }: Pick<AppContext, "settings" | "app">):
 }
 
 /**
- * The environment of the app's programs: their secrets, the variables of the app's manifest entry, and the address to
- * listen on. Of svc's variables it has only those that describe the deployment: none grants access to svc.
+ * The environment of the app's programs, or of a check: their secrets, the variables of the app's manifest entry, and the
+ * address to listen on. Of svc's variables it has only those that describe the deployment: none grants access to svc.
  */
 export function appEnvironment(
   context: Pick<AppContext, "settings" | "app">,
-  program: "build" | "app",
+  program: "build" | "app" | "check",
 ): Record<string, string> {
   const { settings, app } = context;
   const inherited = Object.entries(settings.inherited).filter(
@@ -55,8 +55,9 @@ export function appEnvironment(
     PATH: settings.inherited["PATH"] ?? "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
     HOME: settings.home,
     PWD: rootOf(context),
-    SVC_APP_SLUG: app.slug,
-    SVC_APP_COMMIT: app.commit,
+    ...(app.check
+      ? { CI: "true", SVC_CHECK_NAME: app.check.name, SVC_CHECK_COMMIT: app.commit }
+      : { SVC_APP_SLUG: app.slug, SVC_APP_COMMIT: app.commit }),
     ...(app.run && { PORT: String(portOf(context)), HOST: "127.0.0.1" }),
   };
 }

@@ -1,4 +1,4 @@
-import type { DaemonApp, DaemonHealth } from "../../src/contract/daemon.ts";
+import type { DaemonApp, DaemonCheckResult, DaemonHealth } from "../../src/contract/daemon.ts";
 import { createIdentify } from "../caller.ts";
 import { cloneWithRetries } from "../git/clone.ts";
 import { readCommit } from "../health.ts";
@@ -9,6 +9,7 @@ import { guardProcess } from "../process/guard.ts";
 import type { Daemon } from "../serve.ts";
 import type { Settings } from "../settings.ts";
 import { build } from "./build.ts";
+import { runCheck } from "./check.ts";
 import { checkOut } from "./checkout.ts";
 import { type AppContext, AppError } from "./context.ts";
 import { createAppDecide } from "./decide.ts";
@@ -28,11 +29,13 @@ interface Deployment extends AppContext {
   error: DaemonHealth["error"] | null;
   usedAt: number;
   output: Output | null;
+  /** The result of a check. */
+  result: DaemonCheckResult | null;
 }
 
 /**
- * Runs the daemon of a deployment: listens, clones, checks out the commit, builds, and keeps the app running. It has no
- * agent, saves nothing, and forwards only requests to the app.
+ * Runs the daemon of a deployment: listens, clones, checks out the commit, builds, and keeps the app running; or that of a
+ * check, which runs its command once. It has no agent, saves nothing, and forwards only requests to the app.
  */
 export function serveApp(settings: Settings, app: DaemonApp, limits: Partial<AppLimits> = {}): Daemon {
   const log = createLog();
@@ -51,6 +54,7 @@ export function serveApp(settings: Settings, app: DaemonApp, limits: Partial<App
     error: null,
     usedAt: Date.now(),
     output: null,
+    result: null,
   };
   const gate = {
     identify: createIdentify(settings),
@@ -87,6 +91,12 @@ async function deploy(deployment: Deployment, stopping: AbortSignal): Promise<vo
   deployment.clone = "ok";
   deployment.error = null;
   deployment.commit = await readCommit(deployment);
+  if (app.check) {
+    deployment.stage = "running";
+    const result = await runCheck(deployment, app.check, stopping);
+    if (!stopping.aborted) deployment.result = result;
+    return;
+  }
   await build(deployment, stopping);
   if (stopping.aborted) return;
   if (app.output !== null) deployment.output = await serveOutput(deployment);
@@ -104,7 +114,7 @@ function reportFailure(deployment: Deployment, error: unknown): void {
 }
 
 function healthOf(deployment: Deployment): DaemonHealth {
-  const { settings, running, error, commit, clone, usedAt } = deployment;
+  const { settings, app, running, error, commit, clone, usedAt, result } = deployment;
   const { problem = null, state = "ok" as const } = running ?? {};
   if (deployment.stage === "starting" && state === "ok") deployment.stage = "running";
   const { stage } = deployment;
@@ -128,6 +138,7 @@ function healthOf(deployment: Deployment): DaemonHealth {
     active_at: new Date(usedAt).toISOString(),
     saved: null,
     app: { stage },
+    ...(app.check && { check: result }),
     ...(wrong && { error: wrong }),
   };
 }

@@ -10,7 +10,19 @@ export function readApp(text: string): DaemonApp | null {
   if (typeof slug !== "string" || typeof commit !== "string" || !OBJECT_ID.test(commit)) return null;
   if (!isPath(rootPath) || !(output === null || isPath(output))) return null;
   if (!(build === null || typeof build === "string") || !env || !buildSecrets) return null;
-  return { slug, commit, rootPath, build, run: readRun(value), output, env, buildSecrets };
+  const check = readCheck(value);
+  if (check === null) return null;
+  const app = { slug, commit, rootPath, build, run: readRun(value), output, env, buildSecrets };
+  return check === undefined ? app : { ...app, check };
+}
+
+/** Undefined: none; null: an invalid one. */
+function readCheck(value: unknown): DaemonApp["check"] | null {
+  const check = field(value, "check");
+  if (check === undefined) return undefined;
+  const [name, command, timeoutMs] = ["name", "command", "timeoutMs"].map((key) => field(check, key));
+  if (typeof name !== "string" || typeof command !== "string" || typeof timeoutMs !== "number") return null;
+  return timeoutMs > 0 ? { name, command, timeoutMs } : null;
 }
 
 /** The string values of an object; null if the value is not an object. */

@@ -3,7 +3,15 @@ const LINE_MAX_BYTES = 16 * 1024;
 
 /** Calls `onLine` for each line of a stream until the stream ends. */
 export function forEachLine(stream: ReadableStream<Uint8Array>, onLine: (line: string) => void): void {
-  void read(stream, onLine).catch(() => {});
+  void readLines(stream, onLine);
+}
+
+/** The same; resolves at the end of the stream. */
+export async function readLines(
+  stream: ReadableStream<Uint8Array>,
+  onLine: (line: string) => void,
+): Promise<void> {
+  await read(stream, onLine).catch(() => {});
 }
 
 async function read(stream: ReadableStream<Uint8Array>, onLine: (line: string) => void): Promise<void> {

@@ -40,6 +40,8 @@ export const changeRequests = pgTable(
     status: crStatus("status").notNull().default("open"),
     headCommitSha: text("head_commit_sha"),
     baseCommitSha: text("base_commit_sha"),
+    /** The head whose checks were enqueued last; null: none yet. */
+    checkedSha: text("checked_sha"),
     originSessionId: text("origin_session_id").references(() => projectSessions.sessionId, {
       onDelete: "set null",
     }),
@@ -68,6 +70,11 @@ export const changeRequests = pgTable(
     index("change_requests_project_id_status").on(table.projectId, table.status),
     uniqueIndex("change_requests_project_id_number_unique").on(table.projectId, table.number),
     index("change_requests_origin_session_id").on(table.originSessionId),
+    index("change_requests_unchecked")
+      .on(table.updatedAt)
+      .where(
+        sql`${table.status} = 'open' and ${table.headCommitSha} is not null and ${table.checkedSha} is distinct from ${table.headCommitSha}`,
+      ),
     check("change_requests_title_present", sql`${table.title} <> ''`),
     check("change_requests_two_branches", sql`${table.headRef} <> ${table.baseRef}`),
     check(

@@ -21,9 +21,8 @@ export const commitStatuses = pgTable(
     state: commitStatusState("state").notNull(),
     description: text("description"),
     targetUrl: text("target_url"),
-    createdBy: uuid("created_by")
-      .notNull()
-      .references(() => users.userId),
+    /** Null: svc itself ran the check. */
+    createdBy: uuid("created_by").references(() => users.userId),
     createdActor: actor("created_actor"),
     createdAt: time("created_at").notNull().defaultNow(),
     updatedAt: time("updated_at").notNull().defaultNow(),

@@ -3,6 +3,7 @@ export * from "./app.ts";
 export * from "./approval.ts";
 export * from "./change-request.ts";
 export * from "./channel.ts";
+export * from "./check.ts";
 export * from "./comment.ts";
 export * from "./commit-status.ts";
 export * from "./connector.ts";

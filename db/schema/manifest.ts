@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { index, integer, json, pgTable, text, uuid } from "drizzle-orm/pg-core";
-import type { ManifestError } from "../../src/contract/manifest/manifest.ts";
+import type { ManifestCheck, ManifestError } from "../../src/contract/manifest/manifest.ts";
 import { projects } from "./project.ts";
 import { time } from "./time.ts";
 
@@ -16,6 +16,8 @@ export const projectManifests = pgTable(
     reader: text("reader"),
     /** The errors of that manifest. */
     errors: json("errors").$type<ManifestError[]>().notNull().default([]),
+    /** The checks of that manifest that svc runs itself. */
+    checks: json("checks").$type<ManifestCheck[]>().notNull().default([]),
     /** Why the last read failed, as a message, and the number of failures in a row. */
     failure: text("failure"),
     failures: integer("failures").notNull().default(0),

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { author } from "./author.ts";
-import { COMMENT_MAX_BYTES, PATH_MAX_BYTES } from "./limits.ts";
+import { COMMENT_MAX_BYTES, CONTEXT_MAX, PATH_MAX_BYTES } from "./limits.ts";
 import { nullable } from "./schema.ts";
 
 const uuid = Type.String({ format: "uuid" });
@@ -46,6 +46,13 @@ export type AddCommentBody = Static<typeof addCommentBody>;
 /** Body of `POST …/change-requests/:crId/send-to-session`; without a body, all unresolved threads are sent. */
 export const sendToSessionBody = Type.Optional(
   Type.Object({ comment_ids: Type.Optional(Type.Array(uuid, { minItems: 1, maxItems: 200 })) }),
+);
+
+/** Body of `POST …/checks/send-to-session`; without names, all failed checks are sent. */
+export const sendChecksBody = Type.Optional(
+  Type.Object({
+    names: Type.Optional(Type.Array(Type.String({ maxLength: CONTEXT_MAX }), { minItems: 1, maxItems: 100 })),
+  }),
 );
 
 /** Answer of `POST …/send-to-session` and `…/resolve-conflicts`: the prompt and its session. */

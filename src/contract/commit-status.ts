@@ -34,7 +34,7 @@ export const commitStatus = Type.Object({
   context: text,
   description: nullable(text),
   target_url: nullable(text, "A link to the details"),
-  creator: author,
+  creator: nullable(author, "Null: svc ran the check itself"),
   created_at: time,
   updated_at: time,
 });

@@ -40,6 +40,25 @@ export interface DaemonApp {
   env: Readonly<Record<string, string>>;
   /** The secrets of the build command, which does not get those of the app. */
   buildSecrets: Readonly<Record<string, string>>;
+  /** A check to run once instead of an app; absent: an app. */
+  check?: DaemonCheck;
+}
+
+/** A shell command whose exit status is the result of a check. Its secrets are those of the sandbox. */
+export interface DaemonCheck {
+  name: string;
+  command: string;
+  timeoutMs: number;
+}
+
+/** How the command of a check ended. */
+export interface DaemonCheckResult {
+  /** Null: a signal ended it, or it exceeded its time limit. */
+  exit_code: number | null;
+  /** Such as `SIGKILL`; null: none. */
+  signal: string | null;
+  timed_out: boolean;
+  duration_ms: number;
 }
 
 /** The stages of a deployed app; `built`: the site can be copied from the sandbox. */
@@ -76,6 +95,8 @@ export interface DaemonHealth {
   save_problem?: string;
   /** Only for a deployed app. */
   app?: { stage: (typeof APP_STAGES)[number] };
+  /** Only for a check; null while its command runs. */
+  check?: DaemonCheckResult | null;
   error?: {
     /** The part that failed. */
     kind: "clone" | "runtime" | "config" | "build" | "app";

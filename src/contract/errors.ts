@@ -55,6 +55,7 @@ export const ERROR_STATUS = {
   head_moved: 409,
   no_open_comments: 409,
   no_conflicts: 409,
+  no_failed_checks: 409,
   prompt_exists: 409,
   prompt_not_queued: 409,
   too_many_comments: 409,

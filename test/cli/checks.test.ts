@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ChecksSummary, CommitStatus } from "../../src/contract/commit-status.ts";
-import { changeRequest, fakeApi, commitStatus as status } from "../helpers/cli-api.ts";
+import { changeRequest, check, fakeApi, commitStatus as status } from "../helpers/cli-api.ts";
 import { type RunOptions, svc } from "../helpers/cli-run.ts";
 
 const api = fakeApi();
@@ -129,4 +129,56 @@ test("checks ls lists those of a commit, with control characters escaped", async
   expect((await run(["checks", "ls", SHA])).stderr).toBe(
     `No checks were reported for ${SHA.slice(0, 10)}.\n`,
   );
+});
+
+const onLog = "GET /projects/:p/checks/:c/log";
+
+test("cr checks --log prints the log of a check that svc runs, and fails with it", async () => {
+  const ran = await run(["cr", "checks", "3", "--log", "test"]);
+  expect([ran.code, ran.stdout.split("\t").slice(1)]).toEqual([0, ["check", "80 passed\n"]]);
+  expect(ran.stderr).toContain("test is success: Passed after 3 s.");
+  api.on(onLog, () => ({
+    check: check({ state: "failure", description: "Exit status 1\u001b[2J" }),
+    lines: [{ at: null, source: "check", text: "\u001b]0;x\u0007\u001b[31mred" }],
+    truncated: true,
+  }));
+  const failed = await run(["cr", "checks", "3", "--log", "test"]);
+  expect(failed.code).toBe(1);
+  expect(failed.stdout + failed.stderr).not.toMatch(/[\u001b\u0007]/);
+  expect(failed.stderr).toContain("This is the end of a longer log.");
+  const unknown = await run(["cr", "checks", "3", "--log", "lint"]);
+  expect([unknown.code, unknown.stderr.includes("Those that svc runs: test")]).toEqual([1, true]);
+  expect((await run(["cr", "checks", "3", "--log", "test", "--json"])).code).toBe(2);
+});
+
+test("cr checks --log --watch prints each line once, until the check has ended", async () => {
+  const line = (text: string) => ({ at: null, source: "check", text });
+  let reads = 0;
+  api.on(onLog, () => ({
+    check: check({ state: ++reads < 3 ? "running" : "success" }),
+    lines: ["same", "same", "later"].slice(0, reads).map(line),
+    truncated: false,
+  }));
+  const ran = await run(["cr", "checks", "3", "--log", "test", "--watch"]);
+  expect(ran.code).toBe(0);
+  expect(ran.stdout.split("\n").map((row) => row.split("\t")[2])).toEqual([
+    "same",
+    "same",
+    "later",
+    undefined,
+  ]);
+});
+
+test("cr checks --rerun runs one again, and --send sends those that failed", async () => {
+  answerWith({ state: "pending", total: 1, pending: 1 }, [status({ state: "pending" })]);
+  const again = await run(["cr", "checks", "3", "--rerun", "test"]);
+  expect([again.code, again.stdout.split("\t").slice(0, 2)]).toEqual([1, ["pending", "test"]]);
+  expect(again.stderr).toContain("test is queued (attempt 2).");
+  expect(api.seen.find(({ path }) => path.endsWith("/checks/rerun"))?.body).toEqual({ name: "test" });
+  const sent = await run(["cr", "checks", "3", "--send"]);
+  expect([sent.code, sent.stdout]).toEqual([
+    0,
+    "Sent the failed checks to the session 77777777-7777-4777-8777-000000000001.\n",
+  ]);
+  expect((await run(["cr", "checks", "3", "--send", "--rerun", "test"])).code).toBe(2);
 });

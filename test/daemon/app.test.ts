@@ -70,7 +70,7 @@ async function supervise(command: string, limits: Partial<AppLimits> = {}) {
         buildSecrets: {},
       },
       children: createChildren(),
-      log: { info: log, app: log, build: log, runtime: log },
+      log: { info: log, app: log, build: log, check: log, runtime: log },
     },
     { ...LIMITS, ...limits },
   );

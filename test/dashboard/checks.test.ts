@@ -2,10 +2,15 @@ import { afterAll, beforeAll, expect } from "bun:test";
 import { barriers, CHROMIUM } from "../helpers/browser.ts";
 import { FIRST, startDashboard } from "../helpers/dashboard.ts";
 import { needs } from "../helpers/needs.ts";
+import { benchChecks, endCommand, manifestOf, sandboxOf } from "../helpers/own-checks.ts";
 import { Remote } from "../helpers/remote.ts";
+import { StandInProvider } from "../helpers/stand-in-provider.ts";
 
 const test = needs(...CHROMIUM);
-const svc = startDashboard();
+const provider = new StandInProvider();
+// sessions ignore what is of checks
+provider.firstHealth = { app: { stage: "running" }, check: null };
+const svc = startDashboard({ deps: { sandboxes: provider.sandboxesOf } });
 const remote = new Remote();
 let at: string;
 let slug: string;
@@ -16,7 +21,10 @@ beforeAll(async () => {
   const project = await svc.api.project(remote.url);
   [at, slug] = [`/v1/projects/${project.project_id}`, project.slug];
 });
-afterAll(() => remote.remove());
+afterAll(async () => {
+  remote.remove();
+  await provider.close();
+});
 
 test("a page shows the checks of the head as they are reported, and merges after the required ones", async () => {
   remote.commit("work", { a: "2\n" }, { from: "main" });
@@ -49,4 +57,26 @@ test("a page shows the checks of the head as they are reported, and merges after
   await checks.getByText("1 of 2 passed").waitFor();
   await merge.click();
   await page.getByRole("heading", { name: "Merged into main" }).waitFor();
+});
+
+test("a check that svc runs has a log, can be run again, and goes to the session when it has failed", async () => {
+  const bench = benchChecks({ projectId: at.split("/").at(-1) ?? "", remote, call: svc.api.call });
+  await bench.rule(manifestOf('name = "test"\ncommand = "npm test"'));
+  const { number, sha } = await bench.open();
+  const { page } = await svc.openAs(FIRST, `/projects/${slug}/change-requests/${number}`);
+  const checks = page.getByRole("region", { name: "Checks" });
+  const standIn = await sandboxOf(provider, "test", sha);
+  await checks.getByText("pending: Running").waitFor();
+  provider.log = "2026-01-02T03:04:05.678Z check \u001b[31m<b>2 of 80</b>\u202e failed\n";
+  await checks.getByRole("button", { name: "Log of test" }).click();
+  await checks.getByText("<b>2 of 80</b>").waitFor();
+  expect(await barriers(page)).toEqual([]);
+
+  endCommand(standIn, { exit_code: 1 });
+  await checks.getByText("failed: Exit status 1 after 3 s").waitFor();
+  await checks.getByRole("button", { name: "Send failed checks to the session" }).click();
+  await page.getByText("A new session was started.").waitFor();
+  await checks.getByRole("button", { name: "Run test again" }).click();
+  endCommand(await sandboxOf(provider, "test", sha));
+  await checks.getByText("passed: Passed after 3 s").waitFor();
 });

@@ -87,9 +87,10 @@ export async function startCallers(): Promise<CallersBench> {
     return { sessionId, branch, token };
   }
 
-  /** A change request of a session, and a person's comment on it. */
+  /** A change request of a session with a failed check, and a person's comment on it. */
   async function propose(at: string, { branch, token }: { branch: string; token: string }) {
-    remote.commit(branch, { a: `${branch}\n` });
+    const sha = remote.commit(branch, { a: `${branch}\n` });
+    await api.call("POST", `${at}/statuses/${sha}`, { body: { state: "failure" } });
     const body = { title: "t", head_ref: branch, session_id: branch };
     const { cr_id: crId } = (await api.call("POST", `${at}/change-requests`, { token, body })).body;
     const comments = `${at}/change-requests/${crId}/comments`;

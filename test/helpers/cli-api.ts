@@ -1,5 +1,6 @@
 import type { Identity, Me } from "../../src/contract/account.ts";
 import type { ChangeRequest, ChangeRequestDiff, MergePreview } from "../../src/contract/change-request.ts";
+import type { Check } from "../../src/contract/check.ts";
 import type { Comment } from "../../src/contract/comment.ts";
 import type { CommitStatus } from "../../src/contract/commit-status.ts";
 import type { ErrorBody } from "../../src/contract/errors.ts";
@@ -65,6 +66,26 @@ export function changeRequest(change: Partial<ChangeRequest> = {}): ChangeReques
 }
 
 /** A check of a commit that has passed. */
+const CHECK_LINE = { at: TIME, source: "check", text: "80 passed" } as const;
+
+/** A check that svc has run. */
+export function check(change: Partial<Check> = {}): Check {
+  return {
+    check_id: "66666666-6666-4666-8666-000000000002",
+    name: "test",
+    sha: "a".repeat(40),
+    state: "success",
+    description: "Passed after 3 s",
+    command: "npm test",
+    timeout_minutes: 30,
+    attempt: 1,
+    created_at: TIME,
+    started_at: TIME,
+    ended_at: TIME,
+    ...change,
+  };
+}
+
 export function commitStatus(change: Partial<CommitStatus> = {}): CommitStatus {
   return {
     id: "66666666-6666-4666-8666-000000000001",
@@ -237,6 +258,7 @@ function generalize(path: string): string {
       "$1/:n",
     )
     .replace(/\/comments\/[^/]+/, "/comments/:c")
+    .replace(/(?<=:p)\/checks\/[^/]+/, "/checks/:c")
     .replace(/\/prompts\/[^/]+/, "/prompts/:q");
 }
 
@@ -350,6 +372,15 @@ const DEFAULTS: Record<string, Route> = {
     const sha = path.split("/").at(-2) ?? "";
     return { sha, state: "success", total_count: 1, statuses: [commitStatus({ sha })] };
   },
+  [`GET ${CR}/checks`]: () => ({ checks: [check()] }),
+  [`POST ${CR}/checks/rerun`]: ({ body }) =>
+    Response.json(check({ ...(body as Partial<Check>), state: "queued", attempt: 2 }), { status: 202 }),
+  [`POST ${CR}/checks/send-to-session`]: () => ({
+    session_id: "77777777-7777-4777-8777-000000000001",
+    prompt_id: "77777777-7777-4777-8777-000000000002",
+    created: false,
+  }),
+  "GET /projects/:p/checks/:c/log": () => ({ check: check(), lines: [CHECK_LINE], truncated: false }),
   "POST /projects/:p/statuses/:n": ({ path, body }) =>
     Response.json(commitStatus({ ...(body as Partial<CommitStatus>), sha: path.split("/").at(-1) ?? "" }), {
       status: 201,

@@ -1,11 +1,15 @@
 import type { ChangeRequest } from "../../../src/contract/change-request.ts";
+import type { Check } from "../../../src/contract/check.ts";
+import type { SentToSession } from "../../../src/contract/comment.ts";
 import type { ChecksSummary, CombinedStatus, CommitStatus } from "../../../src/contract/commit-status.ts";
 import { path as at } from "../../api.ts";
-import { CliError } from "../../failure.ts";
+import type { Context } from "../../context.ts";
+import { CliError, usage } from "../../failure.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/cr-review.ts";
-import { count } from "../../text.ts";
+import { count, oneLine } from "../../text.ts";
 import { type ShownStatus, statusesText } from "../checks/show-statuses.ts";
+import { showCheckLog } from "./check-log.ts";
 import { type Found, findCr } from "./reference.ts";
 
 const POLL_MS = 3_000;
@@ -14,6 +18,12 @@ const WATCH_SECONDS = 3_600;
 
 export const checks: Handler<typeof table.checks> = async (context, { args, flags }) => {
   const found = await findCr(context, args.cr);
+  const { log, rerun, send } = flags;
+  if ([log, rerun, send || undefined].filter((flag) => flag !== undefined).length > 1)
+    throw usage("Only one of --log, --rerun and --send can be used at a time.", "Leave out the others.");
+  if (send) return sendFailed(context, found);
+  if (rerun !== undefined) await runAgain(context, found, rerun);
+  if (log !== undefined) return showCheckLog(context, found, log, flags.watch);
   let cr = await read(found);
   if (flags.watch && cr.checks.state === "pending") {
     const ends = Date.now() + (context.globals.timeout ?? WATCH_SECONDS) * 1000;
@@ -34,6 +44,23 @@ export const checks: Handler<typeof table.checks> = async (context, { args, flag
       hint: `Wait for them with: svc cr checks ${cr.number} --watch`,
     });
 };
+
+async function runAgain({ out }: Context, { api, path }: Found, name: string): Promise<void> {
+  const call = { method: "POST", path: `${path}/checks/rerun`, body: { name } } as const;
+  const check = await api.call<Check>(call);
+  await out.note(`${oneLine(check.name)} is ${check.state} (attempt ${check.attempt}).`);
+}
+
+async function sendFailed({ out }: Context, { api, path }: Found): Promise<void> {
+  const sent = await api.call<SentToSession>({
+    method: "POST",
+    path: `${path}/checks/send-to-session`,
+    body: {},
+    slow: true,
+  });
+  const session = sent.created ? "a new session" : "the session";
+  await out.result(sent, () => `Sent the failed checks to ${session} ${oneLine(sent.session_id)}.\n`);
+}
 
 async function read({ api, path }: Found): Promise<ChangeRequest> {
   return (await api.call<{ change_request: ChangeRequest }>({ path, slow: true })).change_request;

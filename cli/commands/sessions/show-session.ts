@@ -1,4 +1,5 @@
 import type { AppLogLine } from "../../../src/contract/app.ts";
+import type { CheckLogLine } from "../../../src/contract/check.ts";
 import { type LogLine, type Session, WALLS, type Wall } from "../../../src/contract/session.ts";
 import type { Paint, View } from "../../output.ts";
 import { ago, type Column, table } from "../../table-print.ts";
@@ -99,10 +100,14 @@ const SOURCE_PAINT: Readonly<Record<string, keyof Paint>> = {
   build: "yellow",
   sandbox: "green",
   run: "green",
+  check: "green",
 };
 
 /** A line of a log with its source; scripts get time, source and text, separated by tabs. */
-export function logRow({ at, source, text }: LogLine | AppLogLine, { tty, paint }: View): string {
+export function logRow(
+  { at, source, text }: LogLine | AppLogLine | CheckLogLine,
+  { tty, paint }: View,
+): string {
   const words = logText(text);
   if (!tty) return `${oneLine(at ?? "")}\t${oneLine(source)}\t${words}\n`;
   const colour = paint[SOURCE_PAINT[source] ?? "dim"];

@@ -1,10 +1,16 @@
+import type { ReactNode } from "react";
 import type { ChangeRequest } from "../../../src/contract/change-request.ts";
+import type { CheckList } from "../../../src/contract/check.ts";
+import type { SentToSession } from "../../../src/contract/comment.ts";
 import type { CombinedStatus, CommitStatus } from "../../../src/contract/commit-status.ts";
 import { useGet } from "../../api/get.ts";
 import { path } from "../../api/path.ts";
+import { Button } from "../../parts/button.tsx";
 import { Failure } from "../../parts/notice.tsx";
 import { Visible } from "../../parts/visible.tsx";
-import type { Where } from "./queries.ts";
+import { OwnCheck } from "./own-check.tsx";
+import { useAct, type Where } from "./queries.ts";
+import { SentNotice } from "./send-to-session.tsx";
 
 const LOOKS = {
   success: ["text-ok", "✓", "passed"],
@@ -24,7 +30,14 @@ export function Checks({ where, cr }: { where: Where; cr: ChangeRequest }) {
     path`/projects/${projectId}/commits/${sha ?? ""}/status`,
     { enabled: sha !== null && checks.total > 0 },
   );
+  const own = useGet<CheckList>(
+    [projectId, "change_request", where.cr, "own-checks", sha],
+    `${path`/projects/${projectId}/change-requests/${where.cr}`}/checks`,
+    { enabled: sha !== null && checks.total > 0 },
+  );
   if (checks.state === "none") return null;
+  const ownOf = (context: string) => own.data?.checks.find(({ name }) => name === context);
+  const isOpen = cr.status === "open";
   const statuses = checks.total > 0 ? (found.data?.statuses ?? []) : [];
   const missing = checks.required.filter(({ state }) => state === null);
   const isRequired = (context: string) => checks.required.some((each) => each.context === context);
@@ -38,15 +51,39 @@ export function Checks({ where, cr }: { where: Where; cr: ChangeRequest }) {
         {checks.failed > 0 && `, ${checks.failed} failed`}
       </p>
       <ul className="flex flex-col gap-1">
-        {statuses.map((status) => (
-          <Check key={status.id} {...status} isRequired={isRequired(status.context)} />
-        ))}
+        {statuses.map((status) => {
+          const check = ownOf(status.context);
+          return (
+            <Check key={status.id} {...status} isRequired={isRequired(status.context)}>
+              {check && <OwnCheck where={where} check={check} isOpen={isOpen} />}
+            </Check>
+          );
+        })}
         {missing.map(({ context }) => (
           <Check key={context} context={context} {...NOT_REPORTED} />
         ))}
       </ul>
-      <Failure error={found.error} />
+      <Failure error={found.error ?? own.error} />
+      {isOpen && checks.failed > 0 && <SendChecks where={where} />}
     </section>
+  );
+}
+
+/** Sends the failed checks, with the ends of their logs, to the session that works on the branch. */
+function SendChecks({ where }: { where: Where }) {
+  const act = useAct<SentToSession>(where);
+  return (
+    <>
+      <Button
+        className="self-start"
+        busy={act.isPending}
+        onClick={() => act.mutate({ at: "/checks/send-to-session", body: {} })}
+      >
+        Send failed checks to the session
+      </Button>
+      <Failure error={act.error} />
+      {act.data && <SentNotice sent={act.data} />}
+    </>
   );
 }
 
@@ -55,39 +92,43 @@ const NOT_REPORTED = { state: "none", description: null, target_url: null, isReq
 interface CheckProps extends Pick<CommitStatus, "context" | "description" | "target_url"> {
   state: keyof typeof LOOKS;
   isRequired: boolean;
+  children?: ReactNode;
 }
 
-function Check({ context, state, description, target_url: url, isRequired }: CheckProps) {
+function Check({ context, state, description, target_url: url, isRequired, children }: CheckProps) {
   const [look, sign, word] = LOOKS[state];
   return (
-    <li className="flex gap-1.5 text-sm">
-      <span aria-hidden="true" className={look}>
-        {sign}
-      </span>
-      <span className="min-w-0 break-words">
-        <Visible>{context}</Visible>{" "}
-        <span className="text-muted">
-          {word}
-          {isRequired && ", required"}
-          {description !== null && (
-            <>
-              {": "}
-              <Visible>{description}</Visible>
-            </>
+    <li className="flex flex-col gap-1 text-sm">
+      <span className="flex gap-1.5">
+        <span aria-hidden="true" className={look}>
+          {sign}
+        </span>
+        <span className="min-w-0 break-words">
+          <Visible>{context}</Visible>{" "}
+          <span className="text-muted">
+            {word}
+            {isRequired && ", required"}
+            {description !== null && (
+              <>
+                {": "}
+                <Visible>{description}</Visible>
+              </>
+            )}
+          </span>{" "}
+          {url !== null && /^https?:\/\//.test(url) && (
+            <a
+              href={url}
+              target="_blank"
+              rel="noopener noreferrer nofollow"
+              className="text-accent underline"
+              aria-label={`Details of ${context}`}
+            >
+              Details
+            </a>
           )}
-        </span>{" "}
-        {url !== null && /^https?:\/\//.test(url) && (
-          <a
-            href={url}
-            target="_blank"
-            rel="noopener noreferrer nofollow"
-            className="text-accent underline"
-            aria-label={`Details of ${context}`}
-          >
-            Details
-          </a>
-        )}
+        </span>
       </span>
+      {children}
     </li>
   );
 }

@@ -7,7 +7,13 @@ import { useStickToEnd } from "../../parts/stick-to-end.ts";
 import { Visible } from "../../parts/visible.tsx";
 import type { LogStore, ShownLine } from "./log-store.ts";
 
-const LOOKS = { svc: "text-info", build: "text-warn", sandbox: "text-ok", run: "text-ok" } as const;
+const LOOKS = {
+  svc: "text-info",
+  build: "text-warn",
+  sandbox: "text-ok",
+  run: "text-ok",
+  check: "text-ok",
+} as const;
 /** Longer lines are truncated. */
 const LINE_MAX = 4_000;
 

@@ -25,6 +25,9 @@ export interface Kind<T> {
 
 /** The most approvals that a project may require. */
 export const APPROVALS_MAX = 100;
+/** The time limit of a check: the default and the maximum. */
+export const TIMEOUT_MINUTES = 30;
+const TIMEOUT_MINUTES_MAX = 120;
 /** Relative, with `/`; `.` is the root. No part is empty, `..` or `.git`. */
 const PATH =
   "^(?:\\.|(?!\\.{1,2}(?:/|$)|\\.[gG][iI][tT](?:/|$))[^/\\\\\\p{Cc}]+(?:/(?!\\.{1,2}(?:/|$)|\\.[gG][iI][tT](?:/|$))[^/\\\\\\p{Cc}]+)*)$";
@@ -70,6 +73,11 @@ export const approvals = kind(
   `a whole number from 0 to ${APPROVALS_MAX}`,
   { type: "integer", minimum: 0, maximum: APPROVALS_MAX },
   (value): value is number => isWhole(value) && value >= 0 && value <= APPROVALS_MAX,
+);
+export const timeoutMinutes = kind(
+  `a whole number of minutes from 1 to ${TIMEOUT_MINUTES_MAX}`,
+  { type: "integer", minimum: 1, maximum: TIMEOUT_MINUTES_MAX },
+  (value): value is number => isWhole(value) && value >= 1 && value <= TIMEOUT_MINUTES_MAX,
 );
 export const amount = kind(
   "a number above 0",

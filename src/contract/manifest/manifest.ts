@@ -1,4 +1,5 @@
 import { appsShape, type ManifestApp, readApp } from "./apps.ts";
+import { checksList, type ManifestCheck, readOwnCheck } from "./checks.ts";
 import { connectorsShape, type ManifestConnector, readConnector } from "./connectors.ts";
 import { parseFile, validItems } from "./file.ts";
 import { type ManifestError, reportProblems } from "./report.ts";
@@ -7,7 +8,7 @@ import { manifestShape, readTables, type Tables } from "./tables.ts";
 import { type ManifestTrigger, readTrigger, triggersShape } from "./triggers.ts";
 
 export { MANIFEST_MAX_BYTES } from "./file.ts";
-export type { ManifestApp, ManifestConnector, ManifestError, ManifestTrigger };
+export type { ManifestApp, ManifestCheck, ManifestConnector, ManifestError, ManifestTrigger };
 
 /** A project's `svc.toml` with its defaults (contract: Manifest). */
 export interface Manifest extends Tables {
@@ -15,6 +16,8 @@ export interface Manifest extends Tables {
   triggers: ManifestTrigger[];
   apps: ManifestApp[];
   connectors: ManifestConnector[];
+  /** The checks that svc runs itself, with unique names. */
+  ownChecks: ManifestCheck[];
 }
 
 /**
@@ -33,6 +36,7 @@ export function readManifest(text: string): { manifest: Manifest | null; errors:
       connectors: validItems(root, "connectors", connectorsShape, problems).map(({ item }) =>
         readConnector(item),
       ),
+      ownChecks: validItems(root, "checks", checksList, problems).flatMap(({ item }) => readOwnCheck(item)),
     },
     errors: reportProblems(text, problems),
   };

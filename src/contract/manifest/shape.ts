@@ -4,7 +4,14 @@ import { nearest } from "../nearest.ts";
 import type { Kind } from "./kinds.ts";
 
 /** The definition of a key in a manifest. The check, the JSON Schema and the reference of keys are derived from it. */
-export type Shape = ValueShape | ValuesShape | TableShape | ListShape | NamesShape | VariablesShape;
+export type Shape =
+  | ValueShape
+  | ValuesShape
+  | TableShape
+  | ListShape
+  | EitherShape
+  | NamesShape
+  | VariablesShape;
 
 interface Described {
   /** Its description: one sentence. */
@@ -34,11 +41,19 @@ export interface TableShape extends Described {
   /** The closest JSON Schema. */
   schema?: Readonly<Record<string, unknown>>;
 }
-/** A list of tables, `[[key]]`. Slugs, where the tables have them, are unique. */
+/** A list of tables, `[[key]]`. */
 export interface ListShape extends Described {
   is: "list";
   item: TableShape;
   itemsMax: number;
+  /** The key whose values are unique, if the tables have it; `slug` by default. */
+  unique?: string;
+}
+/** One table, `[key]`, or a list of tables, `[[key]]`: TOML does not allow both in one file. */
+export interface EitherShape extends Described {
+  is: "either";
+  table: TableShape;
+  list: ListShape;
 }
 /** A list of names of secrets. */
 export interface NamesShape extends Described {
@@ -77,6 +92,8 @@ export function problemsOf(shape: Shape, value: unknown, path: Path): Problem[] 
       return isTable(value)
         ? problemsInTable(shape, value, path)
         : [wrong(path, path.some(isIndex) ? "must be a table" : `must be a table: [${nameOf(path)}]`)];
+    case "either":
+      return problemsOf(Array.isArray(value) ? shape.list : shape.table, value, path);
     case "list":
       return Array.isArray(value)
         ? problemsInList(shape, value, path)
@@ -142,24 +159,25 @@ function notKnown(path: Path, known: readonly string[]): Problem {
 }
 
 function problemsInList(shape: ListShape, list: readonly unknown[], path: Path): Problem[] {
+  const { unique = "slug" } = shape;
   const seen = new Set<unknown>();
   const problems = list.slice(0, shape.itemsMax).flatMap((item, index) => {
     const itemPath = [...path, index];
     if (!isTable(item)) return problemsOf(shape.item, item, itemPath);
     const found = problemsInTable(shape.item, item, itemPath);
-    if (!Object.hasOwn(shape.item.fields, "slug")) return found;
-    found.push(...problemsOfSlug(item, itemPath, seen));
-    if (!found.some(isError)) seen.add(item["slug"]);
+    if (!Object.hasOwn(shape.item.fields, unique)) return found;
+    found.push(...problemsOfRepeat(item[unique], [...itemPath, unique], seen));
+    if (!found.some(isError)) seen.add(item[unique]);
     return found;
   });
   const { itemsMax } = shape;
   return list.length > itemsMax ? [...problems, overLimit([...path, itemsMax], itemsMax)] : problems;
 }
 
-/** The first valid item keeps the slug. */
-function problemsOfSlug({ slug }: Table, path: Path, seen: ReadonlySet<unknown>): Problem[] {
-  return seen.has(slug)
-    ? [wrong([...path, "slug"], `is "${slug}" again: slugs must be unique, and only the first is used`)]
+/** The first valid item keeps the name. */
+function problemsOfRepeat(value: unknown, path: Path, seen: ReadonlySet<unknown>): Problem[] {
+  return seen.has(value)
+    ? [wrong(path, `is "${value}" again: ${path.at(-1)}s must be unique, and only the first is used`)]
     : [];
 }
 

@@ -1,5 +1,6 @@
 import { DEFAULT_RUNTIME } from "../runtimes.ts";
 import { appsShape } from "./apps.ts";
+import { checksShape, readRequiredChecks } from "./checks.ts";
 import { connectorSecrets, connectorsShape } from "./connectors.ts";
 import * as kinds from "./kinds.ts";
 import {
@@ -54,9 +55,6 @@ const CONFIG_DIR = ".svc/agentrt";
 const NAMES_MAX = 200;
 /** Patterns in one list. */
 const PATTERNS_MAX = 100;
-
-/** Required checks. */
-const CHECKS_MAX = 50;
 
 /** The format of a manifest. The check, the JSON Schema and the reference of keys are derived from it. */
 export const manifestShape: TableShape = {
@@ -152,18 +150,7 @@ export const manifestShape: TableShape = {
         },
       },
     },
-    checks: {
-      is: "table",
-      about: "The checks of commits, whose results CI reports to svc.",
-      fields: {
-        required: {
-          is: "values",
-          kind: kinds.context,
-          valuesMax: CHECKS_MAX,
-          about: "Checks that must pass on the last commit of a change request before it is merged.",
-        },
-      },
-    },
+    checks: checksShape,
     agents: {
       is: "table",
       about: "The agents of its sessions.",
@@ -222,7 +209,7 @@ export function readTables(root: Table): Tables {
     opencode: { configDir: pathOf(tableOf(root, "opencode"), "config_dir") ?? CONFIG_DIR },
     sandbox: readSandbox(root),
     changeRequests: readChangeRequests(root),
-    checks: { required: readChecks(root) },
+    checks: { required: readRequiredChecks(root) },
     agents: { reach: tableOf(root, "agents")["reach"] === "project" ? "project" : "own" },
     branches: { protected: readPatterns(root, "branches") },
     tags: { protected: readPatterns(root, "tags") },
@@ -280,12 +267,6 @@ function readChangeRequests(root: Table): Tables["changeRequests"] {
     requiredApprovals: kinds.approvals.fits(required_approvals) ? required_approvals : most,
     selfApproval: self_approval === true,
   };
-}
-
-/** Keeps the valid contexts of the list. */
-function readChecks(root: Table): string[] {
-  const list = tableOf(root, "checks")["required"];
-  return Array.isArray(list) ? [...new Set(list.slice(0, CHECKS_MAX).filter(kinds.context.fits))] : [];
 }
 
 /** Keeps the valid patterns of a list. */

@@ -14,14 +14,14 @@ const HEADS = "refs/heads/";
  * Publishes the branches that a push has updated. The push has succeeded by then, so a failure here is only logged.
  */
 export async function publishBranches(deps: Deps, project: ProjectRow, refs: Changed): Promise<void> {
-  const { projectId, defaultBranch } = project;
+  const { projectId } = project;
   const changes = refs
     .filter(({ ref }) => ref.startsWith(HEADS))
     .slice(0, PUBLISHED_MAX)
     .map(({ ref, kind }): ProjectChange => ({ type: "branch", id: ref.slice(HEADS.length), action: kind }));
   try {
     await deps.db.transaction(async (tx) => {
-      if (refs.some(({ ref }) => ref === HEADS + defaultBranch)) await schedulePoll(deps, tx, projectId);
+      if (changes.length > 0) await schedulePoll(deps, tx, projectId);
       await publish(tx, projectId, ...changes);
     });
   } catch (error) {

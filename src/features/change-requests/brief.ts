@@ -3,24 +3,22 @@ import { SvcError } from "../../contract/errors.ts";
 import { referencedNumbers } from "../../contract/reference.ts";
 import type { Deps } from "../../deps.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
-import { combinedStatusOf, hasFailed } from "../checks/statuses.ts";
 import type { NewAttachment } from "../sessions/prompts/attachments.ts";
-import { DATA, nameOf, quote, quoteAll } from "./prompt-text.ts";
+import { failedChecks, lineOf } from "./failed-checks.ts";
+import { asData, DATA, nameOf, quote, quoteAll } from "./prompt-text.ts";
 import { readThreads, threadText } from "./review-threads.ts";
 import { type CrRow, findChangeRequest } from "./row.ts";
 
 /** A brief: a few thousand tokens. */
 const BRIEF_MAX_BYTES = 24 * 1024;
-/** Characters of a description, and failed checks that are listed. */
+/** Characters of a description. */
 const DESCRIPTION_MAX = 6_000;
-const CHECKS_MAX = 20;
+/** The end of the log of a failed check, and how many of them have one. */
+const LOG = { lines: 60, characters: 3_000 } as const;
+const LOGS_MAX = 3;
 
 /** What the mention of a change request tells an agent: description, failed checks and unresolved comments. @throws not_found */
-export async function briefOf(
-  deps: Pick<Deps, "db">,
-  project: ProjectRow,
-  name: string,
-): Promise<ChangeRequestBrief> {
+export async function briefOf(deps: Deps, project: ProjectRow, name: string): Promise<ChangeRequestBrief> {
   const row = await findChangeRequest(deps.db, project, name);
   const parts = [
     ...descriptionOf(row),
@@ -34,11 +32,7 @@ export async function briefOf(
 }
 
 /** The briefs of the change requests that a prompt mentions, as attachments. Other numbers are no mentions. */
-export async function referencesIn(
-  deps: Pick<Deps, "db">,
-  project: ProjectRow,
-  text: string,
-): Promise<NewAttachment[]> {
+export async function referencesIn(deps: Deps, project: ProjectRow, text: string): Promise<NewAttachment[]> {
   const found = await Promise.all(
     referencedNumbers(text).map((number) =>
       briefOf(deps, project, String(number)).catch((error: unknown) => {
@@ -61,18 +55,16 @@ function descriptionOf({ description, number }: CrRow): string[] {
   return [`Its description:\n\n${quote(description.slice(0, DESCRIPTION_MAX).toWellFormed())}${rest}`];
 }
 
-async function checksOf(deps: Pick<Deps, "db">, project: ProjectRow, row: CrRow): Promise<string[]> {
+async function checksOf(deps: Deps, project: ProjectRow, row: CrRow): Promise<string[]> {
   if (row.headCommitSha === null) return [];
-  const { statuses } = await combinedStatusOf(deps, project, row.headCommitSha);
-  const failed = statuses.filter(({ state }) => hasFailed(state));
+  const { failed, total } = await failedChecks(deps, project, row, LOG);
   if (failed.length === 0) return [];
-  const lines = failed
-    .slice(0, CHECKS_MAX)
-    .map(({ context, description, target_url }) =>
-      [context, description, target_url].filter((text) => text !== null).join(" · "),
-    );
-  const head = `${failed.length} failed ${failed.length === 1 ? "check" : "checks"} of its last commit ${row.headCommitSha}:`;
-  return [`${head}\n\n${quoteAll(lines, "\n").quoted}`];
+  const head = `${total} failed ${total === 1 ? "check" : "checks"} of its last commit ${row.headCommitSha}:`;
+  const logs = failed
+    .filter(({ log }) => log)
+    .slice(0, LOGS_MAX)
+    .map(({ context, log }) => `The end of the log of ${asData(context)}:\n\n${quote(log ?? "")}`);
+  return [`${head}\n\n${quoteAll(failed.map(lineOf), "\n").quoted}`, ...logs];
 }
 
 async function commentsOf(deps: Pick<Deps, "db">, row: CrRow): Promise<string[]> {

@@ -13,7 +13,8 @@ import {
   openChangeRequestBody,
 } from "../../contract/change-request.ts";
 import { changeRequestTurns } from "../../contract/change-request-turns.ts";
-import { sendToSessionBody, sentToSession } from "../../contract/comment.ts";
+import { check, checkList, rerunCheckBody } from "../../contract/check.ts";
+import { sendChecksBody, sendToSessionBody, sentToSession } from "../../contract/comment.ts";
 import { TITLE_MAX } from "../../contract/limits.ts";
 import { changeRequestManifest } from "../../contract/manifest/wire.ts";
 import { commit } from "../../contract/repository.ts";
@@ -23,6 +24,7 @@ import { answer, listOf } from "../../http/schema.ts";
 import { guard } from "../../identity/auth/guard.ts";
 import { approveChangeRequest, withdrawApproval } from "./approvals.ts";
 import { briefOf } from "./brief.ts";
+import { listCrChecks, rerunCrCheck } from "./checks.ts";
 import { closeChangeRequest, reopenChangeRequest } from "./close.ts";
 import { listCrCommits } from "./commits.ts";
 import { diffChangeRequest, streamDiff } from "./diff.ts";
@@ -33,6 +35,7 @@ import { openChangeRequest } from "./open.ts";
 import { previewMerge } from "./preview.ts";
 import { getChangeRequest, listChangeRequests } from "./read.ts";
 import { resolveConflicts } from "./resolve-conflicts.ts";
+import { sendChecks } from "./send-checks.ts";
 import { sendToSession } from "./send-to-session.ts";
 import { readCrTurns } from "./turns.ts";
 
@@ -143,6 +146,31 @@ export const mergeRoutes = (deps: Deps) =>
         return resolveConflicts(deps, caller, project, params.crId);
       },
       { project: "write", ...answer(202, sentToSession) },
+    );
+
+/** The checks that svc runs on the last commit. */
+export const crCheckRoutes = (deps: Deps) =>
+  new Elysia({ prefix: "/projects/:projectId/change-requests", tags: ["checks"] })
+    .use(guard(deps))
+    .get("/:crId/checks", ({ project, params }) => listCrChecks(deps, project, params.crId), {
+      project: "write",
+      ...answer(200, checkList),
+    })
+    .post(
+      "/:crId/checks/rerun",
+      ({ project, params, body, set }) => {
+        set.status = 202;
+        return rerunCrCheck(deps, project, params.crId, body.name);
+      },
+      { project: "write", body: rerunCheckBody, ...answer(202, check) },
+    )
+    .post(
+      "/:crId/checks/send-to-session",
+      ({ caller, project, params, body, set }) => {
+        set.status = 202;
+        return sendChecks(deps, caller, project, params.crId, body?.names);
+      },
+      { project: "write", body: sendChecksBody, ...answer(202, sentToSession) },
     );
 
 /** Approving and closing (spec 4.1). */

@@ -3,7 +3,7 @@ import { projectManifests, projects } from "../../../db/schema/index.ts";
 import type { Deps } from "../../deps.ts";
 import { claimPoll } from "./claim.ts";
 import type { ManifestFeature } from "./feature.ts";
-import { pollBranch } from "./poll.ts";
+import { type OnListing, pollBranch } from "./poll.ts";
 
 /** Concurrent polls of a server. Each runs git, and a slow host must not delay the others. */
 const CONCURRENCY = 4;
@@ -28,25 +28,32 @@ const SHUTDOWN_MS = 5_000;
  * 3. `poll.ts` lists the branches, and reads the manifest when the commit has changed. Each feature may query git
  *    first, and then writes its tables in the one transaction that also records the commit.
  *
+ * @param onListing receives the branches of each poll
  * @returns stops it
  */
 export async function followDefaultBranches(
   deps: Deps,
   features: readonly ManifestFeature[],
+  onListing: OnListing = async () => {},
 ): Promise<() => Promise<void>> {
   // projects that are older than this table
   await deps.db.execute(
     sql`insert into ${projectManifests} (project_id) select project_id from ${projects} on conflict do nothing`,
   );
   const stopping = new AbortController();
-  const ended = follow(deps, features, stopping.signal);
+  const ended = follow(deps, features, onListing, stopping.signal);
   return async () => {
     stopping.abort();
     await Promise.race([ended, Bun.sleep(SHUTDOWN_MS)]);
   };
 }
 
-async function follow(deps: Deps, features: readonly ManifestFeature[], signal: AbortSignal): Promise<void> {
+async function follow(
+  deps: Deps,
+  features: readonly ManifestFeature[],
+  onListing: OnListing,
+  signal: AbortSignal,
+): Promise<void> {
   const polls = new Set<Promise<void>>();
   while (!signal.aborted) {
     const over = new AbortController();
@@ -68,7 +75,7 @@ async function follow(deps: Deps, features: readonly ManifestFeature[], signal: 
     while (polls.size < CONCURRENCY && !signal.aborted) {
       const claim = await claimPoll(deps);
       if (!claim) return await untilNext(deps);
-      const poll = pollBranch(deps, features, claim)
+      const poll = pollBranch(deps, features, claim, onListing)
         .catch((error: unknown) => {
           if (!signal.aborted) deps.log.warn({ err: error }, "cannot poll a default branch");
         })

@@ -5,6 +5,7 @@ import { type ManifestError, readManifest } from "../../contract/manifest/manife
 import { VERSION } from "../../contract/version.ts";
 import type { Deps } from "../../deps.ts";
 import { type ProjectChange, publish } from "../../events/publish.ts";
+import type { Branches } from "../../git/git.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { fetchCommits, LISTING_MS } from "../projects/fetch.ts";
 import { repositoryOf } from "../projects/repository.ts";
@@ -21,6 +22,9 @@ const BACKED_OFF_MAX_S = 3600;
 /** Doublings that reach `BACKED_OFF_MAX_S`. */
 const DOUBLINGS_MAX = 6;
 
+/** Receives the branches that a poll has listed. */
+export type OnListing = (deps: Deps, project: ProjectRow, listing: Branches) => Promise<void>;
+
 /** The manifest at the tip of a default branch. */
 type Snapshot = { commit: string } & ReturnType<typeof readManifest>;
 
@@ -33,11 +37,16 @@ export async function pollBranch(
   deps: Deps,
   features: readonly ManifestFeature[],
   claim: Claim,
+  onListing: OnListing,
 ): Promise<void> {
   const [project] = await deps.db.select().from(projects).where(eq(projects.projectId, claim.projectId));
   if (!project) return;
   try {
-    const seen = await readTip(deps, project, claim);
+    const listing = await deps.git.listBranches(repositoryOf(deps, project), LISTING_MS);
+    await onListing(deps, project, listing).catch((error: unknown) => {
+      deps.log.warn({ project: project.projectId, err: error }, "cannot follow the branches of a project");
+    });
+    const seen = await readTip(deps, project, claim, listing);
     const { manifest } = seen ?? {};
     const changes =
       seen && manifest
@@ -56,9 +65,13 @@ export async function pollBranch(
 }
 
 /** Null: the branch has not changed. */
-async function readTip(deps: Deps, project: ProjectRow, claim: Claim): Promise<Snapshot | null> {
+async function readTip(
+  deps: Deps,
+  project: ProjectRow,
+  claim: Claim,
+  { tips }: Branches,
+): Promise<Snapshot | null> {
   const repo = repositoryOf(deps, project);
-  const { tips } = await deps.git.listBranches(repo, LISTING_MS);
   const commit = tips.get(project.defaultBranch);
   if (commit === undefined) {
     const sentence = `The repository has no branch "${project.defaultBranch}", the project's default branch.`;

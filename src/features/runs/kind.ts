@@ -52,7 +52,7 @@ export interface StageLimit {
 }
 
 /**
- * The differences between kinds of runs: sessions and deployments of apps. `serve.ts` lists the kinds. Everything else in
+ * The differences between kinds of runs: sessions, deployments of apps and checks. `serve.ts` lists the kinds. Everything else in
  * the life of a sandbox is the same for all, and in this folder.
  */
 export interface RunKind {
@@ -87,6 +87,8 @@ export interface RunKind {
   onEnded?(tx: Db, runId: string, state: "stopped" | "error", now: Date): Promise<void>;
   /** Saves the work in a sandbox that exited while it could not reach its server. */
   saveOrphan?(deps: Deps, run: RunRow): Promise<void>;
+  /** Lines of the sandbox's output that are kept when it ends; by default enough to see why. */
+  keptLines?: number;
   /** Whether a line of the sandbox's output is in the run's log already. */
   isLogged?(run: Pick<RunRow, "status">, line: LogLine): boolean;
   /** Publishes a change of the row, as the last statement of the transaction that makes it. */

@@ -7,7 +7,7 @@ import type { RunRow } from "./row.ts";
 
 /** The container engine that has a sandbox's output may hang. */
 const READ_MS = 5_000;
-/** Lines kept of a sandbox that has ended: enough to see why. */
+/** Lines kept of a sandbox that has ended: enough to see why. At most those that the log buffers (`log.ts`). */
 const KEPT_LINES = 500;
 
 /** The end of the output of daemon and runtime; empty when it cannot be read now. */
@@ -34,7 +34,7 @@ export async function readOutput(
 /** Writes the end of a sandbox's output into its run's log, before the sandbox is removed. */
 export async function keepOutput(deps: Deps, kind: RunKind, run: RunRow): Promise<void> {
   const lines = (await readOutput(deps, run)).filter((line) => !kind.isLogged?.(run, line));
-  await writeLines(deps, run.runId, lines.slice(-KEPT_LINES));
+  await writeLines(deps, run.runId, lines.slice(-(kind.keptLines ?? KEPT_LINES)));
 }
 
 /** Adds lines of a sandbox's output to its run's log. */

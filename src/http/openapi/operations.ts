@@ -192,6 +192,16 @@ export const OPERATIONS: Operations = {
     "getCombinedStatus",
     "Get the results of a commit's checks",
   ],
+  "GET /v1/projects/:projectId/checks/:checkId/log": ["getCheckLog", "Get the log of a check that svc runs"],
+  "GET /v1/projects/:projectId/change-requests/:crId/checks": [
+    "listChangeRequestChecks",
+    "List the checks that svc runs on the last commit",
+  ],
+  "POST /v1/projects/:projectId/change-requests/:crId/checks/rerun": ["rerunCheck", "Run a check again"],
+  "POST /v1/projects/:projectId/change-requests/:crId/checks/send-to-session": [
+    "sendChecksToSession",
+    "Send failed checks with their logs to the session",
+  ],
   "POST /v1/projects/:projectId/change-requests/:crId/close": [
     "closeChangeRequest",
     "Close a change request",

@@ -24,6 +24,7 @@ test("parses a full manifest", () => {
       apps: [],
       connectors: [],
       connectorSecrets: [],
+      ownChecks: [],
     },
     errors: [],
   });

@@ -1,0 +1,86 @@
+import { and, asc, eq } from "drizzle-orm";
+import type { Db } from "../../../db/client.ts";
+import { changeRequests, commitStatuses } from "../../../db/schema/index.ts";
+import type { CommitStatus, StatusState } from "../../contract/commit-status.ts";
+import type { WebhookEvent } from "../../contract/webhook-event.ts";
+import type { Deps } from "../../deps.ts";
+import type { ProjectChange } from "../../events/publish.ts";
+import { notifyOfChangeRequest, type OwnedChangeRequest } from "../notifications/record.ts";
+import { recordWebhookEvent } from "../webhooks/record.ts";
+import { toWire } from "./statuses.ts";
+
+type CheckEvent = Extract<WebhookEvent, `check.${string}`>;
+
+const EVENTS: Readonly<Record<StatusState, CheckEvent>> = {
+  pending: "check.pending",
+  success: "check.succeeded",
+  failure: "check.failed",
+  error: "check.failed",
+};
+
+/** Open change requests of one head commit that an event names. */
+const NAMED_MAX = 20;
+
+type StatusRow = typeof commitStatuses.$inferSelect;
+
+/**
+ * Records the status of a commit's context, which replaces an earlier one.
+ * @param tx has the project locked
+ * @returns the status, and the changes to publish as the last statement of the transaction
+ */
+export async function recordStatus(
+  deps: Pick<Deps, "clock">,
+  tx: Db,
+  of: Pick<StatusRow, "projectId" | "sha" | "context">,
+  values: Pick<StatusRow, "state" | "description" | "targetUrl" | "createdBy" | "createdActor">,
+): Promise<{ status: CommitStatus; changes: ProjectChange[] }> {
+  const now = deps.clock();
+  const set = { ...values, updatedAt: now };
+  const [row] = await tx
+    .insert(commitStatuses)
+    .values({ ...of, ...set, createdAt: now })
+    .onConflictDoUpdate({
+      target: [commitStatuses.projectId, commitStatuses.sha, commitStatuses.context],
+      set,
+    })
+    .returning();
+  if (!row) throw new Error("the insert of a status returned no row");
+  const [status] = await toWire(tx, [row]);
+  if (!status) throw new Error("a status was left out");
+  const open = await openAt(tx, of.projectId, of.sha);
+  const numbers = open.map(({ number }) => number);
+  const event = { type: EVENTS[row.state], at: now };
+  await recordWebhookEvent(tx, of.projectId, event, async () => ({ status, change_requests: numbers }));
+  if (event.type === "check.failed") await notifyOfFailure(tx, open, row);
+  const change = { type: "check", id: of.sha, action: "changed" } as const;
+  return {
+    status,
+    changes: numbers.length === 0 ? [change] : numbers.map((number) => ({ ...change, number })),
+  };
+}
+
+async function openAt(tx: Db, projectId: string, sha: string) {
+  return await tx
+    .select()
+    .from(changeRequests)
+    .where(
+      and(
+        eq(changeRequests.projectId, projectId),
+        eq(changeRequests.status, "open"),
+        eq(changeRequests.headCommitSha, sha),
+      ),
+    )
+    .orderBy(asc(changeRequests.number))
+    .limit(NAMED_MAX);
+}
+
+/** Once for a commit of a change request, however many of its checks fail. */
+async function notifyOfFailure(
+  tx: Db,
+  open: readonly OwnedChangeRequest[],
+  { sha, context, description }: typeof commitStatuses.$inferSelect,
+): Promise<void> {
+  const text = description ? `${context}: ${description}` : context;
+  for (const cr of open)
+    await notifyOfChangeRequest(tx, cr, { event: "check.failed", key: `${cr.crId} ${sha}`, text, but: null });
+}

@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, expect } from "bun:test";
+import { CHECK_STEPS, type CheckStep, SESSION_STEPS, type SessionStep } from "../../src/deps.ts";
+import { caller } from "../helpers/api.ts";
+import { needs } from "../helpers/needs.ts";
+import { benchChecks, type CheckBench, manifestOf } from "../helpers/own-checks.ts";
+import { POSTGRES } from "../helpers/postgres.ts";
+import { killAll } from "../helpers/processes.ts";
+import { sample } from "../helpers/random.ts";
+import { type SessionServer, startSessionServer } from "../helpers/session-server.ts";
+import { until } from "../helpers/until.ts";
+
+const test = needs("a real Postgres", POSTGRES);
+
+let server: SessionServer;
+let bench: CheckBench;
+
+/** With real sandboxes: svc-agent of dist/. */
+beforeAll(async () => {
+  if (!POSTGRES) return;
+  server = await startSessionServer();
+  bench = benchChecks({
+    ...server,
+    call: (method, path, options) => caller(server.url(), server.token)(method, path, options),
+  });
+  await bench.rule(manifestOf('name = "test"\ncommand = "cat begun; env; sh test.sh"'));
+});
+afterAll(() => server?.stop());
+
+const FILES = { begun: "begun\n", "test.sh": "sleep 0.5; grep -q good kind\n" };
+const open = (kind: string) => bench.open({ ...FILES, kind });
+
+/** A check has a run, whose own steps come between the start of the check and its first line. */
+const RUN_STEPS = SESSION_STEPS.filter(
+  (step) => !["branch-created", "sandbox-ended", "end-recorded"].includes(step),
+);
+const STEPS: readonly (CheckStep | SessionStep)[] = [
+  ...CHECK_STEPS.slice(0, 2),
+  ...RUN_STEPS,
+  ...CHECK_STEPS.slice(2, -1),
+];
+/** From then on there is a sandbox whose processes can be killed. */
+const ALIVE = RUN_STEPS.slice(RUN_STEPS.indexOf("sandbox-started"));
+
+const leftOf = () =>
+  until("no sandbox is left", () => server.folders().every((id) => server.processes(id).length === 0));
+
+/** The check passes, if need be with another run. */
+async function passes(number: number): Promise<void> {
+  const ended = await bench.becomes(number, "test", "success", "failure", "error");
+  if (ended.state !== "success") {
+    expect(ended.state).toBe("error");
+    expect(ended.description).toMatch(/killed|gone|ended|exited|lost|no longer/);
+    await bench.project("POST", `/change-requests/${number}/checks/rerun`, { name: "test" });
+    await bench.becomes(number, "test", "success");
+  }
+  await leftOf();
+}
+
+test("a check runs in a real sandbox on the commit, and its log is kept", async () => {
+  const good = await open("good\n");
+  const passed = await bench.becomes(good.number, "test", "success", "failure", "error");
+  expect(passed).toMatchObject({ state: "success", sha: good.sha });
+  await leftOf();
+  const said = (await bench.log(passed)).lines
+    .filter(({ source }) => source === "check")
+    .map(({ text }) => text);
+  expect(said[0]).toBe("begun");
+  expect(said).toContain("CI=true");
+  expect(said.join("\n")).not.toMatch(/SVC_TOKEN|svc_sb_/);
+  const bad = await open("bad\n");
+  expect(await bench.becomes(bad.number, "test", "success", "failure", "error")).toMatchObject({
+    state: "failure",
+    description: expect.stringMatching(/^Exit status 1 after \d+ s$/),
+  });
+});
+
+test.each(sample(3, STEPS).map((step) => [step] as const))(
+  "the server is killed at %s of a check: it still passes",
+  async (step) => {
+    const reached = server.haltAt(step);
+    const { number } = await open("good\n");
+    await reached;
+    await server.kill();
+    await server.start();
+    await passes(number);
+  },
+);
+
+test.each(sample(1, ALIVE).map((step) => [step] as const))(
+  "the sandbox of a check is killed at %s: it fails with the reason, and can be run again",
+  async (step) => {
+    const reached = server.haltAt(step);
+    const { number } = await open("good\n");
+    await reached;
+    for (const id of server.folders()) killAll(server.processes(id));
+    server.go();
+    await passes(number);
+  },
+);
+
+test.each(sample(1, STEPS.slice(1)).map((step) => [step] as const))(
+  "the head moves while a check is at %s: only the new head is checked",
+  async (step) => {
+    const reached = server.haltAt(step);
+    const { number, head } = await open("bad\n");
+    await reached;
+    const pushed = bench.push(head, { kind: "good\n" });
+    server.go();
+    const sha = await pushed;
+    await until("the new head has passed", async () => {
+      const check = await bench.becomes(number, "test", "success", "failure", "queued", "running", "error");
+      return check.sha === sha && check.state === "success";
+    });
+    await leftOf();
+  },
+);
