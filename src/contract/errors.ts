@@ -36,6 +36,7 @@ export const ERROR_STATUS = {
   merge_conflict: 409,
   merge_in_progress: 409,
   nothing_to_merge: 409,
+  too_many_commits: 409,
   unrelated_histories: 409,
   base_moved: 409,
   push_rejected: 409,
