@@ -74,6 +74,7 @@ export async function markMerged(
         mergedBy: intent.mergedBy,
         mergedActor: intent.mergedActor,
         mergeCommitSha: intent.mergeSha,
+        mergeMethod: intent.method,
         baseCommitSha: intent.baseSha,
         headCommitSha: intent.headSha,
         updatedAt: now,
