@@ -219,16 +219,24 @@ export const reopen = spec({
 
 export const edit = spec({
   path: ["cr", "edit"],
-  summary: "Edit the title or the description of a change request",
+  summary: "Edit the title, the description or the base of a change request",
   args: [CR],
   flags: {
     title: { kind: "string", value: "text", short: "t", summary: "The new title" },
     ...DESCRIPTION,
+    base: {
+      kind: "string",
+      value: "ref",
+      short: "B",
+      summary: "Another branch to merge into; this removes its approvals",
+      completes: "branch",
+    },
   },
   fields: CR_FIELDS,
   examples: [
     ['svc cr edit 3 --title "Fix the login page on phones"', "A new title"],
     ["svc cr edit 3 --description-file notes.md", "A new description"],
+    ["svc cr edit 3 --base main", "Merge it into another branch"],
   ],
 });
 

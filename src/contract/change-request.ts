@@ -96,7 +96,17 @@ export type OpenChangeRequestBody = Static<typeof openChangeRequestBody>;
 
 /** Body of `PATCH /v1/projects/:id/change-requests/:crId`. */
 export const editChangeRequestBody = Type.Object(
-  { title: Type.Optional(title), description: Type.Optional(text), metadata: Type.Optional(metadata) },
+  {
+    title: Type.Optional(title),
+    description: Type.Optional(text),
+    metadata: Type.Optional(metadata),
+    base_ref: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: "Another branch to merge into, while it is open; this removes its approvals",
+      }),
+    ),
+  },
   { minProperties: 1 },
 );
 export type EditChangeRequestBody = Static<typeof editChangeRequestBody>;

@@ -282,6 +282,8 @@ describe("cr", () => {
   test("close, reopen and edit", async () => {
     expect((await run(["cr", "close", "3"])).stdout).toBe("#3 Fix the login page: closed\n");
     expect((await run(["cr", "reopen", "3", "--json=status"])).stdout).toBe('{"status":"open"}\n');
+    await run(["cr", "edit", "3", "--base", "next"]);
+    expect(api.seen.pop()).toMatchObject({ method: "PATCH", body: { base_ref: "next" } });
     const edited = await run(["cr", "edit", "#3", "--title", "New", "--body", ""]);
     expect(edited.stdout).toBe("#3 New: changed\n");
     expect(api.seen.map((call) => [call.method, call.path.split("/").slice(-1)[0], call.body])).toEqual([

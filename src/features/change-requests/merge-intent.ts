@@ -37,7 +37,7 @@ interface Prepared {
 
 /**
  * Computes the merge and records the intent to push it.
- * @returns "moved" when a tip has changed meanwhile.
+ * @returns "moved" when a tip or the base has changed meanwhile.
  */
 export async function prepareMerge(
   deps: Deps,
@@ -96,7 +96,7 @@ export async function prepareMerge(
     intendedAt: date,
     expiresAt: new Date(deps.clock().getTime() + INTENT_LIFE_MS),
   };
-  await record(deps, row, intent, rule);
+  if (!(await record(deps, row, intent, rule))) return "moved";
   await deps.checkpoint("intent-recorded");
   return intent;
 }
@@ -109,16 +109,18 @@ export function headMoved(row: Pick<CrRow, "headRef">, expected: string, now: st
 
 /**
  * Locks the row, so that a close either comes before and is found here, or comes after and finds the intent. The same
- * holds for the withdrawal of an approval.
+ * holds for the withdrawal of an approval, and for another base.
+ * @returns whether the base is still the one that the merge was computed for
  */
-async function record(deps: Deps, row: CrRow, intent: Intent, rule: Protection): Promise<void> {
-  await deps.db.transaction(async (tx) => {
+async function record(deps: Deps, row: CrRow, intent: Intent, rule: Protection): Promise<boolean> {
+  return await deps.db.transaction(async (tx) => {
     const [locked] = await tx
-      .select({ status: changeRequests.status })
+      .select({ status: changeRequests.status, baseRef: changeRequests.baseRef })
       .from(changeRequests)
       .where(eq(changeRequests.crId, row.crId))
       .for("update");
     if (locked?.status !== "open") throw notOpen(row, locked?.status ?? "deleted");
+    if (locked.baseRef !== row.baseRef) return false;
     await requireApprovals(tx, row, intent.headSha, rule);
     await requireChecks(tx, row, intent.headSha, rule);
     await tx
@@ -128,6 +130,7 @@ async function record(deps: Deps, row: CrRow, intent: Intent, rule: Protection):
         target: [mergeIntents.crId, mergeIntents.mergeSha],
         set: { expiresAt: intent.expiresAt },
       });
+    return true;
   });
 }
 
