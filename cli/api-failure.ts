@@ -31,6 +31,7 @@ export async function answerFailure(
       hint: hintFor(response, target, code),
       request_id: requestId === undefined ? undefined : oneLine(requestId).slice(0, 100),
       conflicts: Array.isArray(conflicts) ? conflicts.map(String) : undefined,
+      commit: text(body?.["commit"]),
       limit: number(body?.["limit"]),
       active_sessions: number(body?.["active_sessions"]),
     },

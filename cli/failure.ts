@@ -61,6 +61,8 @@ interface Extra {
   hint?: string | undefined;
   request_id?: string | undefined;
   conflicts?: string[] | undefined;
+  /** The commit whose rebase gave the conflicts. */
+  commit?: string | undefined;
   /** The account's limit of running sessions. */
   limit?: number | undefined;
   active_sessions?: number | undefined;

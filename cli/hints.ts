@@ -188,8 +188,6 @@ export const HINTS: Readonly<Record<string, string>> = {
   install: "`svc init` sets up a repository; `svc projects new` connects one.",
 };
 
-const METHODS =
-  "`svc cr merge <cr>` fast-forwards if it can, and otherwise creates a merge commit. There are no other methods.";
 const FILES = "`svc cr files <cr>` lists the changed files.";
 const RESUME = `To continue: \`svc sessions chat <id>\`. To start: \`${START}\`.`;
 
@@ -201,14 +199,6 @@ export const FLAG_HINTS: Readonly<Record<string, string>> = {
   ...words("--status all", "--all", "-a", "-A"),
   ...words("--yes", "--force", "-f"),
   ...words("--project <id-or-slug>", "--repo", "-R"),
-  ...words(
-    METHODS,
-    "svc cr merge --squash",
-    "svc cr merge --rebase",
-    "svc cr merge --merge",
-    "svc cr merge -s",
-  ),
-  ...words(METHODS, "svc cr merge -r"),
   ...words(
     "The branch stays. To delete it: `git push origin --delete <branch>`.",
     "svc cr merge --delete-branch",

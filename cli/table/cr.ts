@@ -162,7 +162,7 @@ export const merge = spec({
   path: ["cr", "merge"],
   summary: "Merge an open change request",
   about: [
-    "Fast-forwards if the base branch has not moved, and otherwise creates a merge commit. If there are conflicts, nothing is merged; they are listed with the steps to resolve them. The head commit to merge is printed first; if another one is pushed in the meantime, nothing is merged.",
+    "A project allows some of four methods, the first by default: a merge commit (--merge, which fast-forwards if the base branch has not moved), one commit (--squash), the commits on top of the base branch (--rebase), or a fast-forward and nothing else (--ff-only). If there are conflicts, nothing is merged; they are listed with the steps to resolve them. The head commit to merge is printed first; if another one is pushed in the meantime, nothing is merged.",
   ],
   args: [CR],
   flags: {
@@ -176,13 +176,19 @@ export const merge = spec({
       value: "text",
       short: "m",
       guesses: ["body", "b", "subject", "t"],
-      summary: "The merge commit's message; `Merge CR #<n>: <title>` by default",
+      summary:
+        "The message of the commit; by default `Merge CR #<n>: <title>`, with --squash title and description",
     },
+    merge: { kind: "boolean", summary: "Create a merge commit, or fast-forward" },
+    squash: { kind: "boolean", short: "s", summary: "Merge all changes as one commit" },
+    rebase: { kind: "boolean", short: "r", summary: "Put each commit on top of the base branch" },
+    "ff-only": { kind: "boolean", summary: "Fast-forward, or fail" },
   },
   fields: MERGE_FIELDS,
   examples: [
     ["svc cr merge 3", "Merge it"],
     ['svc cr merge 3 --match-head "$HEAD"', "Merge only the commit that you have reviewed"],
+    ['svc cr merge 3 --squash --message "Fix the login page"', "Merge it as one commit"],
     ['svc cr merge 3 --message "Release 2" --jq .merge.merge_commit_sha', "Print the merge commit"],
   ],
 });
@@ -213,16 +219,24 @@ export const reopen = spec({
 
 export const edit = spec({
   path: ["cr", "edit"],
-  summary: "Edit the title or the description of a change request",
+  summary: "Edit the title, the description or the base of a change request",
   args: [CR],
   flags: {
     title: { kind: "string", value: "text", short: "t", summary: "The new title" },
     ...DESCRIPTION,
+    base: {
+      kind: "string",
+      value: "ref",
+      short: "B",
+      summary: "Another branch to merge into; this removes its approvals",
+      completes: "branch",
+    },
   },
   fields: CR_FIELDS,
   examples: [
     ['svc cr edit 3 --title "Fix the login page on phones"', "A new title"],
     ["svc cr edit 3 --description-file notes.md", "A new description"],
+    ["svc cr edit 3 --base main", "Merge it into another branch"],
   ],
 });
 

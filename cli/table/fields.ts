@@ -94,6 +94,8 @@ export const CR_FIELDS = fieldsOf<ChangeRequest>()([
   "merged_by",
   "merger",
   "merge_commit_sha",
+  "merge_method",
+  "merge_methods",
   "closed_at",
   "closed_by",
   "closer",

@@ -13,6 +13,7 @@ import {
   uuid,
 } from "drizzle-orm/pg-core";
 import { CR_STATUSES } from "../../src/contract/change-request.ts";
+import { MERGE_METHODS } from "../../src/contract/merge-method.ts";
 import { accounts, users } from "./account.ts";
 import { actor } from "./actor.ts";
 import { projects } from "./project.ts";
@@ -20,6 +21,7 @@ import { projectSessions } from "./session.ts";
 import { time } from "./time.ts";
 
 export const crStatus = pgEnum("cr_status", CR_STATUSES);
+export const mergeMethod = pgEnum("merge_method", MERGE_METHODS);
 
 /** Spec 2.1, column by column. */
 export const changeRequests = pgTable(
@@ -53,6 +55,8 @@ export const changeRequests = pgTable(
     mergedBy: uuid("merged_by").references(() => users.userId),
     mergedActor: actor("merged_actor"),
     mergeCommitSha: text("merge_commit_sha"),
+    /** Null unless svc merged it. */
+    mergeMethod: mergeMethod("merge_method"),
     closedAt: time("closed_at"),
     closedBy: uuid("closed_by").references(() => users.userId),
     closedActor: actor("closed_actor"),
@@ -102,6 +106,7 @@ export const mergeIntents = pgTable(
     mergeSha: text("merge_sha").notNull(),
     baseSha: text("base_sha").notNull(),
     headSha: text("head_sha").notNull(),
+    method: mergeMethod("method").notNull().default("merge"),
     fastForward: boolean("fast_forward").notNull(),
     message: text("message").notNull(),
     mergedBy: uuid("merged_by")

@@ -8,6 +8,7 @@ import {
   uniqueIndex,
   uuid,
 } from "drizzle-orm/pg-core";
+import { DEFAULT_METHODS, type MergeMethod } from "../../src/contract/merge-method.ts";
 import { accounts } from "./account.ts";
 import { time } from "./time.ts";
 
@@ -39,6 +40,12 @@ export const projects = pgTable(
     requiredChecks: text("required_checks").array().notNull().default([]),
     protectedBranches: text("protected_branches").array().notNull().default([]),
     protectedTags: text("protected_tags").array().notNull().default([]),
+    /** The merge methods that it allows, the default first. */
+    mergeMethods: text("merge_methods")
+      .array()
+      .$type<MergeMethod[]>()
+      .notNull()
+      .default([...DEFAULT_METHODS]),
     policyCommit: text("policy_commit"),
     /** US dollars that models may cost: a month, and each session in all. Null: only the account's limits apply. */
     modelBudget: doublePrecision("model_budget"),

@@ -70,6 +70,7 @@ const server = Bun.serve({
               counts: approval["head_commit_sha"] === row["head_commit_sha"],
             })),
           required_approvals: caller["required_approvals"],
+          merge_methods: caller["merge_methods"],
           checks: { state: "none", total: 0, passed: 0, failed: 0, pending: 0, required: [] },
           // of sessions, which these change requests do not come from
           cost: null,

@@ -103,11 +103,20 @@ export const AREAS: readonly Area[] = [
     tests: ["sessions/conversation", "sessions/growth", "sessions/stored-text"],
   },
   { sources: ["src/features/change-requests/agent-merge.ts"], tests: ["api/agent-merge"] },
+  { sources: ["src/git/merge/write-rebase.ts"], tests: ["git/methods", "git/parity-methods"] },
   { sources: ["src/features/change-requests/approvals.ts"], tests: ["api/approvals"] },
   { sources: ["src/features/change-requests/approved.ts"], tests: ["change-requests/approved"] },
   {
-    sources: ["src/features/change-requests/merge.ts", "src/features/change-requests/merge-intent.ts"],
-    tests: ["change-requests/settle", "faults/merge-moves", "api/change-requests", "api/reached"],
+    sources: ["merge", "merge-intent", "merge-commits"].map(
+      (name) => `src/features/change-requests/${name}.ts`,
+    ),
+    tests: [
+      "api/merge-methods",
+      "change-requests/settle",
+      "faults/merge-moves",
+      "api/change-requests",
+      "api/reached",
+    ],
   },
   { sources: ["src/features/change-requests/settle.ts"], tests: ["change-requests/settle"] },
   { sources: ["src/features/change-requests/reached.ts"], tests: ["api/reached"] },

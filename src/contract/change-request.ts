@@ -2,7 +2,8 @@ import { type Static, Type } from "@sinclair/typebox";
 import { author } from "./author.ts";
 import { checksSummary } from "./commit-status.ts";
 import { NAME_MAX, TITLE_MAX } from "./limits.ts";
-import { nullable } from "./schema.ts";
+import { MERGE_METHODS } from "./merge-method.ts";
+import { nullable, oneOf } from "./schema.ts";
 import { costUsed, tokensUsed } from "./usage.ts";
 
 /** Spec 2.1: the states of a change request. */
@@ -24,6 +25,8 @@ const approval = Type.Object({
   created_at: time,
   counts: Type.Boolean(),
 });
+
+const mergeMethod = oneOf(MERGE_METHODS);
 
 /** A change request as it crosses the wire: every column of spec 2.1, and its approvals. */
 export const changeRequest = Type.Object({
@@ -50,6 +53,10 @@ export const changeRequest = Type.Object({
   merged_by: nullable(uuid),
   merger: nullable(author),
   merge_commit_sha: nullable(sha),
+  merge_method: nullable(mergeMethod),
+  merge_methods: Type.Array(mergeMethod, {
+    description: "The merge methods that the project allows, the default first; `merge` includes `ff-only`",
+  }),
   closed_at: nullable(time),
   closed_by: nullable(uuid),
   closer: nullable(author),
@@ -89,7 +96,17 @@ export type OpenChangeRequestBody = Static<typeof openChangeRequestBody>;
 
 /** Body of `PATCH /v1/projects/:id/change-requests/:crId`. */
 export const editChangeRequestBody = Type.Object(
-  { title: Type.Optional(title), description: Type.Optional(text), metadata: Type.Optional(metadata) },
+  {
+    title: Type.Optional(title),
+    description: Type.Optional(text),
+    metadata: Type.Optional(metadata),
+    base_ref: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: "Another branch to merge into, while it is open; this removes its approvals",
+      }),
+    ),
+  },
   { minProperties: 1 },
 );
 export type EditChangeRequestBody = Static<typeof editChangeRequestBody>;
@@ -104,8 +121,13 @@ const seenHead = Type.String({
 export const mergeChangeRequestBody = Type.Optional(
   Type.Object({
     message: Type.Optional(
-      Type.String({ minLength: 1, description: "The merge commit's message; svc adds trailers to it" }),
+      Type.String({
+        minLength: 1,
+        description:
+          "The message of the commit of `merge` (which then never fast-forwards) or `squash`; svc adds trailers to it",
+      }),
     ),
+    method: Type.Optional(mergeMethod),
     head_commit_sha: Type.Optional(seenHead),
   }),
 );

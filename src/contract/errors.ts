@@ -36,6 +36,8 @@ export const ERROR_STATUS = {
   merge_conflict: 409,
   merge_in_progress: 409,
   nothing_to_merge: 409,
+  merge_method_not_allowed: 409,
+  too_many_commits: 409,
   unrelated_histories: 409,
   base_moved: 409,
   push_rejected: 409,
@@ -105,6 +107,10 @@ export const HTTP_ERRORS: Readonly<Record<number, ErrorCode>> = {
 /** Additional keys of some codes. */
 export interface ErrorExtra {
   conflicts?: string[];
+  /** The commit of the head whose rebase gave these conflicts. */
+  commit?: string;
+  /** The merge methods that the project allows. */
+  methods?: string[];
   limit?: number;
   active_sessions?: number;
   /** The approvals that a merge requires, and has. */

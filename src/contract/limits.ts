@@ -33,6 +33,8 @@ export const REPO_URL_MAX = 2048;
 export const REF_MAX_BYTES = 244;
 /** Conflicting paths that a merge preview lists. */
 export const CONFLICTS_MAX = 10_000;
+/** Commits that a rebase replays: about two seconds of work. GitHub rebases at most 100. */
+export const REBASE_COMMITS_MAX = 250;
 /** A commit's message in a list, in bytes: a list holds up to 200 of them. */
 export const COMMIT_MESSAGE_MAX_BYTES = 16 * 1024;
 /** A commit's author or committer, in characters. */

@@ -12,7 +12,8 @@ import {
 import { findArrival, reachedFrom } from "./merge/arrival.ts";
 import { compareCommits, isAncestorOf, relateCommits } from "./merge/compare.ts";
 import { replaceFile } from "./merge/replace-file.ts";
-import { writeMergeCommit } from "./merge/write-merge.ts";
+import { writeMergeCommit, writeSquash } from "./merge/write-merge.ts";
+import { writeRebase } from "./merge/write-rebase.ts";
 import { fetchRef } from "./mirror/fetch.ts";
 import { listHosted, moveHosted } from "./mirror/hosted.ts";
 import { keepCommits } from "./mirror/keep.ts";
@@ -84,6 +85,8 @@ export async function createGit(options: GitOptions): Promise<Git> {
     ),
     diff: onMirror("diff", diffCommits, ({ to, attributes }) => [to, attributes], diffs),
     writeMerge: onMirror("write_merge", writeMergeCommit, ({ base, head }) => [base, head], merges),
+    writeSquash: onMirror("write_squash", writeSquash, ({ base, head }) => [base, head], merges),
+    writeRebase: onMirror("write_rebase", writeRebase, ({ base, head }) => [base, head], merges),
     replaceFile: onMirror("replace_file", replaceFile, ({ commit }) => [commit], merges),
     push: observed("push", push),
     createBranch: observed("create_branch", (repo, request) =>

@@ -5,8 +5,10 @@ import type {
   ArrivalRequest,
   Comparison,
   MergeRequest,
+  RebaseRequest,
   Relation,
   ReplaceRequest,
+  Written,
 } from "./merge/types.ts";
 import type {
   ArchiveRequest,
@@ -120,7 +122,21 @@ export interface Git {
    * gives the same commit: author, committer, date and message are all in it.
    * @returns the merge commit, or the conflicts.
    */
-  writeMerge(repo: Repository, request: MergeRequest): Promise<{ commit: string } | { conflicts: string[] }>;
+  writeMerge(repo: Repository, request: MergeRequest): Promise<Written>;
+
+  /**
+   * Writes the same result as one commit on top of `base`.
+   * @returns `base` itself when it has all changes of `head` already
+   */
+  writeSquash(repo: Repository, request: MergeRequest): Promise<Written>;
+
+  /**
+   * Writes the commits of `head` on top of `base`, as `git rebase` does; a conflict in any of them stops it. The same
+   * request always gives the same commits.
+   * @returns the last one; `base` itself when it has all changes of `head` already
+   * @throws SvcError also `too_many_commits`
+   */
+  writeRebase(repo: Repository, request: RebaseRequest): Promise<Written>;
 
   /**
    * Writes a commit into the mirror that replaces the bytes of one file. The same request always gives the same commit.

@@ -147,6 +147,20 @@ test("a merge needs as many approvals of its head as the default branch requires
   expect((await act(sly, "merge")).body.code).toBe("approval_required");
 });
 
+test("another base removes the approvals, which were of another diff", async () => {
+  bench.rule(asks(1));
+  const cr = await bench.open();
+  await act(cr, "approve", bob);
+  bench.remote.branch("other-base", "main");
+  const edit = (body: unknown) => bench.call("PATCH", `/change-requests/${cr.number}`, { body });
+  expect((await edit({ base_ref: "main" })).body.approvals).toMatchObject([{ counts: true }]);
+  expect((await edit({ base_ref: "other-base" })).body).toMatchObject({
+    base_ref: "other-base",
+    approvals: [],
+  });
+  expect((await act(cr, "merge")).body.code).toBe("approval_required");
+});
+
 test("an invalid manifest does not change the rule", async () => {
   const rows: [what: string, manifest: string | null, required: number][] = [
     ["a rule", asks(1), 1],

@@ -58,6 +58,8 @@ describe("open", () => {
       merged_by: null,
       merger: null,
       merge_commit_sha: null,
+      merge_method: null,
+      merge_methods: ["merge", "squash", "rebase"],
       closed_at: null,
       closed_by: null,
       closer: null,

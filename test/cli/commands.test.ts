@@ -6,6 +6,7 @@ import {
   changeRequest,
   failure,
   fakeApi,
+  merged,
   PATCH,
   PROJECT_ID,
   PROJECT_IDENTITY,
@@ -87,7 +88,7 @@ describe("cr", () => {
     const ran = await run(["cr", "show", reference]);
     expect(ran.code).toBe(0);
     expect(ran.stdout).toContain("title\tFix the login page\n");
-    expect(ran.stdout).toContain("Merge preview: clean: merges with a merge commit\n");
+    expect(ran.stdout).toContain("Merge preview: clean: merges without conflicts\n");
     expect(api.seen[0]?.path).toBe(`/projects/${PROJECT_ID}/change-requests/${reference.replace("#", "")}`);
   });
 
@@ -226,6 +227,35 @@ describe("cr", () => {
     expect(json.stdout).toBe(`${"c".repeat(40)}\n`);
   });
 
+  test("merge uses the chosen method, and only one", async () => {
+    for (const method of ["merge", "squash", "rebase", "ff-only"] as const) {
+      api.on("POST /projects/:p/change-requests/:n/merge", () => merged(method));
+      const ran = await run(["cr", "merge", "3", `--${method}`]);
+      expect(api.seen.at(-1)).toMatchObject({ body: { method, head_commit_sha: "a".repeat(40) } });
+      const how = {
+        merge: "merge commit",
+        squash: "squashed as",
+        rebase: "rebased to",
+        "ff-only": "fast-forward to",
+      };
+      expect(ran.stdout).toBe(`#3 Fix the login page: merged into main, ${how[method]} ${"c".repeat(40)}\n`);
+    }
+    const both = await run(["cr", "merge", "3", "--squash", "--rebase"]);
+    expect([both.code, both.stdout]).toEqual([2, ""]);
+    expect(both.stderr).toContain("--squash");
+  });
+
+  test("merge names the commit whose rebase conflicts", async () => {
+    const extra = { conflicts: ["login.ts"], commit: "e".repeat(40) };
+    api.on("POST /projects/:p/change-requests/:n/merge", () =>
+      failure("merge_conflict", "Merge failed", 409, extra),
+    );
+    const ran = await run(["cr", "merge", "3", "--rebase"]);
+    expect(ran.code).toBe(1);
+    expect(ran.stderr).toContain(`the commit ${"e".repeat(40)} conflicts when it is rebased`);
+    expect(ran.stderr).toContain("\n  conflict  login.ts\n");
+  });
+
   test("merge lists conflicts and the next step, as text and as JSON", async () => {
     api.on("POST /projects/:p/change-requests/:n/merge", () =>
       failure("merge_conflict", "Merge failed", 409, { conflicts: ["login.ts", "a b.ts"] }),
@@ -252,6 +282,8 @@ describe("cr", () => {
   test("close, reopen and edit", async () => {
     expect((await run(["cr", "close", "3"])).stdout).toBe("#3 Fix the login page: closed\n");
     expect((await run(["cr", "reopen", "3", "--json=status"])).stdout).toBe('{"status":"open"}\n');
+    await run(["cr", "edit", "3", "--base", "next"]);
+    expect(api.seen.pop()).toMatchObject({ method: "PATCH", body: { base_ref: "next" } });
     const edited = await run(["cr", "edit", "#3", "--title", "New", "--body", ""]);
     expect(edited.stdout).toBe("#3 New: changed\n");
     expect(api.seen.map((call) => [call.method, call.path.split("/").slice(-1)[0], call.body])).toEqual([

@@ -70,7 +70,7 @@ test("edits title and description, merges with a message, and the base branch ha
   // the base moves: a merge commit will be needed
   remote.commit("main", { "b.txt": "moved\n" });
   await page.reload();
-  await page.getByText("The merge creates a merge commit.").waitFor();
+  await page.getByText("No conflicts with main.").waitFor();
   await page.getByRole("button", { name: "Write a message" }).click();
   const message = page.getByLabel("Merge message");
   expect(await message.getAttribute("placeholder")).toBe(`Merge CR #${number}: Write two as a digit`);

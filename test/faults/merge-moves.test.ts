@@ -1,8 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, spyOn, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { MergeMethod } from "../../src/contract/merge-method.ts";
 import { backoffBefore } from "../../src/features/change-requests/merge.ts";
 import { type Answer, type Api, startApi } from "../helpers/api.ts";
+import { sample } from "../helpers/random.ts";
 import { Remote } from "../helpers/remote.ts";
 
 let api: Api;
@@ -29,7 +31,7 @@ async function setUp(diverged: boolean, at: (step: string, remote: Remote) => vo
   const path = `/v1/projects/${project.project_id}/change-requests`;
   await api.call("POST", path, { body: { title: "t", head_ref: "work" } });
   between = (step) => at(step, remote);
-  const merge = (number = 1) => api.call("POST", `${path}/${number}/merge`);
+  const merge = (method: MergeMethod = "merge") => api.call("POST", `${path}/1/merge`, { body: { method } });
   const get = async (): Promise<Answer["body"]> => (await api.call("GET", `${path}/1`)).body.change_request;
   return { remote, path, merge, get };
 }
@@ -43,28 +45,35 @@ function makeRemote(diverged: boolean): Remote {
   return remote;
 }
 
-test("a push whose response is lost is found in the repository", async () => {
+/** Those that write commits; two of them in each run. */
+const WRITING = sample(2, ["merge", "squash", "rebase"] as const);
+
+test.each(WRITING)("a push whose response is lost is found in the repository (%s)", async (method) => {
   const { remote, merge, get } = await setUp(true);
   // The host dies after it moved the branch and before it says so.
   remote.hook("post-receive", "kill -9 $PPID");
-  const answer = await merge();
-  expect([answer.status, answer.body.status]).toEqual([200, "merged"]);
+  const answer = await merge(method);
+  expect([answer.status, answer.body.status, answer.body.merge_method]).toEqual([200, "merged", method]);
   expect((await get()).merge_commit_sha).toBe(remote.sha("main"));
 });
 
-test("a push whose response is lost before the host fails is settled by a later read", async () => {
-  const { remote, path, merge, get } = await setUp(true);
-  remote.hook("post-receive", `mv "$PWD" "$PWD.away"; kill -9 $PPID`);
-  expect(await merge()).toMatchObject({ status: 502, body: { code: "repo_unreachable" } });
-  expect((await get()).status).toBe("open");
-  const close = await api.call("POST", `${path}/1/close`);
-  expect(close).toMatchObject({ status: 409, body: { code: "merge_in_progress" } });
-  expect(close.headers.get("retry-after")).toBe("5");
-  Bun.spawnSync(["mv", `${remote.path}.away`, remote.path]);
-  expect(await get()).toMatchObject({ status: "merged", merge_commit_sha: remote.sha("main") });
-});
+test.each(WRITING)(
+  "a push whose response is lost before the host fails is settled later (%s)",
+  async (method) => {
+    const { remote, path, merge, get } = await setUp(true);
+    remote.hook("post-receive", `mv "$PWD" "$PWD.away"; kill -9 $PPID`);
+    expect(await merge(method)).toMatchObject({ status: 502, body: { code: "repo_unreachable" } });
+    expect((await get()).status).toBe("open");
+    const close = await api.call("POST", `${path}/1/close`);
+    expect(close).toMatchObject({ status: 409, body: { code: "merge_in_progress" } });
+    expect(close.headers.get("retry-after")).toBe("5");
+    Bun.spawnSync(["mv", `${remote.path}.away`, remote.path]);
+    const landed = { merge_method: method, merge_commit_sha: remote.sha("main") };
+    expect(await get()).toMatchObject({ status: "merged", ...landed });
+  },
+);
 
-test("a push that never arrived is repeated with the same commit", async () => {
+test.each(WRITING)("a push that never arrived is repeated with the same commit (%s)", async (method) => {
   const commits = new Set<string>();
   const { remote, merge } = await setUp(true);
   // The host dies before it does anything, the first time.
@@ -72,12 +81,20 @@ test("a push that never arrived is repeated with the same commit", async () => {
     "pre-receive",
     `read old new ref; echo $new >> pushed; [ $(wc -l < pushed) -gt 1 ] || kill -9 $PPID`,
   );
-  expect(await merge()).toMatchObject({ status: 502 });
+  expect(await merge(method)).toMatchObject({ status: 502 });
   ahead += 5; // a new commit would have another date
-  expect(await merge()).toMatchObject({ status: 200 });
+  expect(await merge(method)).toMatchObject({ status: 200 });
   for (const line of (await Bun.file(join(remote.path, "pushed")).text()).trim().split("\n"))
     commits.add(line);
   expect([...commits]).toEqual([remote.sha("main")]);
+});
+
+test("another method after a push that never arrived creates a new commit", async () => {
+  const { remote, merge } = await setUp(true);
+  remote.hook("pre-receive", `[ -e second ] || { touch second; kill -9 $PPID; }`);
+  expect(await merge("squash")).toMatchObject({ status: 502 });
+  expect(await merge("rebase")).toMatchObject({ status: 200, body: { merge_method: "rebase" } });
+  expect(remote.git("log", "-1", "--format=%s", "main").trim()).toBe("work");
 });
 
 test("a merge of a new head after a push that never arrived creates a new commit", async () => {
@@ -93,23 +110,35 @@ test("a merge of a new head after a push that never arrived creates a new commit
   expect(remote.git("show", "main:c")).toBe("1\n");
 });
 
-test("if the base moves once, the merge is repeated on top, and loses none of its commits", async () => {
-  let moved = 0;
-  const { remote, merge, get } = await setUp(false, (step, remote) => {
-    if (step === "intent-recorded" && moved++ === 0) remote.commit("main", { c: "by another\n" });
+test.each(WRITING)(
+  "if the base moves once, the merge is repeated on top, and loses no commits (%s)",
+  async (method) => {
+    let moved = 0;
+    const { remote, merge, get } = await setUp(false, (step, remote) => {
+      if (step === "intent-recorded" && moved++ === 0) remote.commit("main", { c: "by another\n" });
+    });
+    const { status, body } = await merge(method);
+    expect([status, body.merge.fast_forward]).toEqual([200, false]);
+    expect(remote.git("show", "main:c") + remote.git("show", "main:a")).toBe("by another\n2\n");
+    expect((await get()).base_commit_sha).toBe(body.merge.base_sha_before);
+  },
+);
+
+test("a base that moves away cannot be fast-forwarded", async () => {
+  const { merge, get } = await setUp(false, (step, remote) => {
+    if (step === "intent-recorded") remote.commit("main", { c: "by another\n" });
   });
-  const { status, body } = await merge();
-  expect([status, body.merge.fast_forward]).toEqual([200, false]);
-  expect(remote.git("show", "main:c") + remote.git("show", "main:a")).toBe("by another\n2\n");
-  expect((await get()).base_commit_sha).toBe(body.merge.base_sha_before);
+  expect(await merge("ff-only")).toMatchObject({ status: 409, body: { code: "not_fast_forward" } });
+  expect(await get()).toMatchObject({ status: "open", merge_method: null });
 });
 
-test("a base that moves into a conflict is a conflict", async () => {
+test.each(WRITING)("a base that moves into a conflict is a conflict (%s)", async (method) => {
   let moved = 0;
   const { merge, get } = await setUp(false, (step, remote) => {
     if (step === "intent-recorded" && moved++ === 0) remote.commit("main", { a: "by another\n" });
   });
-  expect(await merge()).toMatchObject({ status: 409, body: { code: "merge_conflict", conflicts: ["a"] } });
+  const conflict = { code: "merge_conflict", conflicts: ["a"] };
+  expect(await merge(method)).toMatchObject({ status: 409, body: conflict });
   expect((await get()).status).toBe("open");
 });
 

@@ -1,9 +1,11 @@
 import { afterEach, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { MERGE_METHODS, type MergeMethod } from "../../src/contract/merge-method.ts";
 import { MERGE_STEPS } from "../../src/deps.ts";
 import { sendAdminCommand } from "../../src/edge/admin/socket.ts";
 import { type Api, caller, databaseFor, makeFolder, spawnServer, startApi } from "../helpers/api.ts";
+import { sample } from "../helpers/random.ts";
 import { Remote } from "../helpers/remote.ts";
 
 /** Undone after each test, the newest first. */
@@ -17,6 +19,7 @@ function makeRemote(diverged: boolean): Remote {
   undo.push(() => remote.remove());
   remote.commit("main", { a: "1\n", b: "1\n" });
   remote.commit("work", { a: "2\n" }, { from: "main" });
+  remote.commit("work", { c: "1\n" });
   if (diverged) remote.commit("main", { b: "2\n" });
   return remote;
 }
@@ -27,62 +30,84 @@ async function start(options: Parameters<typeof startApi>[0] = {}): Promise<Api>
   return api;
 }
 
-const rows = MERGE_STEPS.flatMap((step) => [[step, false] as const, [step, true] as const]);
+/** How many commits `main` gets when it has diverged, and when it has not. */
+const COMMITS: Readonly<Record<MergeMethod, { diverged?: number; ahead: number }>> = {
+  merge: { diverged: 3, ahead: 2 },
+  squash: { diverged: 1, ahead: 1 },
+  rebase: { diverged: 2, ahead: 2 },
+  "ff-only": { ahead: 2 },
+};
+const rows = MERGE_METHODS.flatMap((method) =>
+  MERGE_STEPS.flatMap((step) =>
+    [false, true]
+      .filter((diverged) => !diverged || COMMITS[method].diverged !== undefined)
+      .map((diverged) => [method, step, diverged] as const),
+  ),
+);
 
-test.each(rows)("killed after %s (diverged: %p): rows and repository agree", async (step, diverged) => {
-  const remote = makeRemote(diverged);
-  const [base, head] = [remote.sha("main"), remote.sha("work")];
-  const dataDir = makeFolder();
-  const databaseUrl = await databaseFor(dataDir);
-  const dying = await spawnServer([process.execPath, "test/helpers/dying-server.ts"], {
-    SVC_PORT: "0",
-    SVC_DATA_DIR: dataDir,
-    SVC_ALLOW_PRIVATE_REPOS: "1",
-    SVC_LOG_LEVEL: "silent",
-    TEST_DIE_AT: step,
-    ...(databaseUrl && { DATABASE_URL: databaseUrl }),
-  });
-  undo.push(() => dying.child.kill("SIGKILL"));
-  const token = await sendAdminCommand(dataDir, { verb: "token", email: "first@example.com", name: "t" });
-  const call = caller(dying.url, token ?? "");
-  const project = (await call("POST", "/v1/projects", { body: { name: "p", repo_url: remote.url } })).body;
-  const path = `/v1/projects/${project.project_id}/change-requests`;
-  const opened = await call("POST", path, { body: { title: "t", head_ref: "work" } });
-  expect(opened.status).toBe(201);
-  await expect(call("POST", `${path}/1/merge`)).rejects.toThrow();
-  await dying.child.exited;
-  expect(dying.child.signalCode).toBe("SIGKILL");
+test.each(sample(12, rows))(
+  "%s, killed after %s (diverged: %p): rows and repository agree",
+  async (...row) => {
+    const [method, step, diverged] = row;
+    const body = { method };
+    const remote = makeRemote(diverged);
+    const [base, head] = [remote.sha("main"), remote.sha("work")];
+    const dataDir = makeFolder();
+    const databaseUrl = await databaseFor(dataDir);
+    const dying = await spawnServer([process.execPath, "test/helpers/dying-server.ts"], {
+      SVC_PORT: "0",
+      SVC_DATA_DIR: dataDir,
+      SVC_ALLOW_PRIVATE_REPOS: "1",
+      SVC_LOG_LEVEL: "silent",
+      TEST_DIE_AT: step,
+      ...(databaseUrl && { DATABASE_URL: databaseUrl }),
+    });
+    undo.push(() => dying.child.kill("SIGKILL"));
+    const token = await sendAdminCommand(dataDir, { verb: "token", email: "first@example.com", name: "t" });
+    const call = caller(dying.url, token ?? "");
+    const project = (await call("POST", "/v1/projects", { body: { name: "p", repo_url: remote.url } })).body;
+    const path = `/v1/projects/${project.project_id}/change-requests`;
+    const opened = await call("POST", path, { body: { title: "t", head_ref: "work" } });
+    expect(opened.status).toBe(201);
+    await expect(call("POST", `${path}/1/merge`, { body })).rejects.toThrow();
+    await dying.child.exited;
+    expect(dying.child.signalCode).toBe("SIGKILL");
 
-  const pushed = MERGE_STEPS.indexOf(step) >= MERGE_STEPS.indexOf("pushed");
-  expect(remote.sha("main") !== base).toBe(pushed);
-  const landed = remote.sha("main");
+    const pushed = MERGE_STEPS.indexOf(step) >= MERGE_STEPS.indexOf("pushed");
+    expect(remote.sha("main") !== base).toBe(pushed);
+    const landed = remote.sha("main");
 
-  const api = await start({ dataDir });
-  const read = (await api.call("GET", `${path}/1`)).body.change_request;
-  expect(read.status).toBe(pushed ? "merged" : "open");
-  if (!pushed) expect((await api.call("POST", `${path}/1/merge`)).status).toBe(200);
-  expect(await api.call("POST", `${path}/1/merge`)).toMatchObject({
-    status: 409,
-    body: { code: "not_open" },
-  });
+    const api = await start({ dataDir });
+    const read = (await api.call("GET", `${path}/1`)).body.change_request;
+    expect(read.status).toBe(pushed ? "merged" : "open");
+    if (!pushed) expect((await api.call("POST", `${path}/1/merge`, { body })).status).toBe(200);
+    expect(await api.call("POST", `${path}/1/merge`, { body })).toMatchObject({
+      status: 409,
+      body: { code: "not_open" },
+    });
 
-  const after = (await api.call("GET", `${path}/1`)).body.change_request;
-  expect(after).toMatchObject({
-    status: "merged",
-    base_commit_sha: base,
-    head_commit_sha: head,
-    merge_commit_sha: remote.sha("main"),
-  });
-  if (pushed) expect(remote.sha("main")).toBe(landed);
-  expect(remote.git("rev-list", "--count", `${base}..main`).trim()).toBe(diverged ? "2" : "1");
-  expect(remote.git("rev-list", "--count", "--merges", "main").trim()).toBe(diverged ? "1" : "0");
-  remote.git("fsck", "--strict");
-  expect((await api.call("GET", `${path}/1/diff`)).body.files).toHaveLength(1);
-  // Nothing that a read would stumble over is left behind.
-  expect(
-    readdirSync(dataDir, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".lock")),
-  ).toEqual([]);
-});
+    const after = (await api.call("GET", `${path}/1`)).body.change_request;
+    expect(after).toMatchObject({
+      status: "merged",
+      merge_method: method,
+      base_commit_sha: base,
+      head_commit_sha: head,
+      merge_commit_sha: remote.sha("main"),
+    });
+    if (pushed) expect(remote.sha("main")).toBe(landed);
+    const { diverged: many, ahead } = COMMITS[method];
+    expect(remote.git("rev-list", "--count", `${base}..main`).trim()).toBe(String(diverged ? many : ahead));
+    const merges = method === "merge" && diverged ? "1" : "0";
+    expect(remote.git("rev-list", "--count", "--merges", "main").trim()).toBe(merges);
+    expect(remote.git("show", "main:a", "main:c")).toBe("2\n1\n");
+    remote.git("fsck", "--strict");
+    expect((await api.call("GET", `${path}/1/diff`)).body.files).toHaveLength(2);
+    // Nothing that a read would stumble over is left behind.
+    expect(
+      readdirSync(dataDir, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".lock")),
+    ).toEqual([]);
+  },
+);
 
 test("the next server removes lock files that a killed git left in the mirror", async () => {
   const remote = makeRemote(true);

@@ -1,9 +1,15 @@
 import type { Identity, Me } from "../../src/contract/account.ts";
-import type { ChangeRequest, ChangeRequestDiff, MergePreview } from "../../src/contract/change-request.ts";
+import type {
+  ChangeRequest,
+  ChangeRequestDiff,
+  MergedChangeRequest,
+  MergePreview,
+} from "../../src/contract/change-request.ts";
 import type { Check } from "../../src/contract/check.ts";
 import type { Comment } from "../../src/contract/comment.ts";
 import type { CommitStatus } from "../../src/contract/commit-status.ts";
 import type { ErrorBody } from "../../src/contract/errors.ts";
+import type { MergeMethod } from "../../src/contract/merge-method.ts";
 import type { Project } from "../../src/contract/project.ts";
 import type { OwnSecret } from "../../src/contract/secret.ts";
 import type { Usage } from "../../src/contract/usage.ts";
@@ -26,6 +32,17 @@ const TIME = "2026-11-20T10:00:00.000Z";
 
 export const PATCH =
   "diff --git a/login.ts b/login.ts\n--- a/login.ts\n+++ b/login.ts\n@@ -1,2 +1,2 @@\n-old\n+new\n same\n";
+
+/** The answer to a merge. */
+export const merged = (method: MergeMethod): MergedChangeRequest => ({
+  ...changeRequest({ status: "merged", merge_commit_sha: "c".repeat(40), merge_method: method }),
+  merge: {
+    merge_commit_sha: "c".repeat(40),
+    fast_forward: method === "ff-only",
+    base_sha_before: "b".repeat(40),
+    base_sha_after: "c".repeat(40),
+  },
+});
 
 export function changeRequest(change: Partial<ChangeRequest> = {}): ChangeRequest {
   const number = change.number ?? 3;
@@ -51,6 +68,8 @@ export function changeRequest(change: Partial<ChangeRequest> = {}): ChangeReques
     merged_by: null,
     merger: null,
     merge_commit_sha: null,
+    merge_method: null,
+    merge_methods: ["merge", "squash", "rebase"],
     closed_at: null,
     closed_by: null,
     closer: null,
@@ -389,15 +408,7 @@ const DEFAULTS: Record<string, Route> = {
     headers.get("accept")?.includes("text/x-diff")
       ? new Response(PATCH, { headers: { "Content-Type": "text/x-diff; charset=utf-8" } })
       : diff(),
-  [`POST ${CR}/merge`]: () => ({
-    ...changeRequest({ status: "merged", merge_commit_sha: "c".repeat(40) }),
-    merge: {
-      merge_commit_sha: "c".repeat(40),
-      fast_forward: false,
-      base_sha_before: "b".repeat(40),
-      base_sha_after: "c".repeat(40),
-    },
-  }),
+  [`POST ${CR}/merge`]: () => merged("merge"),
   [`POST ${CR}/close`]: () => changeRequest({ status: "closed", closed_at: TIME, closed_by: USER_ID }),
   [`POST ${CR}/reopen`]: () => changeRequest(),
 };

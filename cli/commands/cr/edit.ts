@@ -8,13 +8,14 @@ import { outcome } from "./show-cr.ts";
 
 export const edit: Handler<typeof table.edit> = async (context, { args, flags }) => {
   const description = await readDescription(context, flags);
-  if (flags.title === undefined && description === undefined) {
-    throw usage("Nothing to change: pass --title, --description or --description-file.");
+  if (flags.title === undefined && description === undefined && flags.base === undefined) {
+    throw usage("Nothing to change: pass --title, --description, --description-file or --base.");
   }
   const { api, path } = await findCr(context, args.cr);
   const body: EditChangeRequestBody = {};
   if (flags.title !== undefined) body.title = flags.title;
   if (description !== undefined) body.description = description;
+  if (flags.base !== undefined) body.base_ref = flags.base;
   const cr = await api.call<ChangeRequest>({ method: "PATCH", path, body });
   await context.out.result(cr, (view) => outcome(cr, "changed", view));
 };

@@ -1,5 +1,6 @@
 import type { ChangeRequest, MergedChangeRequest } from "../../../src/contract/change-request.ts";
-import { CliError } from "../../failure.ts";
+import { MERGE_METHODS, type MergeMethod } from "../../../src/contract/merge-method.ts";
+import { CliError, usage } from "../../failure.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/cr.ts";
 import { oneLine } from "../../text.ts";
@@ -8,10 +9,16 @@ import { type Found, findCr } from "./reference.ts";
 import { outcome } from "./show-cr.ts";
 
 export const merge: Handler<typeof table.merge> = async (context, { args, flags }) => {
+  const [method, ...others] = MERGE_METHODS.filter((each) => flags[each]);
+  if (others.length > 0) throw usage("Only one of --merge, --squash, --rebase and --ff-only can be used.");
   const found = await findCr(context, args.cr);
   const head = flags["match-head"] ?? (await headOf(found));
   await context.out.note(`Merging the head commit ${oneLine(head)}`);
-  const body = { head_commit_sha: head, ...(flags.message !== undefined && { message: flags.message }) };
+  const body = {
+    head_commit_sha: head,
+    ...(method && { method }),
+    ...(flags.message !== undefined && { message: flags.message }),
+  };
   const cr = await found.api
     .call<MergedChangeRequest>({ path: `${found.path}/merge`, body, slow: true })
     .catch(async (error: unknown) => {
@@ -20,10 +27,17 @@ export const merge: Handler<typeof table.merge> = async (context, { args, flags 
         : error;
     });
   const { merge_commit_sha, fast_forward } = cr.merge;
-  const how = fast_forward ? "fast-forward to" : "merge commit";
+  const how = fast_forward ? "fast-forward to" : HOW[cr.merge_method ?? "merge"];
   await context.out.result(cr, (view) =>
     outcome(cr, `merged into ${oneLine(cr.base_ref)}, ${how} ${oneLine(merge_commit_sha)}`, view),
   );
+};
+
+const HOW: Readonly<Record<MergeMethod, string>> = {
+  merge: "merge commit",
+  squash: "squashed as",
+  rebase: "rebased to",
+  "ff-only": "fast-forward to",
 };
 
 /** The current head commit: later pushes are not merged. */
@@ -39,5 +53,10 @@ async function explain(found: Found, conflict: CliError): Promise<CliError> {
     .call<{ change_request: ChangeRequest }>({ path: found.path })
     .then(({ change_request }) => recovery(change_request).trimEnd())
     .catch(() => "`svc cr show` lists the steps to resolve them.");
-  return new CliError(conflict, "Merge failed: the branches conflict.", { ...conflict.extra, hint });
+  const { commit } = conflict.extra;
+  const sentence =
+    commit === undefined
+      ? "Merge failed: the branches conflict."
+      : `Merge failed: the commit ${oneLine(commit)} conflicts when it is rebased. Another method, such as --merge or --squash, may have no conflict.`;
+  return new CliError(conflict, sentence, { ...conflict.extra, hint });
 }

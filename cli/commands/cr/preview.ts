@@ -11,7 +11,7 @@ export function previewText(cr: ChangeRequest, preview: MergePreview, paint: Pai
     return `${paint.yellow("up to date")}: ${name(cr.base_ref)} already contains ${name(cr.head_ref)}; nothing to merge\n`;
   }
   if (preview.can_fast_forward) return `${paint.green("clean")}: merges as a fast-forward\n`;
-  if (preview.can_merge) return `${paint.green("clean")}: merges with a merge commit\n`;
+  if (preview.can_merge) return `${paint.green("clean")}: merges without conflicts\n`;
   const { conflicts } = preview;
   const paths = conflicts.map((path) => `  ${paint.red("conflict")}  ${oneLine(path)}\n`).join("");
   const where = conflicts.length === 0 ? "" : ` in ${count(conflicts.length, "file")}`;

@@ -83,6 +83,7 @@ function page(cr: ChangeRequest, preview: Preview, openComments: number, view: V
       ["base commit", cr.base_commit_sha],
       ["stale", cr.stale ? STALE : null],
       ["merge commit", cr.merge_commit_sha],
+      ["merge method", cr.merge_method],
       ["session", cr.origin_session_id],
       ["approvals", approvalsOf(cr)],
       ["checks", checksText(cr.checks)],

@@ -1,12 +1,12 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { ChangeRequest } from "../../../src/contract/change-request.ts";
+import type { MergeMethod } from "../../../src/contract/merge-method.ts";
 import { ApiFailure } from "../../api/failure.ts";
 import { Button } from "../../parts/button.tsx";
-import { TextArea } from "../../parts/field.tsx";
+import { Options, TextArea } from "../../parts/field.tsx";
 import { Form } from "../../parts/form.tsx";
 import { Failure } from "../../parts/notice.tsx";
 import { Visible } from "../../parts/visible.tsx";
-import { BranchName } from "./branch-name.tsx";
 import { type MergeState, mergeStateOf } from "./merge-state.ts";
 import { useAct, usePreview, type Where } from "./queries.ts";
 import { ResolveConflicts } from "./resolve-conflicts.tsx";
@@ -31,8 +31,6 @@ export function MergeBox({ where, cr }: { where: Where; cr: ChangeRequest }) {
       // the pressed button was removed: move the focus to the result
       { onSuccess: () => result.current?.focus() },
     );
-  // merge only the commit that the page shows
-  const seen = cr.head_commit_sha === null ? {} : { head_commit_sha: cr.head_commit_sha };
   const isMoved = act.error instanceof ApiFailure && act.error.code === "base_moved";
   return (
     <section aria-labelledby="merge" className={`rounded-lg border-2 bg-surface ${edge}`}>
@@ -52,7 +50,7 @@ export function MergeBox({ where, cr }: { where: Where; cr: ChangeRequest }) {
         </div>
       </div>
       {state.isConflict && <ResolveConflicts where={where} />}
-      <Failure error={act.error} {...(isMoved && { retry: () => run("/merge", seen) })} />
+      <Failure error={act.error} {...(isMoved && { retry: () => run("/merge", act.variables?.body) })} />
       <Actions cr={cr} state={state} busy={act.isPending} onRun={run} />
     </section>
   );
@@ -94,31 +92,32 @@ function Actions({ cr, state, busy, onRun }: ActionsProps) {
 function OpenActions({ cr, state: { canMerge, isFastForward }, busy, onRun }: ActionsProps) {
   const [isAsking, setIsAsking] = useState(false);
   const [message, setMessage] = useState("");
+  const [chosen, setChosen] = useState<string | null>(null);
+  const methods = methodsOf(cr, isFastForward);
+  // the project may allow others meanwhile
+  const method = methods.find((each) => each === chosen) ?? methods[0] ?? "merge";
+  const takesMessage = method === "merge" || method === "squash";
   const field = useRef<HTMLFormElement>(null);
   useEffect(() => {
     if (isAsking) field.current?.querySelector("textarea")?.focus();
   }, [isAsking]);
   const merge = () => {
+    // merge only the commit that the page shows
     const seen = cr.head_commit_sha === null ? {} : { head_commit_sha: cr.head_commit_sha };
-    onRun("/merge", { ...seen, ...(message.trim() !== "" && { message }) });
+    onRun("/merge", { ...seen, method, ...(takesMessage && message.trim() !== "" && { message }) });
   };
   return (
     <Foot>
-      {isAsking && (
+      {isAsking && takesMessage && (
         <Form ref={field} id="merge-message" onSubmit={merge} className="basis-full">
           <TextArea
             label="Merge message"
             hint={
-              isFastForward ? (
-                <>
-                  A fast-forward of <BranchName>{cr.base_ref}</BranchName> creates no merge commit. The
-                  message is used only if the branch moves before the merge.
-                </>
-              ) : (
-                "Optional. Default: the text in the field."
-              )
+              method === "merge" && isFastForward
+                ? "Optional. With a message, a merge commit is created instead of a fast-forward."
+                : "Optional. Default: the text in the field."
             }
-            placeholder={`Merge CR #${cr.number}: ${cr.title}`}
+            placeholder={method === "merge" ? `Merge CR #${cr.number}: ${cr.title}` : cr.title}
             value={message}
             onChange={(event) => setMessage(event.target.value)}
           />
@@ -127,7 +126,10 @@ function OpenActions({ cr, state: { canMerge, isFastForward }, busy, onRun }: Ac
       <Button look="primary" busy={busy} disabled={!canMerge} onClick={merge}>
         Merge
       </Button>
-      {!isAsking && canMerge && (
+      {canMerge && methods.length > 1 && (
+        <Choose methods={methods} method={method} isFastForward={isFastForward} onChange={setChosen} />
+      )}
+      {!isAsking && canMerge && takesMessage && (
         <Button look="quiet" onClick={() => setIsAsking(true)}>
           Write a message
         </Button>
@@ -137,6 +139,37 @@ function OpenActions({ cr, state: { canMerge, isFastForward }, busy, onRun }: Ac
       </Button>
     </Foot>
   );
+}
+
+interface ChooseProps {
+  methods: readonly MergeMethod[];
+  method: MergeMethod;
+  isFastForward: boolean;
+  onChange: (method: string) => void;
+}
+
+function Choose({ methods, method, isFastForward, onChange }: ChooseProps) {
+  const labels: Readonly<Record<MergeMethod, string>> = {
+    merge: isFastForward ? "Fast-forward" : "Merge commit",
+    squash: "Squash into one commit",
+    rebase: "Rebase the commits",
+    "ff-only": "Fast-forward only",
+  };
+  return (
+    <select
+      aria-label="Merge method"
+      className="rounded-md border border-edge bg-surface px-3 py-2"
+      value={method}
+      onChange={(event) => onChange(event.target.value)}
+    >
+      <Options of={methods.map((each) => [each, labels[each]] as const)} />
+    </select>
+  );
+}
+
+/** The methods to choose from: a fast-forward is offered where it is possible. */
+function methodsOf({ merge_methods: allowed = [] }: ChangeRequest, isFastForward: boolean): MergeMethod[] {
+  return allowed.filter((method) => method !== "ff-only" || isFastForward || allowed.length === 1);
 }
 
 function Foot({ children }: { children: ReactNode }) {

@@ -23,7 +23,8 @@ export function mergeStateOf(
 ): MergeState {
   const { base_ref: base, head_ref: head } = cr;
   if (cr.status === "merged") {
-    const note = `Merge commit: ${cr.merge_commit_sha?.slice(0, 8) ?? "on the base branch"}.`;
+    const method = cr.merge_method === null ? "" : ` Method: ${cr.merge_method}.`;
+    const note = `Merge commit: ${cr.merge_commit_sha?.slice(0, 8) ?? "on the base branch"}.${method}`;
     return { ...NOTHING, look: "done", title: `Merged into ${base}`, note };
   }
   if (cr.status === "closed") {
@@ -65,7 +66,7 @@ export function mergeStateOf(
   }
   const note = isFastForward
     ? `A fast-forward: ${base} has not moved since ${head} was created.`
-    : `No conflicts with ${base}. The merge creates a merge commit.`;
+    : `No conflicts with ${base}.`;
   return { ...NOTHING, look: "good", title: "It can be merged", note, canMerge: true, isFastForward };
 }
 

@@ -9,6 +9,7 @@ import {
   REF_MAX_BYTES,
   SECRET_MAX_BYTES,
 } from "../limits.ts";
+import { MERGE_METHODS, type MergeMethod } from "../merge-method.ts";
 import { RUNTIME_NAME, RUNTIME_NAMES } from "../runtimes.ts";
 import { openBraces } from "../template.ts";
 
@@ -63,6 +64,13 @@ export const reach = kind(
   '"own" or "project"',
   { enum: ["own", "project"] },
   (value): value is "own" | "project" => value === "own" || value === "project",
+);
+export const mergeMethod = kind(
+  MERGE_METHODS.map((each) => `"${each}"`)
+    .join(", ")
+    .replace(/, (?=[^,]*$)/, " or "),
+  { enum: MERGE_METHODS },
+  (value): value is MergeMethod => MERGE_METHODS.some((each) => each === value),
 );
 export const runtime = string(
   `the name of an agent: ${RUNTIME_NAMES.map((each) => `"${each}"`).join(", ")}, or one of the server's own`,

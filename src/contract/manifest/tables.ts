@@ -1,17 +1,10 @@
 import { DEFAULT_RUNTIME } from "../runtimes.ts";
 import { appsShape } from "./apps.ts";
+import { type ChangeRequestRules, changeRequestsShape, readChangeRequests } from "./change-requests.ts";
 import { checksShape, readRequiredChecks } from "./checks.ts";
 import { connectorSecrets, connectorsShape } from "./connectors.ts";
 import * as kinds from "./kinds.ts";
-import {
-  isSecretName,
-  isTable,
-  type Path,
-  type Problem,
-  type Table,
-  type TableShape,
-  wrong,
-} from "./shape.ts";
+import { isSecretName, type Path, type Problem, type Table, type TableShape, wrong } from "./shape.ts";
 import { triggersShape } from "./triggers.ts";
 import { stringOf, tableOf } from "./values.ts";
 
@@ -32,12 +25,7 @@ export interface Tables {
     /** The agent of sessions that do not choose one. */
     runtime: string;
   };
-  changeRequests: {
-    agentMerge: boolean;
-    directPush: boolean;
-    requiredApprovals: number;
-    selfApproval: boolean;
-  };
+  changeRequests: ChangeRequestRules;
   /** Contexts of the commit statuses that a merge requires. */
   checks: { required: string[] };
   /** Which sessions an agent can access: its own and those that it started, or all of the project. */
@@ -119,37 +107,7 @@ export const manifestShape: TableShape = {
         },
       },
     },
-    change_requests: {
-      is: "table",
-      about: "The rules of change requests.",
-      fields: {
-        agent_merge: {
-          is: "value",
-          kind: kinds.flag,
-          fallback: false,
-          about:
-            "Whether agents may merge changes that affect neither this file nor the configuration of agents.",
-        },
-        direct_push: {
-          is: "value",
-          kind: kinds.flag,
-          fallback: true,
-          about: "Whether people may push to protected branches.",
-        },
-        required_approvals: {
-          is: "value",
-          kind: kinds.approvals,
-          fallback: 0,
-          about: "Approvals that a merge requires.",
-        },
-        self_approval: {
-          is: "value",
-          kind: kinds.flag,
-          fallback: false,
-          about: "Whether the approval of the person who opened it, or for whom an agent opened it, counts.",
-        },
-      },
-    },
+    change_requests: changeRequestsShape,
     checks: checksShape,
     agents: {
       is: "table",
@@ -252,21 +210,6 @@ function readSandbox(root: Table): Tables["sandbox"] {
 function pathOf(table: Table, key: string): string | null {
   const value = stringOf(table, key);
   return kinds.path.fits(value) ? value : null;
-}
-
-/** An invalid value counts as the most restrictive one. */
-function readChangeRequests(root: Table): Tables["changeRequests"] {
-  const most = kinds.APPROVALS_MAX;
-  const table = root["change_requests"] ?? {};
-  if (!isTable(table))
-    return { agentMerge: false, directPush: false, requiredApprovals: most, selfApproval: false };
-  const { agent_merge = false, direct_push = true, required_approvals = 0, self_approval = false } = table;
-  return {
-    agentMerge: agent_merge === true,
-    directPush: direct_push === true,
-    requiredApprovals: kinds.approvals.fits(required_approvals) ? required_approvals : most,
-    selfApproval: self_approval === true,
-  };
 }
 
 /** Keeps the valid patterns of a list. */

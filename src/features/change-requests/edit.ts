@@ -8,17 +8,24 @@ import { publish } from "../../events/publish.ts";
 import { storable, storableObject } from "../../http/text.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { present } from "./present.ts";
+import { changeBase, findBase } from "./retarget.ts";
 import { changeOf, findChangeRequest } from "./row.ts";
 import { recordCrEvent } from "./webhook.ts";
 
-/** Edits the title, description or metadata of a change request in any state. */
+/**
+ * Edits the title, description or metadata of a change request in any state, or the base of an open one.
+ * @throws not_found, and for another base not_open, validation_failed, invalid_ref, ref_not_found, merge_in_progress,
+ *   repo_unreachable
+ */
 export async function editChangeRequest(
   deps: Deps,
   project: ProjectRow,
   name: string,
   body: EditChangeRequestBody,
 ): Promise<ChangeRequest> {
-  const { crId } = await findChangeRequest(deps.db, project, name);
+  const found = await findChangeRequest(deps.db, project, name);
+  const { crId } = found;
+  const base = body.base_ref === undefined ? null : await findBase(deps, project, found, body.base_ref);
   const fields = {
     ...(body.title !== undefined && { title: storable("title", body.title.trim(), TITLE_MAX * 4) }),
     ...(body.description !== undefined && {
@@ -29,6 +36,7 @@ export async function editChangeRequest(
     }),
   };
   const edited = await deps.db.transaction(async (tx) => {
+    if (base) await changeBase(tx, found, base, deps.clock());
     const [row] = await tx
       .update(changeRequests)
       .set({ ...fields, updatedAt: deps.clock() })

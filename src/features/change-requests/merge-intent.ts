@@ -1,7 +1,8 @@
 import { and, eq } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
-import { changeRequests, mergeIntents, users } from "../../../db/schema/index.ts";
+import { changeRequests, mergeIntents } from "../../../db/schema/index.ts";
 import { SvcError } from "../../contract/errors.ts";
+import type { MergeMethod } from "../../contract/merge-method.ts";
 import type { Deps } from "../../deps.ts";
 import type { Branches, Repository } from "../../git/git.ts";
 import { actorOf } from "../../identity/auth/actor.ts";
@@ -11,6 +12,7 @@ import { fetchCommits } from "../projects/fetch.ts";
 import type { Protection } from "../projects/protection.ts";
 import { requireUnchanged } from "./agent-merge.ts";
 import { requireApprovals } from "./approved.ts";
+import { mergingPerson, messageOf, writeCommits } from "./merge-commits.ts";
 import type { CrRow } from "./row.ts";
 import type { Intent } from "./settle.ts";
 import { tipOf } from "./tips.ts";
@@ -22,6 +24,7 @@ interface Prepared {
   project: ProjectRow;
   repo: Repository;
   listing: Branches;
+  method: MergeMethod;
   /** The caller's message; svc adds trailers to it. */
   message: string | undefined;
   /** The head commit that the caller reviewed. */
@@ -34,13 +37,13 @@ interface Prepared {
 
 /**
  * Computes the merge and records the intent to push it.
- * @returns "moved" when a tip has changed meanwhile.
+ * @returns "moved" when a tip or the base has changed meanwhile.
  */
 export async function prepareMerge(
   deps: Deps,
   caller: Caller,
   row: CrRow,
-  { project, repo, listing, message: given, seen, unchanged, rule }: Prepared,
+  { project, repo, listing, method, message: given, seen, unchanged, rule }: Prepared,
 ): Promise<Intent | "moved"> {
   const base = tipOf(listing, row.baseRef);
   const head = tipOf(listing, row.headRef);
@@ -59,8 +62,9 @@ export async function prepareMerge(
       `"${row.baseRef}" already has every commit of "${row.headRef}". Push new commits to it, or close the change request: svc cr close ${row.number}`,
     );
   }
-  const words = given ?? `Merge CR #${row.number}: ${row.title}`;
-  const message = `${words.trimEnd()}\n\n${await trailersOf(deps, caller, project, row)}`;
+  const merge = { method, base, head, given };
+  const person = await mergingPerson(deps, caller);
+  const message = await messageOf(deps, repo, project, row, person, merge);
   // if the response to a push was lost, the same commit is pushed again, so that it cannot be merged twice
   const [earlier] = await deps.db
     .select()
@@ -70,13 +74,13 @@ export async function prepareMerge(
         eq(mergeIntents.crId, row.crId),
         eq(mergeIntents.baseSha, base),
         eq(mergeIntents.headSha, head),
+        eq(mergeIntents.method, method),
         eq(mergeIntents.message, message),
       ),
     );
   const date = earlier?.intendedAt ?? wholeSecond(deps.clock());
-  const mergeSha = relation.canFastForward
-    ? head
-    : await writeMerge(deps, repo, { base, head, message, date });
+  const written = await writeCommits(deps, repo, row, relation, { ...merge, message, date, person });
+  const { mergeSha, fastForward } = written;
   await requireUnchanged(deps, repo, { from: base, to: mergeSha }, unchanged);
   await deps.checkpoint("commit-written");
   const intent: Intent = {
@@ -84,14 +88,15 @@ export async function prepareMerge(
     mergeSha,
     baseSha: base,
     headSha: head,
-    fastForward: relation.canFastForward,
+    method,
+    fastForward,
     message,
     mergedBy: caller.userId,
     mergedActor: actorOf(caller),
     intendedAt: date,
     expiresAt: new Date(deps.clock().getTime() + INTENT_LIFE_MS),
   };
-  await record(deps, row, intent, rule);
+  if (!(await record(deps, row, intent, rule))) return "moved";
   await deps.checkpoint("intent-recorded");
   return intent;
 }
@@ -102,45 +107,20 @@ export function headMoved(row: Pick<CrRow, "headRef">, expected: string, now: st
   return new SvcError("head_moved", sentence, { head_commit_sha: now, expected });
 }
 
-/** The trailers of the merge commit (contract: Change requests). */
-async function trailersOf(
-  deps: Deps,
-  caller: Caller,
-  project: ProjectRow,
-  { number }: CrRow,
-): Promise<string> {
-  const [user] = await deps.db
-    .select({ name: users.name, email: users.email })
-    .from(users)
-    .where(eq(users.userId, caller.userId));
-  const name = (user?.name ?? "").replace(/[\p{Cc}<>]/gu, " ").trim();
-  const url = `${deps.config.publicUrl}/projects/${project.slug}/change-requests/${number}`;
-  return `Merged-by: ${name} <${user?.email ?? ""}>\nChange-Request: ${url}`;
-}
-
-async function writeMerge(
-  deps: Deps,
-  repo: Repository,
-  merge: { base: string; head: string; message: string; date: Date },
-): Promise<string> {
-  const identity = { name: "svc", email: `no-reply@${deps.config.noReplyHost}` };
-  const result = await deps.git.writeMerge(repo, { ...merge, identity });
-  if ("commit" in result) return result.commit;
-  throw new SvcError("merge_conflict", "Merge failed", { conflicts: result.conflicts });
-}
-
 /**
  * Locks the row, so that a close either comes before and is found here, or comes after and finds the intent. The same
- * holds for the withdrawal of an approval.
+ * holds for the withdrawal of an approval, and for another base.
+ * @returns whether the base is still the one that the merge was computed for
  */
-async function record(deps: Deps, row: CrRow, intent: Intent, rule: Protection): Promise<void> {
-  await deps.db.transaction(async (tx) => {
+async function record(deps: Deps, row: CrRow, intent: Intent, rule: Protection): Promise<boolean> {
+  return await deps.db.transaction(async (tx) => {
     const [locked] = await tx
-      .select({ status: changeRequests.status })
+      .select({ status: changeRequests.status, baseRef: changeRequests.baseRef })
       .from(changeRequests)
       .where(eq(changeRequests.crId, row.crId))
       .for("update");
     if (locked?.status !== "open") throw notOpen(row, locked?.status ?? "deleted");
+    if (locked.baseRef !== row.baseRef) return false;
     await requireApprovals(tx, row, intent.headSha, rule);
     await requireChecks(tx, row, intent.headSha, rule);
     await tx
@@ -150,6 +130,7 @@ async function record(deps: Deps, row: CrRow, intent: Intent, rule: Protection):
         target: [mergeIntents.crId, mergeIntents.mergeSha],
         set: { expiresAt: intent.expiresAt },
       });
+    return true;
   });
 }
 

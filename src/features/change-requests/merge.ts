@@ -2,6 +2,7 @@ import type { changeRequests } from "../../../db/schema/index.ts";
 import type { MergeChangeRequestBody, MergedChangeRequest } from "../../contract/change-request.ts";
 import { SvcError } from "../../contract/errors.ts";
 import { DESCRIPTION_MAX_BYTES } from "../../contract/limits.ts";
+import type { MergeMethod } from "../../contract/merge-method.ts";
 import type { Deps } from "../../deps.ts";
 import type { PushOutcome, Repository } from "../../git/git.ts";
 import { storable } from "../../http/text.ts";
@@ -10,6 +11,7 @@ import { LISTING_MS } from "../projects/fetch.ts";
 import { readProtection } from "../projects/protection.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { requireAgentMerge } from "./agent-merge.ts";
+import { chooseMethod } from "./merge-commits.ts";
 import { forgetIntent, notOpen, prepareMerge, removeIntents } from "./merge-intent.ts";
 import { present } from "./present.ts";
 import { type CrRow, findChangeRequest } from "./row.ts";
@@ -21,11 +23,12 @@ const TRIES = 5;
 const BACKOFF_MS = 400;
 
 /**
- * Merges an open change request (spec 4.1 rule 7): fast-forward when the head is strictly ahead, else a three-way
- * merge commit. The push is a compare-and-swap on the base branch. The intent is recorded first, so that the
+ * Merges an open change request (spec 4.1 rule 7), with one of the methods that the project allows. `merge` fast-forwards
+ * when the head is strictly ahead, else it writes a three-way merge commit. The push is a compare-and-swap on the base branch. The intent is recorded first, so that the
  * outcome is never lost: see `settle`.
  * @throws not_open, merge_conflict, unrelated_histories, nothing_to_merge, branch_missing, base_moved,
- *   push_rejected, repo_unreachable, merge_engine_failed, agent_merge_forbidden, approval_required, checks_required, head_moved.
+ *   push_rejected, repo_unreachable, merge_engine_failed, agent_merge_forbidden, approval_required, checks_required,
+ *   head_moved, merge_method_not_allowed, not_fast_forward, too_many_commits, validation_failed.
  */
 export async function mergeChangeRequest(
   deps: Deps,
@@ -57,7 +60,8 @@ async function merge(
   const row = await findChangeRequest(deps.db, project, name);
   requireOpen(row);
   const branch = `${project.mirrorId} ${row.baseRef}`;
-  return deps.mutex.run(branch, () => tryToMerge(deps, caller, project, row.crId, { message, seen }));
+  const wanted = { method: body.method, message, seen };
+  return deps.mutex.run(branch, () => tryToMerge(deps, caller, project, row.crId, wanted));
 }
 
 async function tryToMerge(
@@ -65,7 +69,7 @@ async function tryToMerge(
   caller: Caller,
   project: ProjectRow,
   crId: string,
-  wanted: { message: string | undefined; seen: string | undefined },
+  wanted: { method: MergeMethod | undefined; message: string | undefined; seen: string | undefined },
 ): Promise<MergedChangeRequest> {
   const repo = repositoryOf(deps, project);
   const failed = new Set<string>();
@@ -78,7 +82,8 @@ async function tryToMerge(
     // read from this listing: if the base has moved, its rules may have changed
     const unchanged = await requireAgentMerge(deps, caller, project, listing);
     const rule = await readProtection(deps, project, listing);
-    const prepared = { project, repo, listing, rule, unchanged, ...wanted };
+    const method = chooseMethod(rule, wanted.method, wanted.message);
+    const prepared = { project, repo, listing, rule, unchanged, ...wanted, method };
     const intent = await prepareMerge(deps, caller, row, prepared).catch(async (error: unknown) => {
       await forgetAll(deps, crId, failed);
       throw error;

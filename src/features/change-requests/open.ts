@@ -31,15 +31,10 @@ export async function openChangeRequest(
   const metadata = storableObject("metadata", body.metadata ?? {}, METADATA_MAX_BYTES);
   const headRef = checkBranchName(body.head_ref);
   const baseRef = checkBranchName(body.base_ref ?? project.defaultBranch);
-  if (headRef === baseRef) {
-    throw new SvcError(
-      "validation_failed",
-      `head_ref and base_ref are the same branch, "${headRef}". Push the work to another branch.`,
-    );
-  }
+  requireTwoBranches(headRef, baseRef);
   const listing = await deps.git.listBranches(repositoryOf(deps, project), LISTING_MS);
-  const headCommitSha = tip(listing.tips, headRef);
-  const baseCommitSha = tip(listing.tips, baseRef);
+  const headCommitSha = existingTip(listing.tips, headRef);
+  const baseCommitSha = existingTip(listing.tips, baseRef);
   const row = await deps.db.transaction(async (tx) => {
     const [counter] = await tx
       .update(projects)
@@ -79,7 +74,17 @@ export async function openChangeRequest(
   return await present(deps, project, row, listing);
 }
 
-function tip(tips: ReadonlyMap<string, string>, ref: string): string {
+/** @throws validation_failed */
+export function requireTwoBranches(headRef: string, baseRef: string): void {
+  if (headRef !== baseRef) return;
+  throw new SvcError(
+    "validation_failed",
+    `head_ref and base_ref are the same branch, "${headRef}". Push the work to another branch.`,
+  );
+}
+
+/** The commit of a branch that a request names. @throws ref_not_found */
+export function existingTip(tips: ReadonlyMap<string, string>, ref: string): string {
   const commit = tips.get(ref);
   if (commit === undefined) {
     throw new SvcError(

@@ -76,6 +76,7 @@ function shown(
     ...usageOf(spent.get(row.originSessionId ?? "") ?? null),
     approvals: own.map((approval) => approvalToWire(row, approval, rule)),
     required_approvals: rule.requiredApprovals,
+    merge_methods: rule.mergeMethods,
     checks: summaryOf(
       reported.filter(({ sha }) => sha === row.headCommitSha),
       rule,
@@ -95,7 +96,7 @@ function idsOf(rows: readonly Row[]): string[] {
 function toWire(
   row: Row,
   names: ReadonlyMap<string, string>,
-): Omit<ChangeRequest, "approvals" | "required_approvals" | "checks" | "cost" | "tokens"> {
+): Omit<ChangeRequest, "approvals" | "required_approvals" | "merge_methods" | "checks" | "cost" | "tokens"> {
   const by = (userId: string | null, actor: Row["mergedActor"]) =>
     userId === null ? null : authorOf(names, userId, actor);
   return {
@@ -122,6 +123,7 @@ function toWire(
     merged_by: row.mergedBy,
     merger: by(row.mergedBy, row.mergedActor),
     merge_commit_sha: row.mergeCommitSha,
+    merge_method: row.mergeMethod,
     closed_at: row.closedAt?.toISOString() ?? null,
     closed_by: row.closedBy,
     closer: by(row.closedBy, row.closedActor),

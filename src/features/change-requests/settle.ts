@@ -7,6 +7,7 @@ import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { schedulePoll } from "../projects/schedule-poll.ts";
 import { type CrRow, changeOf } from "./row.ts";
+import { retargetStack } from "./stack.ts";
 import { recordCrEvent } from "./webhook.ts";
 
 export type Intent = typeof mergeIntents.$inferSelect;
@@ -74,6 +75,7 @@ export async function markMerged(
         mergedBy: intent.mergedBy,
         mergedActor: intent.mergedActor,
         mergeCommitSha: intent.mergeSha,
+        mergeMethod: intent.method,
         baseCommitSha: intent.baseSha,
         headCommitSha: intent.headSha,
         updatedAt: now,
@@ -84,7 +86,8 @@ export async function markMerged(
       if (row.baseRef === project.defaultBranch) await schedulePoll(deps, tx, project.projectId);
       await recordCrEvent(tx, project, { type: "cr.merged", at: now }, row);
       const base = { type: "branch", id: row.baseRef, action: "changed" } as const;
-      await publish(tx, project.projectId, changeOf(row), base);
+      const above = await retargetStack(tx, project, row, intent.mergeSha, now);
+      await publish(tx, project.projectId, changeOf(row), base, ...above);
     }
     return row;
   });
@@ -129,7 +132,8 @@ export async function markReached(
       .returning();
     if (!merged) return null;
     await recordCrEvent(tx, project, { type: "cr.merged", at: now }, merged);
-    await publish(tx, project.projectId, changeOf(merged));
+    const above = await retargetStack(tx, project, merged, commits.merge, now);
+    await publish(tx, project.projectId, changeOf(merged), ...above);
     return merged;
   });
 }

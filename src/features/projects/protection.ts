@@ -12,7 +12,12 @@ import { readManifestFile } from "./policy.ts";
 /** The protection rules in the manifest on the default branch, which is itself always protected. */
 export type Protection = Pick<
   ProjectRow,
-  "requiredApprovals" | "selfApproval" | "requiredChecks" | "protectedBranches" | "protectedTags"
+  | "requiredApprovals"
+  | "selfApproval"
+  | "requiredChecks"
+  | "protectedBranches"
+  | "protectedTags"
+  | "mergeMethods"
 >;
 
 /** The required approvals when the manifest sets an invalid number. */
@@ -42,12 +47,19 @@ export async function readProtection(
 
 /** The stored rules, which another request may have updated. */
 export async function storedProtection(db: Db, project: ProjectRow): Promise<Protection> {
-  const { requiredApprovals, selfApproval, requiredChecks, protectedBranches, protectedTags, projectId } =
+  const { requiredApprovals, selfApproval, requiredChecks, protectedBranches, protectedTags, mergeMethods } =
     projects;
   const [row] = await db
-    .select({ requiredApprovals, selfApproval, requiredChecks, protectedBranches, protectedTags })
+    .select({
+      requiredApprovals,
+      selfApproval,
+      requiredChecks,
+      protectedBranches,
+      protectedTags,
+      mergeMethods,
+    })
     .from(projects)
-    .where(eq(projectId, project.projectId));
+    .where(eq(projects.projectId, project.projectId));
   return row ?? project;
 }
 
@@ -70,10 +82,13 @@ async function keep(deps: Deps, project: ProjectRow, rules: Protection, tip: str
 }
 
 /** Whether pages of change requests show that these rules differ. */
-function isSeen(rules: Protection, { requiredApprovals, requiredChecks }: Protection): boolean {
-  return (
-    rules.requiredApprovals !== requiredApprovals || !isDeepStrictEqual(rules.requiredChecks, requiredChecks)
-  );
+function isSeen(rules: Protection, stored: Protection): boolean {
+  const seen = ({ requiredApprovals, requiredChecks, mergeMethods }: Protection) => [
+    requiredApprovals,
+    requiredChecks,
+    mergeMethods,
+  ];
+  return !isDeepStrictEqual(seen(rules), seen(stored));
 }
 
 /**
@@ -112,12 +127,13 @@ function rulesOf(
       requiredChecks: checks.required,
       protectedBranches: branches.protected,
       protectedTags: tags.protected,
+      mergeMethods: changeRequests.methods,
     },
-    isInvalid: isCountInvalid || hasError(/^(?:branches|tags|checks)\b/),
+    isInvalid: isCountInvalid || hasError(/^(?:branches|tags|checks|change_requests\.methods)\b/),
   };
 }
 
-/** The stricter of each two rules. */
+/** The stricter of each two rules. Of methods none is stricter than another: those of `other` stay. */
 function strictest(one: Protection, other: Protection): Protection {
   const union = (a: string[], b: string[]) => [...new Set([...a, ...b])];
   return {
@@ -126,5 +142,6 @@ function strictest(one: Protection, other: Protection): Protection {
     requiredChecks: union(one.requiredChecks, other.requiredChecks),
     protectedBranches: union(one.protectedBranches, other.protectedBranches),
     protectedTags: union(one.protectedTags, other.protectedTags),
+    mergeMethods: other.mergeMethods,
   };
 }

@@ -114,7 +114,7 @@ async function mergeInQuarantine(
       // quoted as C strings are: the list is separated by colons
       GIT_ALTERNATE_OBJECT_DIRECTORIES: JSON.stringify(join(mirror.directory, "objects")),
     };
-    return await mergeTrees(engine, mirror, base, head, objects, bases, signal);
+    return await mergeTrees(engine, mirror, { base, head }, objects, bases, signal);
   } finally {
     await rm(directory, { recursive: true, force: true });
   }

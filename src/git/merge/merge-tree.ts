@@ -6,6 +6,14 @@ import type { Engine } from "../run/engine.ts";
 import { engineFailure, MirrorSuspect } from "../run/failure.ts";
 import { query } from "../run/query.ts";
 
+/** Two commits to merge. */
+export interface Sides {
+  base: string;
+  head: string;
+  /** The commit whose attributes count, if it is not `base`. */
+  attributes?: string;
+}
+
 /** The result of a merge: a tree, or paths in conflict (the list may be empty; git's exit status decides). */
 export type Merged = { clean: true; tree: string } | { clean: false; conflicts: string[] };
 
@@ -13,7 +21,7 @@ export type Merged = { clean: true; tree: string } | { clean: false; conflicts: 
  * Merges `head` into `base` as `git merge` in a work tree of `base` would (git's recursive merge with renames), without a
  * work tree. Both are full object ids.
  *
- * Attributes are those of `base`. Before git 2.43 they must be written to a work tree in advance: the merge first runs
+ * Attributes are those of `base`, unless the caller names another commit. Before git 2.43 they must be written to a work tree in advance: the merge first runs
  * with those of the root directory; its messages name paths, and if their directories have attributes, it runs again.
  * @param objects environment variables that determine where git writes trees and blobs
  * @param bases the merge bases, if known. With several, git does not name the paths of its inner merges: then all
@@ -23,15 +31,14 @@ export type Merged = { clean: true; tree: string } | { clean: false; conflicts: 
 export async function mergeTrees(
   engine: Engine,
   mirror: Mirror,
-  base: string,
-  head: string,
+  sides: Sides,
   objects: Record<string, string>,
   bases: Promise<string[]>,
   signal?: AbortSignal,
 ): Promise<Merged> {
-  const attributes = await attributesOf(engine, mirror, base);
+  const attributes = await attributesOf(engine, mirror, sides.attributes ?? sides.base);
   for (let round = 0; ; round++) {
-    const result = await runOnce(engine, mirror, base, head, objects, attributes, signal);
+    const result = await runOnce(engine, mirror, sides, objects, attributes, signal);
     const more =
       (await bases).length > 1 || round >= ROUNDS_MAX
         ? await lookUpAll(engine, mirror, attributes)
@@ -46,8 +53,7 @@ const ROUNDS_MAX = 3;
 async function runOnce(
   engine: Engine,
   mirror: Mirror,
-  base: string,
-  head: string,
+  { base, head }: Sides,
   objects: Record<string, string>,
   attributes: Attributes,
   signal: AbortSignal | undefined,

@@ -43,6 +43,12 @@ export interface MergeRequest extends Authored {
   head: string;
 }
 
+/** The identity and the date are those of the committer; each commit keeps its author. */
+export type RebaseRequest = Omit<MergeRequest, "message">;
+
+/** The new tip of the base branch; or the paths in conflict and, of a rebase, the commit of the head that gave them. */
+export type Written = { commit: string } | { conflicts: string[]; at?: string };
+
 export interface ReplaceRequest extends Authored {
   /** The commit with the file, which becomes the parent of the new one. */
   commit: string;

@@ -44,7 +44,8 @@ export async function writeObject(
   return new TextDecoder().decode(result.stdout).trim();
 }
 
-function personOf({ identity, date }: Authored): string {
+/** A person and a date as in the header of a commit. */
+export function personOf({ identity, date }: Pick<Authored, "identity" | "date">): string {
   const seconds = Math.floor(date.getTime() / 1000);
   if (!Number.isSafeInteger(seconds) || seconds < 0)
     throw new TypeError("a commit's date must be in or after 1970");

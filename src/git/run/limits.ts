@@ -8,6 +8,8 @@ export interface GitLimits {
   retryWaitMs: number;
   /** A merge and the questions about it. Ordinary merges take 2–20 ms. */
   mergeMs: number;
+  /** All steps of a rebase, each of which is limited as a merge is. */
+  rebaseMs: number;
   /** The time that git itself may spend on a diff or a file; waiting for a slow reader is not counted. */
   diffMs: number;
   /** A diff or a file including its reader: a slow reader loses its slot after this. */
@@ -81,6 +83,7 @@ export const GIT_LIMITS: GitLimits = {
   fetchMs: 10 * MINUTE,
   retryWaitMs: 10_000,
   mergeMs: 30_000,
+  rebaseMs: 60_000,
   diffMs: 20_000,
   diffWallMs: 5 * MINUTE,
   pushMs: 2 * MINUTE,

@@ -1,21 +1,34 @@
 import { describe, expect, test } from "bun:test";
 import { MANIFEST_MAX_BYTES, readManifest } from "../../../src/contract/manifest/manifest.ts";
+import { DEFAULT_METHODS, type MergeMethod } from "../../../src/contract/merge-method.ts";
 
-const DEFAULTS = { agentMerge: false, directPush: true, requiredApprovals: 0, selfApproval: false };
+const DEFAULTS = {
+  agentMerge: false,
+  directPush: true,
+  requiredApprovals: 0,
+  selfApproval: false,
+  methods: [...DEFAULT_METHODS] satisfies MergeMethod[] as MergeMethod[],
+};
 const V = "svc_version = 1\n";
 /** Each problem as `severity path:line`. */
 const problems = (text: string) =>
   readManifest(text).errors.map(({ severity, path, line }) => `${severity} ${path}:${line}`);
 
 test("parses a full manifest", () => {
-  const text = `${V}[project]\nname = "Shop"\ndescription = "Sells"\n\n[env]\nrequired = ["KEY"]\n[sandbox]\ncpu = 2\nruntime = "codex"\n[opencode]\nconfig_dir = "x"\n[change_requests]\nagent_merge = false\ndirect_push = false\nrequired_approvals = 2\nself_approval = true\n[agents]\nreach = "project"\n[branches]\nprotected = ["release/*", "stable"]\n[checks]\nrequired = ["test", "ci / lint"]\n[tags]\nprotected = ["v*"]\n`;
+  const text = `${V}[project]\nname = "Shop"\ndescription = "Sells"\n\n[env]\nrequired = ["KEY"]\n[sandbox]\ncpu = 2\nruntime = "codex"\n[opencode]\nconfig_dir = "x"\n[change_requests]\nagent_merge = false\ndirect_push = false\nrequired_approvals = 2\nmethods = ["squash", "ff-only", "squash"]\nself_approval = true\n[agents]\nreach = "project"\n[branches]\nprotected = ["release/*", "stable"]\n[checks]\nrequired = ["test", "ci / lint"]\n[tags]\nprotected = ["v*"]\n`;
   expect(readManifest(text)).toEqual({
     manifest: {
       project: { name: "Shop" },
       env: { required: ["KEY"], optional: [] },
       opencode: { configDir: "x" },
       sandbox: { dockerfile: null, context: ".", cpu: 2, memory: null, disk: null, runtime: "codex" },
-      changeRequests: { agentMerge: false, directPush: false, requiredApprovals: 2, selfApproval: true },
+      changeRequests: {
+        agentMerge: false,
+        directPush: false,
+        requiredApprovals: 2,
+        selfApproval: true,
+        methods: ["squash", "ff-only"],
+      },
       checks: { required: ["test", "ci / lint"] },
       agents: { reach: "project" },
       branches: { protected: ["release/*", "stable"] },
@@ -155,7 +168,13 @@ describe("invalid TOML has no manifest, and one error with a position", () => {
 });
 
 describe("an invalid entry is reported with its line, has the strictest meaning, and hides no valid one", () => {
-  const NONE = { agentMerge: false, directPush: false, requiredApprovals: 100, selfApproval: false };
+  const NONE = {
+    agentMerge: false,
+    directPush: false,
+    requiredApprovals: 100,
+    selfApproval: false,
+    methods: [],
+  };
   test.each<[string, string[], Partial<typeof DEFAULTS>]>([
     [
       "svc_version = 2\n[change_requests]\nagent_merge = false",
@@ -163,6 +182,13 @@ describe("an invalid entry is reported with its line, has the strictest meaning,
       { agentMerge: false },
     ],
     ['svc_version = "1"', ["error svc_version:1"], {}],
+    [
+      `${V}[change_requests]\nmethods = ["squash", "fast", "rebase"]`,
+      ["error change_requests.methods[1]:3"],
+      { methods: ["squash", "rebase"] },
+    ],
+    [`${V}[change_requests]\nmethods = []`, ["error change_requests.methods:3"], { methods: [] }],
+    [`${V}[change_requests]\nmethods = "squash"`, ["error change_requests.methods:3"], { methods: [] }],
     [
       `${V}[change_requests]\nagent_merge = "yes"`,
       ["error change_requests.agent_merge:3"],

@@ -102,14 +102,15 @@ export const changeRequestTools: Tool[] = [
 
 async function show(deps: Deps, { project }: ProjectRequest, number: number) {
   const { change_request: found } = await getChangeRequest(deps, project, String(number));
-  const { head_commit_sha, base_commit_sha, merge_commit_sha, merged_at, closed_at, stale, approvals } =
-    found;
+  const { head_commit_sha, base_commit_sha, merge_commit_sha, merge_method } = found;
+  const { merged_at, closed_at, stale, approvals } = found;
   return {
     ...shown(deps, project, found),
     description: cut(found.description, DESCRIPTION_MAX),
     head_commit_sha,
     base_commit_sha,
     merge_commit_sha,
+    merge_method,
     merged_at,
     closed_at,
     stale,

@@ -1,0 +1,58 @@
+import { resolve } from "node:path";
+import { MERGE_METHODS } from "../src/contract/merge-method.ts";
+import { mergeBoth, type Place } from "../test/helpers/git-methods.ts";
+import { createTestGit, runGit, temporary } from "../test/helpers/git-repo.ts";
+
+/**
+ * Repeats the merges of a repository's own history with each merge method, and compares the results with those of git:
+ *
+ *     node scripts/with-bun.mjs scripts/real-merges.ts <repository> [count]
+ *
+ * The repository is a folder, and is not changed. Merges are the newest first; 200 unless a count is given.
+ */
+if (import.meta.main) process.exitCode = await main(process.argv.slice(2));
+
+async function main([source, count = "200"]: readonly string[]): Promise<number> {
+  if (source === undefined || !/^[1-9]\d*$/.test(count)) {
+    console.error("usage: scripts/real-merges.ts <repository> [count]");
+    return 2;
+  }
+  await using directory = await temporary();
+  await using engine = await createTestGit({ dataDir: `${directory.path}/data` });
+  const upstream = `${directory.path}/up`;
+  await runGit(directory.path, ["clone", "--quiet", "--no-checkout", resolve(source), upstream]);
+  const repo = engine.repo(`file://${upstream}`);
+  const mirror = `${directory.path}/data/mirrors/${repo.id}.git`;
+  const differ = await compareAll({ git: engine.git, repo, directory: upstream, mirror }, Number(count));
+  return differ === 0 ? 0 : 1;
+}
+
+/** @returns how many differ */
+async function compareAll(place: Place, count: number): Promise<number> {
+  const list = [
+    "rev-list",
+    "--min-parents=2",
+    "--max-parents=2",
+    `--max-count=${count}`,
+    "--parents",
+    "HEAD",
+  ];
+  const lines = (await runGit(place.directory, list)).stdout.toString().trim().split("\n");
+  const seen: Record<string, number> = {};
+  let differ = 0;
+  for (const line of lines) {
+    const [merge = "", base = "", head = ""] = line.split(" ");
+    if (!(await place.git.ensureCommits(place.repo, [base, head]))) throw new Error(`no ${base} or ${head}`);
+    for (const method of MERGE_METHODS) {
+      const { git, svc } = await mergeBoth(place, method, base, head);
+      const outcome = `${method}: ${/^(?:conflict|refused|aborted)$/.test(git) ? git : "merged"}`;
+      seen[outcome] = (seen[outcome] ?? 0) + 1;
+      if (svc === git) continue;
+      differ++;
+      console.log(`${method} of ${merge} differs\ngit: ${git}\nsvc: ${svc}`);
+    }
+  }
+  for (const [outcome, number] of Object.entries(seen).sort()) console.log(`${outcome} ${number}`);
+  console.log(`${lines.length} merges, ${differ} results differ from git's`);
+  return differ;
+}

@@ -1,0 +1,61 @@
+import { and, eq, exists, inArray, ne, not } from "drizzle-orm";
+import type { Db } from "../../../db/client.ts";
+import { changeRequests, mergeIntents } from "../../../db/schema/index.ts";
+import { readPattern } from "../../edge/gateway/names.ts";
+import type { ProjectChange } from "../../events/publish.ts";
+import type { ProjectRow } from "../../identity/auth/caller.ts";
+import { storedProtection } from "../projects/protection.ts";
+import { type CrRow, changeOf } from "./row.ts";
+import { recordCrEvent } from "./webhook.ts";
+
+/** Change requests that one merge retargets. */
+const RETARGETED_MAX = 200;
+
+/**
+ * Retargets the open change requests on top of a merged one to its base, in the transaction of the merge. A protected
+ * branch stays the base of others after its own merge, and a change request that is being merged keeps its base.
+ * @param commit of the base after the merge
+ * @returns the changes to publish
+ */
+export async function retargetStack(
+  tx: Db,
+  project: ProjectRow,
+  merged: Pick<CrRow, "headRef" | "baseRef">,
+  commit: string,
+  now: Date,
+): Promise<ProjectChange[]> {
+  if (await isProtected(tx, project, merged.headRef)) return [];
+  const intents = tx
+    .select({ crId: mergeIntents.crId })
+    .from(mergeIntents)
+    .where(eq(mergeIntents.crId, changeRequests.crId));
+  const above = tx
+    .select({ crId: changeRequests.crId })
+    .from(changeRequests)
+    .where(
+      and(
+        eq(changeRequests.projectId, project.projectId),
+        eq(changeRequests.status, "open"),
+        eq(changeRequests.baseRef, merged.headRef),
+        ne(changeRequests.headRef, merged.baseRef),
+        not(exists(intents)),
+      ),
+    )
+    .orderBy(changeRequests.number)
+    .limit(RETARGETED_MAX)
+    .for("update");
+  const rows = await tx
+    .update(changeRequests)
+    .set({ baseRef: merged.baseRef, baseCommitSha: commit, updatedAt: now })
+    .where(inArray(changeRequests.crId, above))
+    .returning();
+  for (const row of rows) await recordCrEvent(tx, project, { type: "cr.updated", at: now }, row);
+  return rows.map((row) => changeOf(row));
+}
+
+/** By the rules that are stored: those of the request may be older. */
+async function isProtected(tx: Db, project: ProjectRow, branch: string): Promise<boolean> {
+  const { protectedBranches } = await storedProtection(tx, project);
+  const patterns = [project.defaultBranch, ...project.formerDefaultBranches, ...protectedBranches];
+  return patterns.some((pattern) => readPattern(pattern).fits(branch));
+}

@@ -1,0 +1,111 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { type Answer, type Api, startApi } from "../helpers/api.ts";
+import { Remote } from "../helpers/remote.ts";
+
+let api: Api;
+/** What happens between the steps of a merge. */
+let between: (step: string) => Promise<void> = async () => {};
+const remotes: Remote[] = [];
+
+beforeAll(async () => {
+  api = await startApi({ deps: { checkpoint: (step) => between(step) } });
+});
+afterEach(() => {
+  between = async () => {};
+  for (const remote of remotes.splice(0)) remote.remove();
+});
+afterAll(() => api.stop());
+
+/** `main`, and the branches `first`, `second` on it and `third` on that, each with a change request onto the one before. */
+async function stack(manifest: string | null = null) {
+  const remote = new Remote();
+  remotes.push(remote);
+  remote.commit("main", { a: "1\n", "svc.toml": manifest });
+  const project = await api.project(remote.url);
+  const path = `/v1/projects/${project.project_id}/change-requests`;
+  let base = "main";
+  for (const head of ["first", "second", "third"]) {
+    remote.commit(head, { [head]: "1\n" }, { from: base });
+    const opened = await api.call("POST", path, { body: { title: head, head_ref: head, base_ref: base } });
+    expect(opened.status).toBe(201);
+    base = head;
+  }
+  const call = (verb: string, at: string, body: Record<string, unknown>) =>
+    api.call(verb, `${path}/${at}`, { body });
+  const get = async (number: number): Promise<Answer["body"]> =>
+    (await api.call("GET", `${path}/${number}`)).body.change_request;
+  const bases = async () => [(await get(1)).base_ref, (await get(2)).base_ref, (await get(3)).base_ref];
+  return { remote, call, get, bases };
+}
+
+test("those on top of a merged change request get its base", async () => {
+  const { remote, call, get, bases } = await stack();
+  remote.commit("main", { b: "1\n" });
+  expect((await call("POST", "1/merge", { method: "squash" })).status).toBe(200);
+  expect(await bases()).toEqual(["main", "main", "second"]);
+  expect(await get(2)).toMatchObject({ status: "open", base_commit_sha: remote.sha("main") });
+  expect((await call("POST", "2/merge", { method: "rebase" })).status).toBe(200);
+  expect(await bases()).toEqual(["main", "main", "main"]);
+  expect((await call("POST", "3/merge", {})).status).toBe(200);
+  expect(remote.git("show", "main:first", "main:second", "main:third")).toBe("1\n1\n1\n");
+});
+
+test("also when the lower one is merged outside svc", async () => {
+  const { remote, get, bases } = await stack();
+  remote.branch("main", "first");
+  expect((await get(1)).status).toBe("merged");
+  expect(await bases()).toEqual(["main", "main", "second"]);
+  expect((await get(2)).status).toBe("open");
+});
+
+test("the merge of a protected branch leaves those based on it", async () => {
+  const { call, bases } = await stack('svc_version = 1\n[branches]\nprotected = ["fir*"]\n');
+  expect((await call("POST", "1/merge", {})).status).toBe(200);
+  expect(await bases()).toEqual(["main", "first", "second"]);
+});
+
+test("the base of an open change request can be changed, that of a merged one cannot", async () => {
+  const { remote, call, get } = await stack();
+  const changed = await call("PATCH", "2", { base_ref: "refs/heads/main", title: "New" });
+  expect(changed).toMatchObject({ status: 200, body: { base_ref: "main", title: "New" } });
+  expect(await get(2)).toMatchObject({ base_ref: "main", base_commit_sha: remote.sha("main") });
+  expect((await call("POST", "2/merge", {})).status).toBe(200);
+  expect(remote.sha("main")).toBe(remote.sha("second"));
+  const late = await call("PATCH", "2", { base_ref: "first" });
+  expect(late).toMatchObject({ status: 409, body: { code: "not_open" } });
+});
+
+test("a base that cannot be is refused, and changes nothing", async () => {
+  const { call, get } = await stack();
+  const refused = async (base_ref: string) => {
+    const { status, body } = await call("PATCH", "2", { base_ref, title: "New" });
+    return [status, body.code];
+  };
+  expect(await refused("second")).toEqual([400, "validation_failed"]);
+  expect(await refused("missing")).toEqual([400, "ref_not_found"]);
+  expect(await refused("-x")).toEqual([400, "invalid_ref"]);
+  expect(await get(2)).toMatchObject({ base_ref: "first", title: "second" });
+});
+
+test("a merge goes to the base that the change request has when its intent is recorded", async () => {
+  const { remote, call, get } = await stack();
+  let steps = 0;
+  between = async (step) => {
+    if (step === "commit-written" && steps++ === 0) await call("PATCH", "2", { base_ref: "main" });
+  };
+  const before = remote.sha("first");
+  expect((await call("POST", "2/merge", {})).body).toMatchObject({ status: "merged", base_ref: "main" });
+  expect([remote.sha("first"), remote.sha("main")]).toEqual([before, remote.sha("second")]);
+  expect((await get(2)).merge_commit_sha).toBe(remote.sha("main"));
+});
+
+test("the base cannot be changed while the change request is being merged", async () => {
+  const { call, get } = await stack();
+  let during: Answer | null = null;
+  between = async (step) => {
+    if (step === "intent-recorded") during = await call("PATCH", "2", { base_ref: "main" });
+  };
+  expect((await call("POST", "2/merge", {})).status).toBe(200);
+  expect(during).toMatchObject({ status: 409, body: { code: "merge_in_progress" } });
+  expect(await get(2)).toMatchObject({ base_ref: "first", status: "merged" });
+});
