@@ -3,7 +3,7 @@ import { createKeys } from "../../src/keys.ts";
 
 /**
  * A program that lists change requests without svc: a bare `Bun.serve` with the same four queries, driver, number of
- * connections and JSON response. Reads DATABASE_URL and SVC_MASTER_KEY; prints its URL.
+ * connections and JSON response. Reads DATABASE_URL, SVC_MASTER_KEY and SVC_PUBLIC_URL; prints its URL.
  */
 const POOL_SIZE = 9;
 
@@ -55,11 +55,15 @@ const server = Bun.serve({
         session_id: null,
       };
     return Response.json({
-      change_requests: page.map(({ has_intents, last_comment_number, ...columns }) => {
+      change_requests: page.map(({ has_intents, last_comment_number, checked_sha, ...columns }) => {
         const { created_actor, merged_actor, closed_actor, ...row } = columns;
         return {
           ...row,
           author: author(row["created_by"]),
+          url: `${process.env["SVC_PUBLIC_URL"]}/projects/${caller["slug"]}/change-requests/${row["number"]}`,
+          opened_by_session_id: null,
+          // they are not open
+          mergeable: null,
           stale: false,
           merger: author(row["merged_by"]),
           closer: author(row["closed_by"]),

@@ -34,6 +34,7 @@ export const changeRequest = Type.Object({
   account_id: uuid,
   project_id: uuid,
   number: Type.Integer({ minimum: 1 }),
+  url: Type.String({ description: "Its page in the dashboard" }),
   title: text,
   description: text,
   base_ref: text,
@@ -49,6 +50,15 @@ export const changeRequest = Type.Object({
   opened_by_agent: Type.Boolean({
     description: "Whether an agent opened it on behalf of the author",
   }),
+  opened_by_session_id: nullable(
+    Type.String({ description: "The session whose agent opened it; null: a person, or another token" }),
+  ),
+  mergeable: nullable(
+    Type.Boolean({
+      description:
+        "Whether its commits merge without conflicts; null: not compared yet (see merge-preview), or it is not open",
+    }),
+  ),
   merged_at: nullable(time),
   merged_by: nullable(uuid),
   merger: nullable(author),

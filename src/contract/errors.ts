@@ -33,6 +33,7 @@ export const ERROR_STATUS = {
   not_open: 409,
   not_closed: 409,
   already_merged: 409,
+  already_open: 409,
   merge_conflict: 409,
   merge_in_progress: 409,
   nothing_to_merge: 409,
@@ -118,6 +119,9 @@ export interface ErrorExtra {
   approvals?: number;
   /** The required checks that have not passed; null: not reported. */
   checks?: { context: string; state: string | null }[];
+  /** The change request that is open already. */
+  number?: number;
+  url?: string;
   /** The current head of a change request, and the one that the caller expected. */
   head_commit_sha?: string;
   expected?: string;

@@ -13,6 +13,9 @@ afterEach(() => {
 });
 afterAll(() => api.stop());
 
+/** The server's public address. */
+const origin = () => `http://localhost:${new URL(api.url).port}`;
+
 /** A project on a repository with `main` (file a) and `work` (one commit ahead). */
 async function setUp() {
   const remote = new Remote();
@@ -41,6 +44,7 @@ describe("open", () => {
       account_id: project.account_id,
       project_id: project.project_id,
       number: 1,
+      url: `${origin()}/projects/${project.slug}/change-requests/1`,
       title: "Change a",
       description: "why",
       base_ref: "main",
@@ -68,10 +72,66 @@ describe("open", () => {
       updated_at: expect.stringMatching(/Z$/),
       stale: false,
       opened_by_agent: false,
+      opened_by_session_id: null,
+      mergeable: null,
       approvals: [],
       required_approvals: 0,
     });
-    expect((await open()).body.number).toBe(2);
+    remote.commit("next", { a: "3\n" }, { from: "main" });
+    expect((await open({ head_ref: "next" })).body.number).toBe(2);
+  });
+
+  test("a second one of the same branches is refused with the first, and no number is lost", async () => {
+    const { remote, project, open, act } = await setUp();
+    const { body: first } = await open();
+    remote.branch("stable", "main");
+    const url = `${origin()}/projects/${project.slug}/change-requests/1`;
+    for (const body of [{}, { head_ref: "refs/heads/work", base_ref: "main" }])
+      expect(await open(body)).toMatchObject({
+        status: 409,
+        body: { code: "already_open", number: 1, url, error: expect.stringContaining('#1 of "work"') },
+      });
+    expect((await open({ base_ref: "stable" })).body.number).toBe(2);
+    await act(first, "close");
+    const { body: third } = await open();
+    expect(third.number).toBe(3);
+    expect(await act(first, "reopen")).toMatchObject({
+      status: 409,
+      body: { code: "already_open", number: 3 },
+    });
+    expect(await act(third, "reopen")).toMatchObject({ status: 409, body: { code: "not_closed" } });
+    await act(third, "merge");
+    expect((await act(first, "reopen")).body.status).toBe("open");
+  });
+
+  test("of those of the same branches that are opened or reopened at once, one is open", async () => {
+    const { path, open, act } = await setUp();
+    const { body: closed } = await open();
+    await act(closed, "close");
+    const answers = await Promise.all([open(), act(closed, "reopen"), open(), act(closed, "reopen"), open()]);
+    const done = answers.filter(({ status }) => status < 300);
+    expect(done).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(4);
+    const { body } = await api.call("GET", `${path}?status=open`);
+    expect(body.change_requests).toHaveLength(1);
+  });
+
+  test("is mergeable as far as its commits have been compared", async () => {
+    const { remote, path, open, act } = await setUp();
+    const { body: cr } = await open();
+    const read = async () => [
+      (await api.call("GET", `${path}/1`)).body.change_request.mergeable,
+      (await api.call("GET", path)).body.change_requests[0].mergeable,
+    ];
+    expect([cr.mergeable, ...(await read())]).toEqual([null, null, null]);
+    await api.call("GET", `${path}/1/merge-preview`);
+    expect(await read()).toEqual([true, true]);
+    remote.commit("main", { a: "3\n" });
+    expect(await read()).toEqual([null, null]);
+    await api.call("GET", `${path}/1/merge-preview`);
+    expect(await read()).toEqual([false, false]);
+    await act(cr, "close");
+    expect(await read()).toEqual([null, null]);
   });
 
   test("ignores an unknown session", async () => {
@@ -237,9 +297,12 @@ describe("read", () => {
   });
 
   test("lists by status and page, newest first", async () => {
-    const { path, open, act } = await setUp();
+    const { remote, path, open, act } = await setUp();
     const made = [];
-    for (let n = 0; n < 5; n++) made.push((await open({ title: `t${n}` })).body);
+    for (let n = 0; n < 5; n++) {
+      remote.branch(`work-${n}`, "work");
+      made.push((await open({ title: `t${n}`, head_ref: `work-${n}` })).body);
+    }
     await act(made[1], "close");
     await act(made[3], "close");
     const list = async (query: string) => (await api.call("GET", `${path}${query}`)).body;
@@ -469,7 +532,7 @@ describe("merge", () => {
 /** The last lines of a merge commit of the project's first change request. */
 async function trailers({ slug }: { slug: string }): Promise<string> {
   const { name, email } = (await api.call("GET", "/v1/accounts/me")).body;
-  return `Merged-by: ${name} <${email}>\nChange-Request: http://localhost:0/projects/${slug}/change-requests/1`;
+  return `Merged-by: ${name} <${email}>\nChange-Request: ${origin()}/projects/${slug}/change-requests/1`;
 }
 
 describe("state machine", () => {

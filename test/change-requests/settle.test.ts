@@ -61,9 +61,13 @@ const listing = (tips: Record<string, string>): Branches => ({
 });
 const deps = () => ({
   ...rows.deps,
+  config: { publicUrl: "https://svc.example.com" },
+  api: () => ({ port: 0 }),
+  verdicts: new Map(),
   databaseTime: async () => rows.now(),
   checkpoint: () => {},
   git: {
+    version: "2.50.0",
     async listBranches({ id }: { id: string }) {
       const tips = branches[id];
       if (!tips) throw new Error("it does not answer");

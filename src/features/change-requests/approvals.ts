@@ -52,7 +52,7 @@ export async function approveChangeRequest(
         target: [changeRequestApprovals.crId, changeRequestApprovals.userId],
         set: approval,
       });
-    await recordCrEvent(tx, project, { type: "cr.approved", at: approval.createdAt }, row);
+    await recordCrEvent(deps, tx, project, { type: "cr.approved", at: approval.createdAt }, row);
     await notifyOfChangeRequest(tx, row, {
       ...{ event: "cr.approved", text: "", but: caller.userId },
       key: `${row.crId} ${caller.userId} ${head}`,
@@ -79,7 +79,7 @@ export async function withdrawApproval(
       .where(and(eq(changeRequestApprovals.crId, row.crId), eq(changeRequestApprovals.userId, caller.userId)))
       .returning({ crId: changeRequestApprovals.crId });
     if (!gone) return;
-    await recordCrEvent(tx, project, { type: "cr.updated", at: deps.clock() }, row);
+    await recordCrEvent(deps, tx, project, { type: "cr.updated", at: deps.clock() }, row);
     await publish(tx, project.projectId, changeOf(row, "deleted"));
   });
   return await present(deps, project, row, null);

@@ -6,6 +6,7 @@ import type { Deps } from "../../deps.ts";
 import { publish } from "../../events/publish.ts";
 import { actorOf } from "../../identity/auth/actor.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
+import { lockProject, requireNoOtherOpen } from "./other-open.ts";
 import { present } from "./present.ts";
 import { refresh } from "./refresh.ts";
 import { type CrRow, changeOf, findChangeRequest } from "./row.ts";
@@ -37,7 +38,7 @@ export async function closeChangeRequest(
 
 /**
  * Reopens a closed change request. The next read updates its commits.
- * @throws not_closed for an open or merged one.
+ * @throws not_closed for an open or merged one; already_open if another one of its branches is open.
  */
 export async function reopenChangeRequest(
   deps: Deps,
@@ -46,6 +47,7 @@ export async function reopenChangeRequest(
 ): Promise<ChangeRequest> {
   const { crId, number } = await findChangeRequest(deps.db, project, name);
   const opened = await deps.db.transaction(async (tx) => {
+    await lockProject(tx, project);
     const [row] = await tx
       .update(changeRequests)
       .set({ status: "open", closedAt: null, closedBy: null, closedActor: null, updatedAt: deps.clock() })
@@ -56,7 +58,8 @@ export async function reopenChangeRequest(
         "not_closed",
         `Change request #${number} is not closed, so it cannot be reopened. See its status: svc cr show ${number}`,
       );
-    await recordCrEvent(tx, project, { type: "cr.updated", at: row.updatedAt }, row);
+    await requireNoOtherOpen(deps, tx, project, row);
+    await recordCrEvent(deps, tx, project, { type: "cr.updated", at: row.updatedAt }, row);
     await publish(tx, project.projectId, changeOf(row));
     return row;
   });
@@ -87,7 +90,7 @@ async function close(deps: Deps, caller: Caller, project: ProjectRow, row: CrRow
       const sentence = `Change request #${row.number} is being merged. Try again in a moment.`;
       throw new SvcError("merge_in_progress", sentence, {}, { "Retry-After": "5" });
     }
-    await recordCrEvent(tx, project, { type: "cr.closed", at: now }, closed);
+    await recordCrEvent(deps, tx, project, { type: "cr.closed", at: now }, closed);
     await publish(tx, row.projectId, changeOf(row));
     return closed;
   });

@@ -36,7 +36,7 @@ export async function editChangeRequest(
     }),
   };
   const edited = await deps.db.transaction(async (tx) => {
-    if (base) await changeBase(tx, found, base, deps.clock());
+    if (base) await changeBase(deps, tx, project, found, base);
     const [row] = await tx
       .update(changeRequests)
       .set({ ...fields, updatedAt: deps.clock() })
@@ -47,7 +47,7 @@ export async function editChangeRequest(
         "not_found",
         "The change request was deleted while this request ran. List all with: svc cr ls --status all",
       );
-    await recordCrEvent(tx, project, { type: "cr.updated", at: row.updatedAt }, row);
+    await recordCrEvent(deps, tx, project, { type: "cr.updated", at: row.updatedAt }, row);
     await publish(tx, project.projectId, changeOf(row));
     return row;
   });

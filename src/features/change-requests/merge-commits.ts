@@ -6,6 +6,7 @@ import type { Deps } from "../../deps.ts";
 import type { Relation, Repository } from "../../git/git.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import type { Protection } from "../projects/protection.ts";
+import { pageUrl } from "./page-url.ts";
 import type { CrRow } from "./row.ts";
 
 /** The newest commits of a head that are read for their authors, and the most authors that a message names. */
@@ -73,7 +74,7 @@ export async function messageOf(
   person: Person,
   { method, base, head, given }: Merge,
 ): Promise<string> {
-  const url = `${deps.config.publicUrl}/projects/${project.slug}/change-requests/${row.number}`;
+  const url = pageUrl(deps, project, row.number);
   const trailers = `Merged-by: ${person.name} <${person.email}>\nChange-Request: ${url}`;
   if (method === "merge") {
     const words = given ?? `Merge CR #${row.number}: ${row.title}`;

@@ -12,13 +12,14 @@ import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { notifyOfChangeRequest } from "../notifications/record.ts";
 import { LISTING_MS } from "../projects/fetch.ts";
 import { repositoryOf } from "../projects/repository.ts";
+import { requireNoOtherOpen } from "./other-open.ts";
 import { present } from "./present.ts";
 import { changeOf } from "./row.ts";
 import { recordCrEvent } from "./webhook.ts";
 
 /**
  * Opens a change request (spec 3.1, first row). Nothing is stored unless both branches exist on the remote.
- * @throws validation_failed, invalid_ref, ref_not_found, repo_unreachable.
+ * @throws validation_failed, invalid_ref, ref_not_found, repo_unreachable; already_open if the head has one into the base.
  */
 export async function openChangeRequest(
   deps: Deps,
@@ -43,6 +44,8 @@ export async function openChangeRequest(
       .returning({ number: projects.lastChangeRequestNumber });
     if (!counter)
       throw new SvcError("not_found", `The project ${project.name} was deleted while this request ran.`);
+    // the row of the project is locked, so no other request opens one meanwhile
+    await requireNoOtherOpen(deps, tx, project, { headRef, baseRef });
     const [inserted] = await tx
       .insert(changeRequests)
       .values({
@@ -63,7 +66,7 @@ export async function openChangeRequest(
       })
       .returning();
     if (inserted) {
-      await recordCrEvent(tx, project, { type: "cr.opened", at: inserted.createdAt }, inserted);
+      await recordCrEvent(deps, tx, project, { type: "cr.opened", at: inserted.createdAt }, inserted);
       const but = caller.kind === "user" ? caller.userId : null;
       await notifyOfChangeRequest(tx, inserted, { event: "cr.opened", key: inserted.crId, text: "", but });
       await publish(tx, project.projectId, changeOf(inserted, "created"));

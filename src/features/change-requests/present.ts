@@ -5,12 +5,18 @@ import type { Deps } from "../../deps.ts";
 import type { Branches } from "../../git/git.ts";
 import { authorOf, namesOf, recordedActor } from "../../identity/auth/actor.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
+import type { Addressed } from "../../identity/auth/public-url.ts";
 import { type Reported, reportedOf } from "../checks/statuses.ts";
 import { summaryOf } from "../checks/summary.ts";
 import { type Spent, spentBySessions, usageOf } from "../models/spent.ts";
 import { knownProtection, type Protection, storedProtection } from "../projects/protection.ts";
 import { type ApprovalRow, approvalsOf, counts } from "./approved.ts";
+import { mergeableOf } from "./mergeable.ts";
+import { pageUrl } from "./page-url.ts";
 import type { CrRow } from "./row.ts";
+
+/** The dependencies of what is shown beside the row. */
+export type Presenting = Addressed & Pick<Deps, "verdicts"> & { git: Pick<Deps["git"], "version"> };
 
 type Row = typeof changeRequests.$inferSelect & Pick<CrRow, "stale">;
 
@@ -41,7 +47,7 @@ export async function presentAll(
   found = approvalsOf(deps.db, idsOf(rows)),
 ): Promise<ChangeRequest[]> {
   const users = rows.flatMap(({ createdBy, mergedBy, closedBy }) => [createdBy, mergedBy, closedBy]);
-  const [approvals, reported, rule, names, spent] = await Promise.all([
+  const [approvals, reported, rule, names, spent, mergeable] = await Promise.all([
     found,
     reportedOf(deps.db, project.projectId, headsOf(rows)),
     knownProtection(deps, project, listing),
@@ -50,29 +56,49 @@ export async function presentAll(
       deps.db,
       rows.map(({ originSessionId }) => originSessionId),
     ),
+    mergeableOf(deps, project, rows),
   ]);
-  return rows.map((row) => shown(row, { approvals, reported }, rule, names, spent));
+  const known = { approvals, reported, rule, names, spent, mergeable };
+  return rows.map((row) => shown(deps, project, row, known));
 }
 
 /** The same within a transaction, with the rules as they are stored. */
-export async function presentStored(tx: Db, project: ProjectRow, row: Row): Promise<ChangeRequest> {
+export async function presentStored(
+  deps: Presenting,
+  tx: Db,
+  project: ProjectRow,
+  row: Row,
+): Promise<ChangeRequest> {
   const approvals = await approvalsOf(tx, [row.crId]);
   const reported = await reportedOf(tx, project.projectId, headsOf([row]));
   const rule = await storedProtection(tx, project);
   const names = await namesOf(tx, [row.createdBy, row.mergedBy, row.closedBy]);
-  return shown(row, { approvals, reported }, rule, names, await spentBySessions(tx, [row.originSessionId]));
+  const spent = await spentBySessions(tx, [row.originSessionId]);
+  const mergeable = await mergeableOf({ ...deps, db: tx }, project, [row]);
+  return shown(deps, project, row, { approvals, reported, rule, names, spent, mergeable });
 }
 
-function shown(
-  row: Row,
-  { approvals, reported }: { approvals: readonly ApprovalRow[]; reported: readonly Reported[] },
-  rule: Protection,
-  names: ReadonlyMap<string, string>,
-  spent: ReadonlyMap<string, Spent>,
-): ChangeRequest {
+/** What is known of change requests beside their rows. */
+interface Known {
+  approvals: readonly ApprovalRow[];
+  reported: readonly Reported[];
+  rule: Protection;
+  names: ReadonlyMap<string, string>;
+  spent: ReadonlyMap<string, Spent>;
+  /** By the id of a change request. */
+  mergeable: ReadonlyMap<string, boolean>;
+}
+
+function shown(deps: Presenting, project: ProjectRow, row: Row, known: Known): ChangeRequest {
+  const { approvals, reported, rule, names, spent, mergeable } = known;
   const own = approvals.filter(({ crId }) => crId === row.crId);
+  const shownRow = toWire(row, names);
+  const { kind, session_id } = shownRow.author;
   return {
-    ...toWire(row, names),
+    ...shownRow,
+    url: pageUrl(deps, project, row.number),
+    opened_by_session_id: kind === "agent" ? session_id : null,
+    mergeable: mergeable.get(row.crId) ?? null,
     ...usageOf(spent.get(row.originSessionId ?? "") ?? null),
     approvals: own.map((approval) => approvalToWire(row, approval, rule)),
     required_approvals: rule.requiredApprovals,
@@ -96,7 +122,18 @@ function idsOf(rows: readonly Row[]): string[] {
 function toWire(
   row: Row,
   names: ReadonlyMap<string, string>,
-): Omit<ChangeRequest, "approvals" | "required_approvals" | "merge_methods" | "checks" | "cost" | "tokens"> {
+): Omit<
+  ChangeRequest,
+  | "approvals"
+  | "required_approvals"
+  | "merge_methods"
+  | "checks"
+  | "cost"
+  | "tokens"
+  | "url"
+  | "opened_by_session_id"
+  | "mergeable"
+> {
   const by = (userId: string | null, actor: Row["mergedActor"]) =>
     userId === null ? null : authorOf(names, userId, actor);
   return {

@@ -8,6 +8,7 @@ import type { Comparison, Repository } from "../../git/git.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { fetchCommits } from "../projects/fetch.ts";
 import { repositoryOf } from "../projects/repository.ts";
+import { verdictName } from "./mergeable.ts";
 import { findWithBranches, resolveTips } from "./tips.ts";
 
 /**
@@ -39,7 +40,7 @@ export async function compareTips(
   { base, head }: { base: string; head: string },
 ): Promise<Comparison> {
   const key = { projectId: project.projectId, baseSha: base, headSha: head, gitVersion: deps.git.version };
-  const name = Object.values(key).join(" ");
+  const name = verdictName(key);
   const cached = deps.verdicts.get(name);
   if (cached) return cached;
   const verdict = (await storedVerdict(deps.db).execute(key))[0] ?? (await compare(deps, project, key));

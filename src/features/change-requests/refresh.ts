@@ -116,7 +116,7 @@ async function write(deps: Deps, project: ProjectRow, moved: Moved[]) {
     const heads = new Set(moved.filter((row) => row.isHead).map((row) => row.cr_id));
     for (const row of rows)
       if (heads.has(row.crId))
-        await recordCrEvent(tx, project, { type: "cr.updated", at: row.updatedAt }, row);
+        await recordCrEvent(deps, tx, project, { type: "cr.updated", at: row.updatedAt }, row);
     await publish(tx, project.projectId, ...rows.map((row) => changeOf(row)));
     return rows;
   });

@@ -8,6 +8,7 @@ import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { LISTING_MS } from "../projects/fetch.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { existingTip, requireTwoBranches } from "./open.ts";
+import { lockProject, requireNoOtherOpen } from "./other-open.ts";
 import type { CrRow } from "./row.ts";
 import { settle } from "./settle.ts";
 
@@ -38,10 +39,18 @@ export async function findBase(
 
 /**
  * Changes the base of an open change request, in a transaction. Its approvals are removed: they were of another diff.
- * @throws not_open, merge_in_progress
+ * @throws not_open, merge_in_progress; already_open if another one of its branch into that base is open
  */
-export async function changeBase(tx: Db, row: CrRow, base: Base, now: Date): Promise<void> {
-  const { crId, number } = row;
+export async function changeBase(
+  deps: Deps,
+  tx: Db,
+  project: ProjectRow,
+  row: CrRow,
+  base: Base,
+): Promise<void> {
+  const { crId, number, headRef } = row;
+  await lockProject(tx, project);
+  await requireNoOtherOpen(deps, tx, project, { crId, headRef, baseRef: base.ref });
   const [changed] = await tx
     .update(changeRequests)
     .set({ baseRef: base.ref, baseCommitSha: base.commit })
@@ -49,7 +58,7 @@ export async function changeBase(tx: Db, row: CrRow, base: Base, now: Date): Pro
     .returning({ crId: changeRequests.crId });
   if (!changed) throw notOpen(row);
   // the row is locked: a merge has either recorded its intent, which is found here, or will find another base
-  const pushing = and(eq(mergeIntents.crId, crId), gt(mergeIntents.expiresAt, now));
+  const pushing = and(eq(mergeIntents.crId, crId), gt(mergeIntents.expiresAt, deps.clock()));
   if ((await tx.$count(mergeIntents, pushing)) > 0) {
     const sentence = `Change request #${number} is being merged. Try again in a moment.`;
     throw new SvcError("merge_in_progress", sentence, {}, { "Retry-After": "5" });

@@ -6,6 +6,7 @@ import type { Branches, Git } from "../../git/git.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { schedulePoll } from "../projects/schedule-poll.ts";
+import type { Presenting } from "./present.ts";
 import { type CrRow, changeOf } from "./row.ts";
 import { retargetStack } from "./stack.ts";
 import { recordCrEvent } from "./webhook.ts";
@@ -13,9 +14,10 @@ import { recordCrEvent } from "./webhook.ts";
 export type Intent = typeof mergeIntents.$inferSelect;
 
 /** The dependencies of settling a merge. */
-type Settling = Pick<Deps, "db" | "keys" | "clock" | "databaseTime" | "checkpoint" | "log"> & {
-  git: Pick<Git, "listBranches" | "ensureCommits" | "isAncestor" | "keep">;
-};
+type Settling = Pick<Deps, "db" | "keys" | "clock" | "databaseTime" | "checkpoint" | "log"> &
+  Presenting & {
+    git: Pick<Git, "listBranches" | "ensureCommits" | "isAncestor" | "keep">;
+  };
 
 type MergedRow = typeof changeRequests.$inferSelect;
 
@@ -84,9 +86,9 @@ export async function markMerged(
       .returning();
     if (row) {
       if (row.baseRef === project.defaultBranch) await schedulePoll(deps, tx, project.projectId);
-      await recordCrEvent(tx, project, { type: "cr.merged", at: now }, row);
+      await recordCrEvent(deps, tx, project, { type: "cr.merged", at: now }, row);
       const base = { type: "branch", id: row.baseRef, action: "changed" } as const;
-      const above = await retargetStack(tx, project, row, intent.mergeSha, now);
+      const above = await retargetStack(deps, tx, project, row, intent.mergeSha, now);
       await publish(tx, project.projectId, changeOf(row), base, ...above);
     }
     return row;
@@ -131,8 +133,8 @@ export async function markReached(
       .where(eq(changeRequests.crId, row.crId))
       .returning();
     if (!merged) return null;
-    await recordCrEvent(tx, project, { type: "cr.merged", at: now }, merged);
-    const above = await retargetStack(tx, project, merged, commits.merge, now);
+    await recordCrEvent(deps, tx, project, { type: "cr.merged", at: now }, merged);
+    const above = await retargetStack(deps, tx, project, merged, commits.merge, now);
     await publish(tx, project.projectId, changeOf(merged), ...above);
     return merged;
   });

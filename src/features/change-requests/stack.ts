@@ -1,10 +1,12 @@
 import { and, eq, exists, inArray, ne, not } from "drizzle-orm";
+import { alias } from "drizzle-orm/pg-core";
 import type { Db } from "../../../db/client.ts";
 import { changeRequests, mergeIntents } from "../../../db/schema/index.ts";
 import { readPattern } from "../../edge/gateway/names.ts";
 import type { ProjectChange } from "../../events/publish.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { storedProtection } from "../projects/protection.ts";
+import type { Presenting } from "./present.ts";
 import { type CrRow, changeOf } from "./row.ts";
 import { recordCrEvent } from "./webhook.ts";
 
@@ -13,11 +15,13 @@ const RETARGETED_MAX = 200;
 
 /**
  * Retargets the open change requests on top of a merged one to its base, in the transaction of the merge. A protected
- * branch stays the base of others after its own merge, and a change request that is being merged keeps its base.
+ * branch stays the base of others after its own merge. A change request that is being merged keeps its base, and so does one
+ * whose branch has another change request into the new base.
  * @param commit of the base after the merge
  * @returns the changes to publish
  */
 export async function retargetStack(
+  deps: Presenting,
   tx: Db,
   project: ProjectRow,
   merged: Pick<CrRow, "headRef" | "baseRef">,
@@ -29,6 +33,18 @@ export async function retargetStack(
     .select({ crId: mergeIntents.crId })
     .from(mergeIntents)
     .where(eq(mergeIntents.crId, changeRequests.crId));
+  const other = alias(changeRequests, "other");
+  const others = tx
+    .select({ crId: other.crId })
+    .from(other)
+    .where(
+      and(
+        eq(other.projectId, project.projectId),
+        eq(other.status, "open"),
+        eq(other.headRef, changeRequests.headRef),
+        eq(other.baseRef, merged.baseRef),
+      ),
+    );
   const above = tx
     .select({ crId: changeRequests.crId })
     .from(changeRequests)
@@ -39,6 +55,7 @@ export async function retargetStack(
         eq(changeRequests.baseRef, merged.headRef),
         ne(changeRequests.headRef, merged.baseRef),
         not(exists(intents)),
+        not(exists(others)),
       ),
     )
     .orderBy(changeRequests.number)
@@ -49,7 +66,7 @@ export async function retargetStack(
     .set({ baseRef: merged.baseRef, baseCommitSha: commit, updatedAt: now })
     .where(inArray(changeRequests.crId, above))
     .returning();
-  for (const row of rows) await recordCrEvent(tx, project, { type: "cr.updated", at: now }, row);
+  for (const row of rows) await recordCrEvent(deps, tx, project, { type: "cr.updated", at: now }, row);
   return rows.map((row) => changeOf(row));
 }
 

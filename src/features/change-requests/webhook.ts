@@ -2,7 +2,7 @@ import type { Db } from "../../../db/client.ts";
 import type { WebhookEvent } from "../../contract/webhook-event.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { recordWebhookEvent } from "../webhooks/record.ts";
-import { presentStored } from "./present.ts";
+import { type Presenting, presentStored } from "./present.ts";
 import type { CrRow } from "./row.ts";
 
 type Event = Extract<WebhookEvent, `cr.${string}`>;
@@ -13,6 +13,7 @@ type Event = Extract<WebhookEvent, `cr.${string}`>;
  * @param more what the event is about besides
  */
 export async function recordCrEvent(
+  deps: Presenting,
   tx: Db,
   project: ProjectRow,
   event: { type: Event; at: Date },
@@ -20,7 +21,7 @@ export async function recordCrEvent(
   more: Record<string, unknown> = {},
 ): Promise<void> {
   await recordWebhookEvent(tx, project.projectId, event, async () => ({
-    change_request: await presentStored(tx, project, row),
+    change_request: await presentStored(deps, tx, project, row),
     ...more,
   }));
 }

@@ -55,7 +55,7 @@ export async function addComment(
       .returning();
     if (!row) throw new Error("the insert of a comment returned no row");
     const comment = await toWireOf(tx, row);
-    await recordCrEvent(tx, project, { type: "cr.commented", at: now }, cr, { comment });
+    await recordCrEvent(deps, tx, project, { type: "cr.commented", at: now }, cr, { comment });
     const but = caller.kind === "user" ? caller.userId : null;
     await notifyOfChangeRequest(tx, cr, { event: "cr.commented", key: row.commentId, text: body, but });
     await publish(tx, project.projectId, commentChange(row, cr, "created"));
