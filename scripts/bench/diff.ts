@@ -27,8 +27,12 @@ export async function diff(bench: Workbench): Promise<void> {
     const byHand = await mirrorByHand(bench, remotes.peer);
     const server = await startServer(bench);
     const project = await server.project(remotes.ours);
+    const opened = {
+      long: await server.open(project, "long"),
+      ordinary: await server.open(project, "ordinary"),
+    };
     const measure = async (branch: keyof typeof LINES, what: string, headers: Record<string, string>) => {
-      const { path } = await server.open(project, branch);
+      const { path } = opened[branch];
       const bytes = await server.read(`${path}/diff`, headers);
       if (bytes < PATCH_BYTES) throw new Error(`the diff is truncated: ${bytes} bytes`);
       const { ours, peer } = await interleave(bench, ROUNDS, () => [

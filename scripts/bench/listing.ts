@@ -29,7 +29,10 @@ export async function listing(bench: Workbench): Promise<void> {
   const project = await server.project(remotes.ours);
   const count = bench.amount(CHANGE_REQUESTS, 2);
   await mergeAll(server, project, remotes, count);
-  const bare = await startBare(bench, { ...env, SVC_PUBLIC_URL: server.url });
+  const bare = await startBare(bench, {
+    ...env,
+    SVC_PUBLIC_URL: server.url.replace("127.0.0.1", "localhost"),
+  });
   const page = `${project.path}/change-requests?status=merged&limit=${count}`;
   await assertSameResponse(server.url + page, bare.url + page, server.token, count);
   const seconds = bench.amount(ROUND_SECONDS, 0.1);

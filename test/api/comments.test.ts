@@ -9,6 +9,9 @@ let project: string;
 let agent: string;
 let member: string;
 let number = 0;
+/** The head of the change request of the test. */
+let branch = "";
+let branches = 0;
 
 beforeAll(async () => {
   api = await startApi();
@@ -43,8 +46,10 @@ afterAll(async () => {
 
 /** Each test has a change request of its own. */
 async function open() {
+  branch = `work-${++branches}`;
+  remote.branch(branch, "work");
   const made = await api.call("POST", `${project}/change-requests`, {
-    body: { title: "t", head_ref: "work" },
+    body: { title: "t", head_ref: branch },
   });
   number = made.body.number;
   const path = `${project}/change-requests/${number}/comments`;
@@ -83,7 +88,7 @@ describe("a comment", () => {
     expect((await say({ body: "é".repeat(32_768) })).status).toBe(201);
   });
 
-  const head = () => remote.sha("work");
+  const head = () => remote.sha(branch);
   const lines: [what: string, where: Record<string, unknown>, quote: string | null][] = [
     ["an added line", { path: "edited.txt", line: 2, side: "new" }, "TWO"],
     ["the new side is meant without one", { path: "edited.txt", line: 2 }, "TWO"],
@@ -134,10 +139,10 @@ describe("a comment", () => {
     const { say, list } = await open();
     const before = head();
     const made = await say({ body: "b", path: "edited.txt", line: 4 });
-    remote.commit("work", { "edited.txt": "other\n" });
+    remote.commit(branch, { "edited.txt": "other\n" });
     expect(await list()).toEqual([made.body]);
     expect((await list())[0]).toMatchObject({ quote: "four", head_commit_sha: before });
-    remote.branch("work", before);
+    remote.branch(branch, before);
   });
 
   test("needs the repository only if it is on a file", async () => {
@@ -292,9 +297,10 @@ test("the list can be searched by title, branch and number", async () => {
   const { project_id } = await api.project(remote.url, { name: "searched" });
   const path = `/v1/projects/${project_id}/change-requests`;
   remote.commit("fix/log%in", { l: "1\n" }, { from: "main" });
+  remote.branch("work-percent", "work");
   const made = [
     ["Add a login page", "work"],
-    ["100% more", "work"],
+    ["100% more", "work-percent"],
     ["Other", "fix/log%in"],
   ];
   for (const [title, head_ref] of made) await api.call("POST", path, { body: { title, head_ref } });

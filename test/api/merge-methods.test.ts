@@ -37,7 +37,7 @@ async function setUp({ manifest = null, moved = true }: { manifest?: string | nu
 
 async function trailers(project: Answer["body"]): Promise<string> {
   const me = (await api.call("GET", "/v1/accounts/me")).body;
-  const url = `http://localhost:0/projects/${project.slug}/change-requests/1`;
+  const url = `http://localhost:${new URL(api.url).port}/projects/${project.slug}/change-requests/1`;
   return `Merged-by: ${me.name} <${me.email}>\nChange-Request: ${url}`;
 }
 

@@ -27,9 +27,12 @@ test("a change request names the session that opened it until the session is del
       return sessionId;
     };
     const path = `/v1/projects/${mine.project_id}`;
+    let opened = 0;
     const open = async (session_id: string) => {
+      const head_ref = `work-${++opened}`;
+      remote.branch(head_ref, "work");
       const { status, body } = await api.call("POST", `${path}/change-requests`, {
-        body: { title: "t", head_ref: "work", session_id },
+        body: { title: "t", head_ref, session_id },
       });
       expect(status).toBe(201);
       return body.origin_session_id;

@@ -58,7 +58,7 @@ async function refusal(work: PromiseLike<unknown>): Promise<unknown> {
   }
 }
 
-test("a change request has the columns of spec 2.1, their types and defaults, and two for reviews", async () => {
+test("a change request has the columns of spec 2.1, their types and defaults, and those for reviews, merges and checks", async () => {
   const columns = await database.db
     .select({
       row: sql<string>`column_name || ' ' || udt_name || case is_nullable when 'YES' then ' null' else '' end`,
@@ -93,6 +93,8 @@ test("a change request has the columns of spec 2.1, their types and defaults, an
       "updated_at timestamptz",
       "opened_by_agent bool",
       "last_comment_number int4",
+      "merge_method merge_method null",
+      "checked_sha text null",
     ].sort(),
   );
   const { read } = await setUp();

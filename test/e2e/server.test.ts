@@ -238,14 +238,17 @@ describe("the end of a server", () => {
   });
 
   test("SIGKILL: loses nothing that was acknowledged", async () => {
-    const { env, token, server, call, path } = await withChangeRequest();
+    const { remote, env, token, server, call, path } = await withChangeRequest();
     const acknowledged: number[] = [];
-    const writers = Array.from({ length: 4 }, async () => {
+    const heads = ["w1", "w2", "w3", "w4"];
+    for (const head of heads) remote.branch(head, "work");
+    const writers = heads.map(async (head_ref) => {
       for (;;) {
-        const answer = await call("POST", path, { body: { title: "t", head_ref: "work" } }).catch(() => null);
+        const answer = await call("POST", path, { body: { title: "t", head_ref } }).catch(() => null);
         if (!answer) return;
         expect(answer.status).toBe(201);
         acknowledged.push(answer.body.number);
+        await call("POST", `${path}/${answer.body.number}/close`).catch(() => null);
       }
     });
     await until("some are acknowledged", () => acknowledged.length > 20);

@@ -85,15 +85,31 @@ describe("two API processes on one Postgres", () => {
     const { call } = await twoServers();
     const remote = makeRemote();
     remote.commit("work", { a: "2\n" }, { from: "main" });
+    const heads = Array.from({ length: 200 }, (_, n) => `w${n}`);
+    for (const head of heads) remote.branch(head, "work");
     const path = await makeProject(call, remote);
     const made = await Promise.all(
-      Array.from({ length: 200 }, (_, n) =>
-        call("POST", path, { body: { title: `t${n}`, head_ref: "work" } }),
-      ),
+      heads.map((head_ref) => call("POST", path, { body: { title: head_ref, head_ref } })),
     );
     expect(new Set(made.map((answer) => answer.status))).toEqual(new Set([201]));
     const numbers = made.map((answer) => answer.body.number).sort((a, b) => a - b);
     expect(numbers).toEqual(Array.from({ length: 200 }, (_, n) => n + 1));
+  });
+
+  test("of 40 concurrent creations and reopenings of the same branches on two servers, one is open", async () => {
+    const { call } = await twoServers();
+    const remote = makeRemote();
+    remote.commit("work", { a: "2\n" }, { from: "main" });
+    const path = await makeProject(call, remote);
+    const open = () => call("POST", path, { body: { title: "t", head_ref: "work" } });
+    expect((await open()).status).toBe(201);
+    await call("POST", `${path}/1/close`);
+    const made = await Promise.all(
+      Array.from({ length: 40 }, (_, n) => (n % 2 === 0 ? open() : call("POST", `${path}/1/reopen`))),
+    );
+    expect(made.filter(({ status }) => status < 300)).toHaveLength(1);
+    expect(made.filter(({ status }) => status === 409)).toHaveLength(39);
+    expect((await call("GET", `${path}?status=open`)).body.change_requests).toHaveLength(1);
   });
 
   test("50 concurrent merges into one base all succeed or are rejected, and none is lost", async () => {
