@@ -220,7 +220,7 @@ export const FLAG_HINTS: Readonly<Record<string, string>> = {
   ),
   "--author": "`svc status` lists your own; `--jq <expression>` filters.",
   "svc cr show --comments": "`svc cr comments <cr>` lists the comments.",
-  ...words(FILES, "svc cr diff --name-only", "svc cr diff --stat", "svc cr diff --name-status"),
+  ...words(FILES, "svc cr diff --name-status"),
   ...words("`svc projects open` opens the project's page in the browser.", "--web", "-w"),
   ...words(
     "Write `NAME=VALUE`, or `NAME=-` to read the value.",

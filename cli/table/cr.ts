@@ -77,12 +77,16 @@ export const diff = spec({
     "On a terminal the diff is coloured and shown in a pager (SVC_PAGER, PAGER or less). Elsewhere the patch is printed unchanged, for `git apply`.",
   ],
   args: [CR],
-  flags: { "no-pager": { kind: "boolean", summary: "Do not use a pager" } },
+  flags: {
+    "name-only": { kind: "boolean", summary: "Only the paths of the changed files" },
+    stat: { kind: "boolean", summary: "Only the changed files, with the lines that are added and removed" },
+    "no-pager": { kind: "boolean", summary: "Do not use a pager" },
+  },
   fields: DIFF_FIELDS,
   examples: [
     ["svc cr diff 3", "Read it"],
     ["svc cr diff 3 | git apply", "Try it in your own checkout"],
-    ["svc cr diff 3 --jq '.files[].path'", "Only the changed files"],
+    ["svc cr diff 3 --name-only", "Only the changed files"],
   ],
 });
 
@@ -123,7 +127,17 @@ export const open = spec({
   ],
   args: [],
   flags: {
-    title: { kind: "string", value: "text", short: "t", required: true, summary: "The title" },
+    title: {
+      kind: "string",
+      value: "text",
+      short: "t",
+      summary: "The title; required, unless with --fill; on a terminal you are asked for it",
+    },
+    fill: {
+      kind: "boolean",
+      short: "f",
+      summary: "Take the title and the description from the commits, as far as they are not given",
+    },
     ...DESCRIPTION,
     head: {
       kind: "string",
@@ -153,6 +167,7 @@ export const open = spec({
   fields: CR_FIELDS,
   examples: [
     ['svc cr open --title "Fix the login page"', "In a session or a linked checkout"],
+    ["svc cr open --fill", "With the message of its commit, or a list of its commits"],
     ['svc cr open --title "Fix it" --from fix-login --into main --body "Closes 12"', "With every option"],
     ['svc cr open --title "Fix it" --description-file - < notes.md', "A long description"],
   ],

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import {
   CLEAN,
   changeRequest,
+  diff,
   failure,
   fakeApi,
   merged,
@@ -172,6 +173,23 @@ describe("cr", () => {
     const forced = await run(["cr", "diff", "3", "--color=always"]);
     expect(forced.stdout).toContain("\x1b[32m+new\x1b[0m");
     expect((await run(["cr", "diff", "3", "--no-color"], { env: { FORCE_COLOR: "1" } })).stdout).toBe(PATCH);
+  });
+
+  test("diff --name-only prints paths, and --stat counts lines", async () => {
+    const hostile = "a\u001b[31mb\nc";
+    const files = [
+      { path: "login.ts", status: "modified", additions: 1, deletions: 2, binary: false },
+      { path: hostile, status: "added", additions: 0, deletions: 0, binary: true },
+    ] as const;
+    api.on("GET /projects/:p/change-requests/:n/diff", () => ({ ...diff(), files }));
+    const escaped = "a\\x1b[31mb\\nc";
+    expect((await run(["cr", "diff", "3", "--name-only"])).stdout).toBe(`login.ts\n${escaped}\n`);
+    const { stdout } = await run(["cr", "diff", "3", "--stat"]);
+    expect(stdout).toBe((await run(["cr", "files", "3"])).stdout);
+    expect(stdout).toBe(`login.ts\tmodified\t1\t2\n${escaped}\tadded\t\t\n`);
+    const both = await run(["cr", "diff", "3", "--stat", "--name-only"]);
+    expect([both.code, both.stdout]).toEqual([2, ""]);
+    expect(both.stderr).toContain("cannot be used together");
   });
 
   test("open sends its flags, under each of their names", async () => {

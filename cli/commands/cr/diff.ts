@@ -1,16 +1,29 @@
 import type { ChangeRequestDiff } from "../../../src/contract/change-request.ts";
+import { usage } from "../../failure.ts";
+import type { View } from "../../output.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/cr.ts";
+import { count, oneLine } from "../../text.ts";
 import { showPatch } from "../show-patch.ts";
+import { filesTable } from "./files.ts";
 import { findCr } from "./reference.ts";
+
+const namesOf = ({ files }: ChangeRequestDiff): string =>
+  files.map(({ path }) => `${oneLine(path)}\n`).join("");
+
+function statOf({ files, additions, deletions }: ChangeRequestDiff, view: View): string {
+  const summary = `${count(files.length, "file")} changed, ${additions} added, ${deletions} removed\n`;
+  return filesTable(files, view) + (view.tty ? view.paint.dim(summary) : "");
+}
 
 export const diff: Handler<typeof table.diff> = async (context, { args, flags }) => {
   const { out } = context;
   const found = await findCr(context, args.cr);
   const path = `${found.path}/diff`;
-  if (out.data.json) {
+  if (flags.stat && flags["name-only"]) throw usage("--stat and --name-only cannot be used together.");
+  if (out.data.json || flags.stat || flags["name-only"]) {
     const answer = await found.api.call<ChangeRequestDiff>({ path, slow: true });
-    return out.result(answer, () => "");
+    return out.result(answer, (view) => (flags.stat ? statOf(answer, view) : namesOf(answer)));
   }
   const patch = await found.api.open({ path, accept: "text/x-diff", slow: true });
   await showPatch(context, patch, flags["no-pager"]);
