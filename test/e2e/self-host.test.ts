@@ -58,8 +58,8 @@ needs(`${DOCKER[0]}, Docker Compose and ${RUNTIME_NAME}`, present)(
       for (const step of undo.reverse()) await step();
     }
   },
-  // a dozen starts and stops of containers, each of which may take half a minute on a busy machine
-  2 * TEST_LIMIT_MS,
+  // a dozen starts and stops of containers, each of which may take a minute on a busy machine
+  3 * TEST_LIMIT_MS,
 );
 
 async function workWithServer(undo: (() => unknown)[]): Promise<void> {

@@ -78,7 +78,7 @@ test("the same again changes nothing but the version, and an older event does no
 
 test.each<Partial<RuntimeTurn>>([
   { model: "a/b" },
-  { state: "working", endedAt: null },
+  { state: "failed" },
   { error: "no" },
   { cost: 1 },
   { tokens: { input: 1, output: 2, cached: 3 } },
@@ -91,6 +91,27 @@ test.each<Partial<RuntimeTurn>>([
   const { endedAt, ...others } = change;
   expect(stored).toMatchObject(others);
   if (endedAt !== undefined) expect(stored?.endedAt?.getTime() ?? null).toBe(endedAt);
+});
+
+test.each<[RuntimeTurn["state"], RuntimeTurn["state"], RuntimeTurn["state"]]>([
+  // an older snapshot, stored after a newer one
+  ["done", "working", "done"],
+  // a run goes on after a compaction
+  ["interrupted", "working", "working"],
+  ["working", "done", "done"],
+  ["done", "interrupted", "interrupted"],
+])("a turn that is %s, and then said to be %s, is %s", async (first, second, expected) => {
+  const id = `${first}-${second}`;
+  const at = (state: RuntimeTurn["state"], ended: number) =>
+    turn(id, { state, endedAt: state === "working" ? null : ended });
+  await store([at(first, 5)], []);
+  await store([at(second, 6)], []);
+  const stored = (await db().select().from(conversationTurns)).find(({ turnId }) => turnId === id);
+  const endedAt = expected === first ? 5 : 6;
+  expect(stored).toMatchObject({
+    state: expected,
+    endedAt: expected === "working" ? null : new Date(endedAt),
+  });
 });
 
 test("a text under way does not become shorter, and one whose beginning may be missing keeps what is stored", async () => {
