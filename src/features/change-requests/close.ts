@@ -6,7 +6,8 @@ import type { Deps } from "../../deps.ts";
 import { publish } from "../../events/publish.ts";
 import { actorOf } from "../../identity/auth/actor.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
-import { lockProject, requireNoOtherOpen } from "./other-open.ts";
+import { lockProject } from "../projects/lock.ts";
+import { requireNoOtherOpen } from "./other-open.ts";
 import { present } from "./present.ts";
 import { refresh } from "./refresh.ts";
 import { type CrRow, changeOf, findChangeRequest } from "./row.ts";
@@ -47,7 +48,7 @@ export async function reopenChangeRequest(
 ): Promise<ChangeRequest> {
   const { crId, number } = await findChangeRequest(deps.db, project, name);
   const opened = await deps.db.transaction(async (tx) => {
-    await lockProject(tx, project);
+    await lockProject(tx, project.projectId);
     const [row] = await tx
       .update(changeRequests)
       .set({ status: "open", closedAt: null, closedBy: null, closedActor: null, updatedAt: deps.clock() })

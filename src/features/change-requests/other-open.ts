@@ -1,6 +1,6 @@
 import { and, eq, ne } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
-import { changeRequests, projects } from "../../../db/schema/index.ts";
+import { changeRequests } from "../../../db/schema/index.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { Deps } from "../../deps.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
@@ -38,13 +38,4 @@ export async function requireNoOtherOpen(
     `Change request #${number} of "${wanted.headRef}" into "${wanted.baseRef}" is open. Pushes to the branch are added to it: svc cr show ${number}`,
     { number, url: pageUrl(deps, project, number) },
   );
-}
-
-/** Change requests of the project are opened one at a time until the end of the transaction. */
-export async function lockProject(tx: Db, { projectId }: ProjectRow): Promise<void> {
-  await tx
-    .select({ projectId: projects.projectId })
-    .from(projects)
-    .where(eq(projects.projectId, projectId))
-    .for("no key update");
 }

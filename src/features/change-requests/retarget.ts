@@ -6,9 +6,10 @@ import type { Deps } from "../../deps.ts";
 import { checkBranchName } from "../../git/refs.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { LISTING_MS } from "../projects/fetch.ts";
+import { lockProject } from "../projects/lock.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { existingTip, requireTwoBranches } from "./open.ts";
-import { lockProject, requireNoOtherOpen } from "./other-open.ts";
+import { requireNoOtherOpen } from "./other-open.ts";
 import type { CrRow } from "./row.ts";
 import { settle } from "./settle.ts";
 
@@ -49,7 +50,7 @@ export async function changeBase(
   base: Base,
 ): Promise<void> {
   const { crId, number, headRef } = row;
-  await lockProject(tx, project);
+  await lockProject(tx, project.projectId);
   await requireNoOtherOpen(deps, tx, project, { crId, headRef, baseRef: base.ref });
   const [changed] = await tx
     .update(changeRequests)
