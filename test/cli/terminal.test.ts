@@ -147,7 +147,7 @@ describe("on a terminal", () => {
     await shown.exited;
     const text = plain(shown.screen());
     expect(text).toContain("#3 Fix the login page\nopen  fix-login → main\n");
-    expect(text).toContain("Merge preview: clean: merges with a merge commit\n");
+    expect(text).toContain("Merge preview: clean: merges without conflicts\n");
     expect(text).toContain("Next: svc cr diff 3");
     const json = svcOnTerminal(["cr", "show", "3", "--project", "shop", "--json=number"], {
       home: signedIn(),
