@@ -51,7 +51,12 @@ const WATCHED = [
     isSeen: `${differs("status", "step", "error", "stop_reason")} and new.kind = 'session'`,
     on: "update",
   },
-  { table: "change_requests", type: "change_request", subject: "cr_id", isSeen: "true" },
+  {
+    table: "change_requests",
+    type: "change_request",
+    subject: "cr_id",
+    isSeen: "to_jsonb(old) - 'checked_sha' is distinct from to_jsonb(new) - 'checked_sha'",
+  },
   { table: "project_secrets", type: "secret", subject: "name", isSeen: "true" },
   {
     table: "projects",

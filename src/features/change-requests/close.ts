@@ -48,7 +48,6 @@ export async function reopenChangeRequest(
 ): Promise<ChangeRequest> {
   const { crId, number } = await findChangeRequest(deps.db, project, name);
   const opened = await deps.db.transaction(async (tx) => {
-    await lockProject(tx, project.projectId);
     const [row] = await tx
       .update(changeRequests)
       .set({ status: "open", closedAt: null, closedBy: null, closedActor: null, updatedAt: deps.clock() })
@@ -59,6 +58,8 @@ export async function reopenChangeRequest(
         "not_closed",
         `Change request #${number} is not closed, so it cannot be reopened. See its status: svc cr show ${number}`,
       );
+    // after the row, in the order of those who change one and announce that
+    await lockProject(tx, project.projectId);
     await requireNoOtherOpen(deps, tx, project, row);
     await recordCrEvent(deps, tx, project, { type: "cr.updated", at: row.updatedAt }, row);
     await publish(tx, project.projectId, changeOf(row));

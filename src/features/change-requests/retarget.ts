@@ -50,14 +50,15 @@ export async function changeBase(
   base: Base,
 ): Promise<void> {
   const { crId, number, headRef } = row;
-  await lockProject(tx, project.projectId);
-  await requireNoOtherOpen(deps, tx, project, { crId, headRef, baseRef: base.ref });
   const [changed] = await tx
     .update(changeRequests)
     .set({ baseRef: base.ref, baseCommitSha: base.commit })
     .where(and(eq(changeRequests.crId, crId), eq(changeRequests.status, "open")))
     .returning({ crId: changeRequests.crId });
   if (!changed) throw notOpen(row);
+  // after the row, in the order of those who change one and announce that
+  await lockProject(tx, project.projectId);
+  await requireNoOtherOpen(deps, tx, project, { crId, headRef, baseRef: base.ref });
   // the row is locked: a merge has either recorded its intent, which is found here, or will find another base
   const pushing = and(eq(mergeIntents.crId, crId), gt(mergeIntents.expiresAt, deps.clock()));
   if ((await tx.$count(mergeIntents, pushing)) > 0) {
