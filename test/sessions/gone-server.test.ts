@@ -112,8 +112,15 @@ describe.each(["alive", "silent"] as const)("the place is %s", (kind) => {
       const place = await placeOf(kind);
       for (const verb of ["stop", "restart", "delete"] as const) {
         const id = await sessionAt(place, [status, goal]);
-        const patience = AbortSignal.timeout(verb === "delete" ? 500 : 120_000);
-        await ask(id, verb, patience).catch(() => null);
+        const patience = new AbortController();
+        const asked = ask(id, verb, patience.signal).catch(() => null);
+        if (verb === "delete") {
+          await until("the deletion is recorded", async () => (await rowOf(id))?.goal === "deleted");
+          // nothing tells that it waits
+          await Bun.sleep(500);
+          patience.abort();
+        }
+        await asked;
         await looks(1);
         const row = await rowOf(id);
         // a request that waits for a deletion ends
