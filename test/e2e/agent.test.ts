@@ -64,11 +64,11 @@ test("the agent has svc's tools, with the token of its session, for its own proj
 test("opening a change request needs only a title; reports uncommitted and unpushed work with the next commands", async () => {
   const early = await types("svc cr open --title Early");
   expect(early.said).toContain("Opened #1, but:\n  It has no changes yet: commit, then git push origin HEAD");
-  const untidy = await types("echo 2 > b.txt; svc cr open --title Untidy");
+  const untidy = await types("svc cr close 1; echo 2 > b.txt; svc cr open --title Untidy");
   expect(untidy.said).toContain("1 change is not committed, so not part of it: git add, git commit");
-  const local = await types("git add -A; git commit -qm 'Add b'; svc cr open --title Local");
+  const local = await types("svc cr close 2; git add -A; git commit -qm 'Add b'; svc cr open --title Local");
   expect(local.said).toContain("Commits are not pushed, so not part of it: git push origin HEAD");
-  const whole = await types("git push -q origin HEAD && svc cr open --title Whole");
+  const whole = await types("svc cr close 3; git push -q origin HEAD && svc cr open --title Whole");
   expect(whole).toMatchObject({ code: 0 });
   expect(whole.said).toContain("Opened #4. Report this number to the user, who merges it.");
   expect((await types("svc cr show 4")).said).not.toContain("svc cr merge");
