@@ -31,9 +31,8 @@ type StoredSession = Pick<SessionRow, "sessionId" | "generation">;
 
 /**
  * Stores changes of a session's conversation. Turns and parts are recognized by their ids, so that any number of servers
- * may store the same ones in any order: a turn that is done and a part that is complete stay so, and a text under way does not
- * become shorter.
- * New ones are numbered in the order given.
+ * may store the same ones in any order: a turn that is done and a part that is complete stay so, and a text under way does
+ * not become shorter. New ones are numbered in the order given.
  */
 export async function storeTurns(
   deps: Pick<Deps, "db" | "changes">,
@@ -195,7 +194,6 @@ async function writeTurns(
         endedAt: next("ended_at"),
         version: head.version,
       },
-      // an older snapshot may be stored later
       setWhere: sql`not (${state} = 'done' and ${next("state")} = 'working') and (${state}, ${error}, ${retry}, ${model}, ${tokens}, ${cost}, ${endedAt}) is distinct from (${next("state")}, ${next("error")}, ${next("retry")}, coalesce(${next("model")}, ${model}), coalesce(${next("tokens")}, ${tokens}), coalesce(${next("cost")}, ${cost}), ${next("ended_at")})`,
     });
   return numbers;
