@@ -54,7 +54,7 @@ export function Log({ log, sessionId }: { log: LogStore; sessionId: string }) {
   );
 }
 
-interface LogRow {
+export interface LogRow {
   at: string | null;
   source: keyof typeof LOOKS;
   text: string;

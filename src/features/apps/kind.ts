@@ -1,12 +1,13 @@
-import type { BootStep, LogLine } from "../../contract/session.ts";
+import type { LogLine } from "../../contract/session.ts";
 import type { Deps } from "../../deps.ts";
 import { APPS_QUEUE } from "../../jobs/places.ts";
-import type { RunKind, Start, StartPlan } from "../runs/kind.ts";
+import { type RunKind, type Start, type StartPlan, stepFailure } from "../runs/kind.ts";
 import { readOutput, writeLines } from "../runs/output.ts";
+import { programEnvironment } from "../runs/program-environment.ts";
 import type { RunRow } from "../runs/row.ts";
 import { openSecrets } from "../secrets/open.ts";
 import { copySite } from "./copy-site.ts";
-import { deploymentEnvironment, readDeployment } from "./deployment.ts";
+import { readDeployment } from "./deployment.ts";
 
 /** Time to clone a large repository and to build its app. */
 const BUILD_MS = 45 * 60_000;
@@ -27,7 +28,7 @@ export const deploymentRuns: RunKind = {
     stopped: "The app has stopped.",
     cloneLate: LATE,
     readyLate: LATE,
-    failed: (step, reason) => (FAILED[step] === undefined ? reason : `${FAILED[step]}: ${reason}`),
+    failed: stepFailure,
     lost: (_, reason) => `The app's sandbox is lost: ${reason}`,
   },
   plan,
@@ -37,19 +38,13 @@ export const deploymentRuns: RunKind = {
   },
 };
 
-/** The daemon's errors of clone, build and app need no prefix. */
-const FAILED: Partial<Record<BootStep, string>> = {
-  image: "The sandbox's image could not be built",
-  sandbox: "The sandbox could not be started",
-};
-
 async function plan(deps: Deps, { run, project }: Start): Promise<StartPlan> {
   const app = await readDeployment(deps, run);
   const secrets = await openSecrets(deps, project.projectId, ["apps", `apps:${app.slug}`], null);
   return {
     runtime: null,
     environment: ({ serviceKey }, apiUrl) =>
-      deploymentEnvironment({ run, project, app }, serviceKey, secrets, apiUrl),
+      programEnvironment({ run, project, branch: project.defaultBranch, app, secrets }, serviceKey, apiUrl),
     async onReady(daemon, signal) {
       if (app.build) await keepBuildLog(deps, run);
       if (app.output) await copySite(deps, daemon, signal);

@@ -52,8 +52,8 @@ export interface StageLimit {
 }
 
 /**
- * The differences between kinds of runs: sessions, deployments of apps and checks. `serve.ts` lists the kinds. Everything else in
- * the life of a sandbox is the same for all, and in this folder.
+ * The differences between kinds of runs: sessions, deployments of apps and checks. `serve.ts` lists the kinds. Everything
+ * else in the life of a sandbox is the same for all, and in this folder.
  */
 export interface RunKind {
   /** `runs.kind`. */
@@ -106,4 +106,14 @@ export function kindOf(kinds: RunKinds, { kind, runId }: Pick<RunRow, "kind" | "
   const found = kinds.get(kind);
   if (!found) throw new Error(`run ${runId} has an unknown kind: ${kind}`);
   return found;
+}
+
+const FAILED: Partial<Record<BootStep, string>> = {
+  image: "The sandbox's image could not be built",
+  sandbox: "The sandbox could not be started",
+};
+
+/** `failed` of a run without an agent: the daemon's errors of the clone and of the program need no prefix. */
+export function stepFailure(step: BootStep, reason: string): string {
+  return FAILED[step] === undefined ? reason : `${FAILED[step]}: ${reason}`;
 }

@@ -1,11 +1,10 @@
 import { eq } from "drizzle-orm";
 import { checks } from "../../../../db/schema/index.ts";
-import { DAEMON_PORT, type DaemonApp } from "../../../contract/daemon.ts";
-import type { BootStep } from "../../../contract/session.ts";
+import type { DaemonApp } from "../../../contract/daemon.ts";
 import type { Deps } from "../../../deps.ts";
 import { SandboxError } from "../../../sandboxes/provider.ts";
-import { gitUrlOf } from "../../projects/wire.ts";
-import type { RunKind, Start, StartPlan } from "../../runs/kind.ts";
+import { type RunKind, type Start, type StartPlan, stepFailure } from "../../runs/kind.ts";
+import { programEnvironment } from "../../runs/program-environment.ts";
 import { openSecrets } from "../../secrets/open.ts";
 
 /** Time to clone a large repository. */
@@ -27,18 +26,13 @@ export const checkRuns: RunKind = {
     stopped: "The sandbox has ended.",
     cloneLate: LATE,
     readyLate: LATE,
-    failed: (step, reason) => (FAILED[step] === undefined ? reason : `${FAILED[step]}: ${reason}`),
+    failed: stepFailure,
     lost: (_, reason) => `The sandbox of the check is lost: ${reason}`,
   },
   keptLines: 2_000,
   plan,
   // rounds read the rows of runs (`worker.ts`)
   async publish() {},
-};
-
-const FAILED: Partial<Record<BootStep, string>> = {
-  image: "The sandbox's image could not be built",
-  sandbox: "The sandbox could not be started",
 };
 
 async function plan(deps: Deps, { run, project }: Start): Promise<StartPlan> {
@@ -64,19 +58,7 @@ async function plan(deps: Deps, { run, project }: Start): Promise<StartPlan> {
   };
   return {
     runtime: null,
-    // the daemon's key is the only credential for svc, and the command does not get it
-    environment: ({ serviceKey }, apiUrl) => ({
-      ...secrets.values,
-      SVC_PROJECT_ID: project.projectId,
-      SVC_SESSION_ID: run.runId,
-      SVC_BRANCH_NAME: headRef,
-      SVC_REPO_URL: gitUrlOf(apiUrl, project.projectId),
-      SVC_SERVICE_PORT: String(DAEMON_PORT),
-      SVC_API_URL: `${apiUrl}/v1`,
-      SVC_PROJECT_SECRET_NAMES: Object.keys(secrets.values).join(","),
-      SVC_PROJECT_SECRETS_REVISION: secrets.revision,
-      SVC_TOKEN: serviceKey,
-      SVC_APP: JSON.stringify(app),
-    }),
+    environment: ({ serviceKey }, apiUrl) =>
+      programEnvironment({ run, project, branch: headRef, app, secrets }, serviceKey, apiUrl),
   };
 }
