@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { type Answer, type Api, startApi } from "../helpers/api.ts";
 import { Remote } from "../helpers/remote.ts";
+import { publicOrigin, trailersOf } from "../helpers/trailers.ts";
 
 let api: Api;
 const remotes: Remote[] = [];
@@ -12,9 +13,6 @@ afterEach(() => {
   for (const remote of remotes.splice(0)) remote.remove();
 });
 afterAll(() => api.stop());
-
-/** The server's public address. */
-const origin = () => `http://localhost:${new URL(api.url).port}`;
 
 /** A project on a repository with `main` (file a) and `work` (one commit ahead). */
 async function setUp() {
@@ -44,7 +42,7 @@ describe("open", () => {
       account_id: project.account_id,
       project_id: project.project_id,
       number: 1,
-      url: `${origin()}/projects/${project.slug}/change-requests/1`,
+      url: `${publicOrigin(api)}/projects/${project.slug}/change-requests/1`,
       title: "Change a",
       description: "why",
       base_ref: "main",
@@ -85,7 +83,7 @@ describe("open", () => {
     const { remote, project, open, act } = await setUp();
     const { body: first } = await open();
     remote.branch("stable", "main");
-    const url = `${origin()}/projects/${project.slug}/change-requests/1`;
+    const url = `${publicOrigin(api)}/projects/${project.slug}/change-requests/1`;
     for (const body of [{}, { head_ref: "refs/heads/work", base_ref: "main" }])
       expect(await open(body)).toMatchObject({
         status: 409,
@@ -396,7 +394,7 @@ describe("merge", () => {
     expect(body.merge).toMatchObject({ fast_forward: false, base_sha_before: base, base_sha_after: sha });
     const raw = remote.git("cat-file", "commit", sha);
     expect(raw.slice(raw.indexOf("\n\n") + 2)).toBe(
-      `Merge CR #1: Fix “it” – $(x)\n\n${await trailers(project)}`,
+      `Merge CR #1: Fix “it” – $(x)\n\n${await trailersOf(api, project)}`,
     );
     expect(remote.git("log", "-1", "--format=%P|%an <%ae>|%cn <%ce>", sha).trim()).toBe(
       `${base} ${head}|svc <no-reply@svc.invalid>|svc <no-reply@svc.invalid>`,
@@ -417,7 +415,9 @@ describe("merge", () => {
     expect((await act(cr, "merge", { message: "" })).status).toBe(400);
     expect((await act(cr, "merge", { message })).status).toBe(200);
     const raw = remote.git("cat-file", "commit", "main");
-    expect(raw.slice(raw.indexOf("\n\n") + 2)).toBe(`${message.trimEnd()}\n\n${await trailers(project)}`);
+    expect(raw.slice(raw.indexOf("\n\n") + 2)).toBe(
+      `${message.trimEnd()}\n\n${await trailersOf(api, project)}`,
+    );
   });
 
   test("works beside a branch named refs/heads/main, which does not move", async () => {
@@ -530,11 +530,6 @@ describe("merge", () => {
 });
 
 /** The last lines of a merge commit of the project's first change request. */
-async function trailers({ slug }: { slug: string }): Promise<string> {
-  const { name, email } = (await api.call("GET", "/v1/accounts/me")).body;
-  return `Merged-by: ${name} <${email}>\nChange-Request: ${origin()}/projects/${slug}/change-requests/1`;
-}
-
 describe("state machine", () => {
   test("close and reopen", async () => {
     const { open, act } = await setUp();

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import type { MergeMethod } from "../../src/contract/merge-method.ts";
 import { type Answer, type Api, startApi } from "../helpers/api.ts";
 import { Remote } from "../helpers/remote.ts";
+import { trailersOf } from "../helpers/trailers.ts";
 
 let api: Api;
 const remotes: Remote[] = [];
@@ -35,12 +36,6 @@ async function setUp({ manifest = null, moved = true }: { manifest?: string | nu
   return { remote, project, path, base, head, merge, get, log };
 }
 
-async function trailers(project: Answer["body"]): Promise<string> {
-  const me = (await api.call("GET", "/v1/accounts/me")).body;
-  const url = `http://localhost:${new URL(api.url).port}/projects/${project.slug}/change-requests/1`;
-  return `Merged-by: ${me.name} <${me.email}>\nChange-Request: ${url}`;
-}
-
 test("a squash is one commit by the person who merges, with title, description and co-authors", async () => {
   const { remote, project, base, head, merge, get, log } = await setUp();
   const { status, body } = await merge("squash");
@@ -56,7 +51,7 @@ test("a squash is one commit by the person who merges, with title, description a
   });
   expect(log("%P|%an <%ae>|%cn <%ce>")).toBe(`${base}|first <first@example.com>|first <first@example.com>`);
   const raw = remote.git("cat-file", "commit", sha);
-  const message = `Change a\n\nAdds c, too.\n\nCo-authored-by: A <a@example.com>\n${await trailers(project)}`;
+  const message = `Change a\n\nAdds c, too.\n\nCo-authored-by: A <a@example.com>\n${await trailersOf(api, project)}`;
   expect(raw.slice(raw.indexOf("\n\n") + 2)).toBe(message);
   expect(remote.git("show", "main:a", "main:b", "main:c")).toBe("2\n2\n1\n");
   remote.git("fsck", "--strict");

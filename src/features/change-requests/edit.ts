@@ -15,7 +15,7 @@ import { recordCrEvent } from "./webhook.ts";
 /**
  * Edits the title, description or metadata of a change request in any state, or the base of an open one.
  * @throws not_found, and for another base not_open, validation_failed, invalid_ref, ref_not_found, merge_in_progress,
- *   repo_unreachable
+ *   already_open, repo_unreachable
  */
 export async function editChangeRequest(
   deps: Deps,

@@ -16,35 +16,39 @@ export async function mergeableOf(
   { projectId }: Pick<ProjectRow, "projectId">,
   rows: readonly Row[],
 ): Promise<Map<string, boolean>> {
+  const nameOf = (baseSha: string, headSha: string) =>
+    verdictName({ projectId, baseSha, headSha, gitVersion: git.version });
   const pairs = rows.flatMap(({ crId, status, baseCommitSha: base, headCommitSha: head }) =>
-    status === "open" && base !== null && head !== null ? [{ crId, base, head }] : [],
+    status === "open" && base !== null && head !== null
+      ? [{ crId, base, head, name: nameOf(base, head) }]
+      : [],
   );
-  const known = new Map<string, boolean>();
-  for (const { crId, base, head } of pairs) {
-    const verdict = verdicts.get(
-      verdictName({ projectId, baseSha: base, headSha: head, gitVersion: git.version }),
-    );
-    if (verdict) known.set(crId, verdict.canMerge);
-  }
-  const unknown = pairs.filter(({ crId }) => !known.has(crId));
-  if (unknown.length === 0) return known;
-  const stored = await db
-    .select({ base: mergeVerdicts.baseSha, head: mergeVerdicts.headSha, canMerge: mergeVerdicts.canMerge })
-    .from(mergeVerdicts)
-    .where(
-      and(
-        eq(mergeVerdicts.projectId, projectId),
-        inArray(mergeVerdicts.baseSha, [...new Set(unknown.map(({ base }) => base))]),
-        inArray(mergeVerdicts.headSha, [...new Set(unknown.map(({ head }) => head))]),
-        eq(mergeVerdicts.gitVersion, git.version),
-      ),
-    );
-  const byPair = new Map(stored.map(({ base, head, canMerge }) => [`${base} ${head}`, canMerge]));
-  for (const { crId, base, head } of unknown) {
-    const canMerge = byPair.get(`${base} ${head}`);
-    if (canMerge !== undefined) known.set(crId, canMerge);
-  }
-  return known;
+  const unknown = pairs.filter(({ name }) => !verdicts.has(name));
+  const stored =
+    unknown.length === 0
+      ? []
+      : await db
+          .select({
+            base: mergeVerdicts.baseSha,
+            head: mergeVerdicts.headSha,
+            canMerge: mergeVerdicts.canMerge,
+          })
+          .from(mergeVerdicts)
+          .where(
+            and(
+              eq(mergeVerdicts.projectId, projectId),
+              inArray(mergeVerdicts.baseSha, [...new Set(unknown.map(({ base }) => base))]),
+              inArray(mergeVerdicts.headSha, [...new Set(unknown.map(({ head }) => head))]),
+              eq(mergeVerdicts.gitVersion, git.version),
+            ),
+          );
+  const read = new Map(stored.map(({ base, head, canMerge }) => [nameOf(base, head), canMerge]));
+  return new Map(
+    pairs.flatMap(({ crId, name }) => {
+      const canMerge = verdicts.get(name)?.canMerge ?? read.get(name);
+      return canMerge === undefined ? [] : [[crId, canMerge] as const];
+    }),
+  );
 }
 
 /** The key of a verdict in the server's cache. */

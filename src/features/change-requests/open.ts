@@ -19,7 +19,8 @@ import { recordCrEvent } from "./webhook.ts";
 
 /**
  * Opens a change request (spec 3.1, first row). Nothing is stored unless both branches exist on the remote.
- * @throws validation_failed, invalid_ref, ref_not_found, repo_unreachable; already_open if the head has one into the base.
+ * @throws validation_failed, invalid_ref, ref_not_found, repo_unreachable; already_open if the head has one into the
+ *   base.
  */
 export async function openChangeRequest(
   deps: Deps,

@@ -92,12 +92,11 @@ interface Known {
 function shown(deps: Presenting, project: ProjectRow, row: Row, known: Known): ChangeRequest {
   const { approvals, reported, rule, names, spent, mergeable } = known;
   const own = approvals.filter(({ crId }) => crId === row.crId);
-  const shownRow = toWire(row, names);
-  const { kind, session_id } = shownRow.author;
+  const columns = toWire(row, names);
   return {
-    ...shownRow,
+    ...columns,
     url: pageUrl(deps, project, row.number),
-    opened_by_session_id: kind === "agent" ? session_id : null,
+    opened_by_session_id: columns.author.session_id,
     mergeable: mergeable.get(row.crId) ?? null,
     ...usageOf(spent.get(row.originSessionId ?? "") ?? null),
     approvals: own.map((approval) => approvalToWire(row, approval, rule)),
@@ -119,21 +118,7 @@ function idsOf(rows: readonly Row[]): string[] {
   return rows.map(({ crId }) => crId);
 }
 
-function toWire(
-  row: Row,
-  names: ReadonlyMap<string, string>,
-): Omit<
-  ChangeRequest,
-  | "approvals"
-  | "required_approvals"
-  | "merge_methods"
-  | "checks"
-  | "cost"
-  | "tokens"
-  | "url"
-  | "opened_by_session_id"
-  | "mergeable"
-> {
+function toWire(row: Row, names: ReadonlyMap<string, string>) {
   const by = (userId: string | null, actor: Row["mergedActor"]) =>
     userId === null ? null : authorOf(names, userId, actor);
   return {

@@ -1,11 +1,11 @@
 import { and, eq, exists, inArray, ne, not } from "drizzle-orm";
-import { alias } from "drizzle-orm/pg-core";
 import type { Db } from "../../../db/client.ts";
 import { changeRequests, mergeIntents } from "../../../db/schema/index.ts";
 import { readPattern } from "../../edge/gateway/names.ts";
 import type { ProjectChange } from "../../events/publish.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { storedProtection } from "../projects/protection.ts";
+import { isOpen, other } from "./other-open.ts";
 import type { Presenting } from "./present.ts";
 import { type CrRow, changeOf } from "./row.ts";
 import { recordCrEvent } from "./webhook.ts";
@@ -33,18 +33,10 @@ export async function retargetStack(
     .select({ crId: mergeIntents.crId })
     .from(mergeIntents)
     .where(eq(mergeIntents.crId, changeRequests.crId));
-  const other = alias(changeRequests, "other");
   const others = tx
     .select({ crId: other.crId })
     .from(other)
-    .where(
-      and(
-        eq(other.projectId, project.projectId),
-        eq(other.status, "open"),
-        eq(other.headRef, changeRequests.headRef),
-        eq(other.baseRef, merged.baseRef),
-      ),
-    );
+    .where(isOpen(project, { headRef: changeRequests.headRef, baseRef: merged.baseRef }));
   const above = tx
     .select({ crId: changeRequests.crId })
     .from(changeRequests)
