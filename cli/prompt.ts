@@ -43,13 +43,13 @@ export async function confirm(message: string, initial = false, signal?: AbortSi
 }
 
 /** A line of text, with a text to start from. @throws CliError `cancelled` as `confirm`. */
-export async function text(message: string, initial: string, signal: AbortSignal): Promise<string> {
+export async function text(message: string, initial = "", signal?: AbortSignal): Promise<string> {
   const clack = await import("@clack/prompts");
   const answer = await clack.text({
     message: oneLine(message),
     initialValue: initial,
     output: process.stderr,
-    signal,
+    ...(signal && { signal }),
   });
   return clack.isCancel(answer) ? cancel() : (answer ?? "");
 }

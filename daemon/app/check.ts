@@ -5,9 +5,6 @@ import { runToEnd } from "./run-to-end.ts";
 /** Shorter values are words that a log may have by chance. */
 const MASKED_MIN = 6;
 
-/** Escape sequences of a terminal: colors, movements of the cursor, and titles. */
-const ESCAPES = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])/g;
-
 /** Runs the command of a check to its end. Its log has no escape sequences, and the values of secrets are masked. */
 export async function runCheck(
   context: AppContext,
@@ -23,7 +20,7 @@ export async function runCheck(
       command,
       environment: appEnvironment(context, "check"),
       limitMs: timeoutMs,
-      log: (line) => log.check(mask(line.replace(ESCAPES, ""))),
+      log: (line) => log.check(mask(Bun.stripANSI(line))),
       name: "the check",
     },
     signal,

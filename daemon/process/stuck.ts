@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { timeOfTree } from "./tree.ts";
 
 /** How long a start may take, in milliseconds: without any work, and at all. */
@@ -18,15 +19,7 @@ interface Clock {
 const REAL: Clock = {
   now: () => performance.now(),
   workOf: timeOfTree,
-  async pause(ms, signal) {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const end = () => resolve();
-    const timer = setTimeout(end, ms);
-    signal.addEventListener("abort", end, { once: true });
-    await promise;
-    clearTimeout(timer);
-    signal.removeEventListener("abort", end);
-  },
+  pause: (ms, signal) => setTimeout(ms, undefined, { signal }).catch(() => {}),
 };
 
 /** Less processor time than this between two looks is that of programs that wait. */

@@ -8,14 +8,6 @@ import { showPatch } from "../show-patch.ts";
 import { filesTable } from "./files.ts";
 import { findCr } from "./reference.ts";
 
-const namesOf = ({ files }: ChangeRequestDiff): string =>
-  files.map(({ path }) => `${oneLine(path)}\n`).join("");
-
-function statOf({ files, additions, deletions }: ChangeRequestDiff, view: View): string {
-  const summary = `${count(files.length, "file")} changed, ${additions} added, ${deletions} removed\n`;
-  return filesTable(files, view) + (view.tty ? view.paint.dim(summary) : "");
-}
-
 export const diff: Handler<typeof table.diff> = async (context, { args, flags }) => {
   const { out } = context;
   const found = await findCr(context, args.cr);
@@ -28,3 +20,11 @@ export const diff: Handler<typeof table.diff> = async (context, { args, flags })
   const patch = await found.api.open({ path, accept: "text/x-diff", slow: true });
   await showPatch(context, patch, flags["no-pager"]);
 };
+
+const namesOf = ({ files }: ChangeRequestDiff): string =>
+  files.map(({ path }) => `${oneLine(path)}\n`).join("");
+
+function statOf({ files, additions, deletions }: ChangeRequestDiff, view: View): string {
+  const summary = `${count(files.length, "file")} changed, ${additions} added, ${deletions} removed\n`;
+  return filesTable(files, view) + (view.tty ? view.paint.dim(summary) : "");
+}

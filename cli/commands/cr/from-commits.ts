@@ -1,3 +1,4 @@
+import { TITLE_MAX } from "../../../src/contract/limits.ts";
 import { usage } from "../../failure.ts";
 import { gitIn } from "../../git.ts";
 import type { System } from "../../system.ts";
@@ -10,7 +11,6 @@ export interface Words {
 
 /** The newest commits that are read. */
 const COMMITS_MAX = 50;
-const TITLE_MAX = 256;
 
 /**
  * What the commits of a local branch say that its base does not have: the message of a single one, else the name of the branch

@@ -61,7 +61,7 @@ async function wordsOf(
   }
   const words = await fromCommits(context.system, head, into);
   const { text } = await import("../../prompt.ts");
-  const answer = (await text("Title", words?.title ?? "", new AbortController().signal)).trim();
+  const answer = (await text("Title", words?.title)).trim();
   if (answer === "") throw noTitle();
   return { title: answer, description: given };
 }

@@ -32,7 +32,7 @@ async function ask({ kind, questions }: WaitingFor, request: string): Promise<st
   const labels =
     kind === "permission" ? PERMISSION_REPLIES : (questions[0]?.options.map(({ label }) => label) ?? []);
   const isOpen = kind === "question" && (labels.length === 0 || questions[0]?.custom === true);
-  if (isOpen) return await text(request, "", new AbortController().signal);
+  if (isOpen) return await text(request);
   return await choose(
     request,
     labels.map((value) => ({ value, label: value })),
