@@ -131,12 +131,12 @@ export const open = spec({
       kind: "string",
       value: "text",
       short: "t",
-      summary: "The title; required, unless with --fill; on a terminal you are asked for it",
+      summary: "The title; required without --fill, and asked for on a terminal",
     },
     fill: {
       kind: "boolean",
       short: "f",
-      summary: "Take the title and the description from the commits, as far as they are not given",
+      summary: "Use the commits for the title and the description, unless they are given",
     },
     ...DESCRIPTION,
     head: {

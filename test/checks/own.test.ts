@@ -68,7 +68,7 @@ test.each([
   [{ exit_code: 1 }, "failure", "Exit status 1 after 3 s"],
   [{ exit_code: null, signal: "SIGKILL" }, "failure", "Ended by SIGKILL after 3 s"],
   [{ exit_code: null, signal: "\u001b[31m" }, "failure", "Ended by a signal after 3 s"],
-  [{ exit_code: null, timed_out: true }, "failure", "Ended at its time limit of 30 minutes"],
+  [{ exit_code: null, timed_out: true }, "failure", "Timed out after 30 minutes"],
   [{ exit_code: 0, duration_ms: 119_400 }, "success", "Passed after 119 s"],
   [{ exit_code: 0, duration_ms: 180_000 }, "success", "Passed after 3 min"],
 ] as const)("a command that ends with %j is a %s", async (result, state, description) => {

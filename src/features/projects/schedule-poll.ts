@@ -4,8 +4,8 @@ import { projectManifests } from "../../../db/schema/index.ts";
 import type { Deps } from "../../deps.ts";
 
 /**
- * Schedules a poll of a project's branches and of the manifest on its default branch (`manifest/follow.ts`). Call it in the transaction that
- * makes the change, before that announces its events.
+ * Schedules a poll of a project's branches and of the manifest on its default branch (`manifest/follow.ts`). Call it in
+ * the transaction that makes the change, before that announces its events.
  */
 export async function schedulePoll(
   deps: Pick<Deps, "databaseTime">,

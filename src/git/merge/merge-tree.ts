@@ -21,8 +21,9 @@ export type Merged = { clean: true; tree: string } | { clean: false; conflicts: 
  * Merges `head` into `base` as `git merge` in a work tree of `base` would (git's recursive merge with renames), without a
  * work tree. Both are full object ids.
  *
- * Attributes are those of `base`, unless the caller names another commit. Before git 2.43 they must be written to a work tree in advance: the merge first runs
- * with those of the root directory; its messages name paths, and if their directories have attributes, it runs again.
+ * Attributes are those of `base`, unless the caller names another commit. Before git 2.43 they must be written to a work
+ * tree in advance: the merge first runs with those of the root directory; its messages name paths, and if their directories
+ * have attributes, it runs again.
  * @param objects environment variables that determine where git writes trees and blobs
  * @param bases the merge bases, if known. With several, git does not name the paths of its inner merges: then all
  *   attributes of `base` are written.

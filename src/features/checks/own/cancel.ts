@@ -55,4 +55,4 @@ export async function cancelChecks(deps: Deps): Promise<void> {
   }
 }
 
-const CANCELLED = "Cancelled: no open change request ends with this commit any more";
+const CANCELLED = "Cancelled: this is no longer the head commit of an open change request";

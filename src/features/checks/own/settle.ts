@@ -123,7 +123,7 @@ function outcomeOf(
 ): ["success" | "failure", string] {
   if (timed_out) {
     const minutes = entry.timeoutMinutes;
-    return ["failure", `Ended at its time limit of ${minutes} ${minutes === 1 ? "minute" : "minutes"}`];
+    return ["failure", `Timed out after ${minutes} ${minutes === 1 ? "minute" : "minutes"}`];
   }
   const after = `after ${durationOf(ms)}`;
   if (code === 0) return ["success", `Passed ${after}`];
