@@ -24,11 +24,12 @@ async function stack(manifest: string | null = null) {
   remote.commit("main", { a: "1\n", "svc.toml": manifest });
   const project = await api.project(remote.url);
   const path = `/v1/projects/${project.project_id}/change-requests`;
+  const open = (head_ref: string, base_ref: string) =>
+    api.call("POST", path, { body: { title: head_ref, head_ref, base_ref } });
   let base = "main";
   for (const head of ["first", "second", "third"]) {
     remote.commit(head, { [head]: "1\n" }, { from: base });
-    const opened = await api.call("POST", path, { body: { title: head, head_ref: head, base_ref: base } });
-    expect(opened.status).toBe(201);
+    expect((await open(head, base)).status).toBe(201);
     base = head;
   }
   const call = (verb: string, at: string, body: Record<string, unknown>) =>
@@ -36,7 +37,7 @@ async function stack(manifest: string | null = null) {
   const get = async (number: number): Promise<Answer["body"]> =>
     (await api.call("GET", `${path}/${number}`)).body.change_request;
   const bases = async () => [(await get(1)).base_ref, (await get(2)).base_ref, (await get(3)).base_ref];
-  return { remote, call, get, bases };
+  return { remote, call, open, get, bases };
 }
 
 test("those on top of a merged change request get its base", async () => {
@@ -58,6 +59,26 @@ test("also when the lower one is merged outside svc", async () => {
   await until("it is seen", async () => (await get(1)).status === "merged");
   expect(await bases()).toEqual(["main", "main", "second"]);
   expect((await get(2)).status).toBe("open");
+});
+
+test("one whose branch has another change request into the new base keeps its own base", async () => {
+  const { call, open, bases } = await stack();
+  expect((await open("second", "main")).status).toBe(201);
+  expect((await call("POST", "1/merge", {})).status).toBe(200);
+  expect(await bases()).toEqual(["main", "first", "second"]);
+  // a closed one does not count
+  await call("POST", "4/close", {});
+  expect((await call("PATCH", "2", { base_ref: "main" })).body.base_ref).toBe("main");
+});
+
+test("the base cannot become one into which the branch has another open change request", async () => {
+  const { call, open, bases } = await stack();
+  await open("second", "main");
+  expect(await call("PATCH", "2", { base_ref: "main", title: "Other" })).toMatchObject({
+    status: 409,
+    body: { code: "already_open", number: 4 },
+  });
+  expect(await bases()).toEqual(["main", "first", "second"]);
 });
 
 test("the merge of a protected branch leaves those based on it", async () => {
