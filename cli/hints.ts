@@ -10,7 +10,7 @@ const TRIGGERS =
   "Triggers are `[[triggers]]` in svc.toml on the default branch, so a change request adds or removes one.";
 const NO_ISSUES = "svc has no issues; a change request has comments: `svc cr comments <cr>`.";
 const REVIEW =
-  "To approve: `svc cr approve <cr>`. To comment: `svc cr comment <cr> <text>`. To read: `svc cr show <cr>` and `svc cr diff <cr>`.";
+  "To approve: `svc cr approve <cr>`. To block the merge: `svc cr request-changes <cr> -b <text>`. To comment: `svc cr comment <cr> <text>`. To read: `svc cr show <cr>` and `svc cr diff <cr>`.";
 
 /**
  * The answer to words that are not a command: the command that does it, which begins with `svc` or `git`, or a sentence. Two
@@ -23,6 +23,7 @@ export const HINTS: Readonly<Record<string, string>> = {
   review: REVIEW,
   reviews: "svc cr",
   ...words("svc cr approve <cr> --undo", "cr revoke", "cr unapprove"),
+  ...words("svc cr request-changes <cr> -b <text>", "cr reject", "cr block", "request-changes"),
   ...words("svc cr comment <cr> <text>", "cr note", "note"),
   "cr ready":
     "There are no drafts: a change request can be merged once it is open. `svc cr show <cr>` shows it.",

@@ -89,8 +89,10 @@ async function read(api: Api, id: string, me: string): Promise<Work> {
 /** Those that wait for a person come first. */
 const urgency = ({ activity }: Session): number => ["waiting", "idle", "working", null].indexOf(activity);
 
-/** Whether a person's approval may be wanted: it is not given, and there are not enough others. */
-function waitsFor(me: string, { approvals, required_approvals }: ChangeRequest): boolean {
+/** Whether a person's review may be wanted: it is not given, and there are not enough other approvals. */
+function waitsFor(me: string, { approvals, required_approvals, head_commit_sha }: ChangeRequest): boolean {
+  const mine = approvals.find(({ user_id }) => user_id === me);
+  if (mine?.state === "changes_requested") return mine.head_commit_sha !== head_commit_sha;
   const counting = approvals.filter(({ counts }) => counts);
   if (counting.some(({ user_id }) => user_id === me)) return false;
   return required_approvals === 0 ? counting.length === 0 : counting.length < required_approvals;

@@ -106,6 +106,43 @@ export const approve = spec({
   ],
 });
 
+export const requestChanges = spec({
+  path: ["cr", "request-changes"],
+  summary: "Request changes of a change request, which blocks its merge",
+  about: [
+    "It blocks the merge, also of later commits, until you approve the change request or withdraw the request (--undo), or an owner or admin dismisses it (--dismiss). It takes the place of your approval. The text is Markdown; `svc cr show` prints it.",
+  ],
+  args: [CR],
+  flags: {
+    body: {
+      kind: "string",
+      value: "text",
+      short: "b",
+      guesses: ["message", "m"],
+      summary: "What has to change",
+    },
+    "body-file": {
+      kind: "string",
+      value: "path",
+      short: "F",
+      summary: "Read the text from a file; `-` is standard input",
+      completes: "file",
+    },
+    undo: { kind: "boolean", summary: "Withdraw your request" },
+    dismiss: {
+      kind: "string",
+      value: "name",
+      summary: "Dismiss the request of this person, by name or user id; for owners and admins",
+    },
+  },
+  fields: CR_FIELDS,
+  examples: [
+    ['svc cr request-changes 3 -b "Handle the empty list."', "Block the merge"],
+    ["svc cr request-changes 3 --undo", "Withdraw the request"],
+    ["svc cr request-changes 3 --dismiss Ada", "Dismiss the request of Ada"],
+  ],
+});
+
 export const checks = spec({
   path: ["cr", "checks"],
   summary: "Show the checks of a change request's head commit, and those that its merge requires",

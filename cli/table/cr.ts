@@ -1,7 +1,7 @@
 import type { CrStatusFilter } from "../../src/contract/change-request.ts";
 import { bind, type Group, spec } from "../spec.ts";
 import { CR } from "./cr-id.ts";
-import { approve, checks, comment, comments, reply, resolve } from "./cr-review.ts";
+import { approve, checks, comment, comments, reply, requestChanges, resolve } from "./cr-review.ts";
 import { CR_FIELDS, DIFF_FIELDS, FILE_FIELDS, MERGE_FIELDS } from "./fields.ts";
 
 const STATUSES = ["open", "merged", "closed", "all"] as const satisfies readonly CrStatusFilter[];
@@ -275,5 +275,8 @@ export const cr: Group = {
     bind(comments, () => import("../commands/cr/comments.ts").then((module) => module.comments)),
     bind(checks, () => import("../commands/cr/checks.ts").then((module) => module.checks)),
     bind(approve, () => import("../commands/cr/approve.ts").then((module) => module.approve)),
+    bind(requestChanges, () =>
+      import("../commands/cr/request-changes.ts").then((module) => module.requestChanges),
+    ),
   ],
 };

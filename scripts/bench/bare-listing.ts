@@ -34,7 +34,7 @@ const server = Bun.serve({
       order by c.number desc limit ${limit + 1}`;
     const page = rows.slice(0, limit);
     const approvals = await sql`
-      select a.cr_id, a.user_id, u.name, a.head_commit_sha, a.created_at
+      select a.cr_id, a.user_id, u.name, a.head_commit_sha, a.state, a.body, a.created_at
       from change_request_approvals a
       join users u on u.user_id = a.user_id
       join account_members m on m.account_id = ${caller["account_id"]} and m.user_id = a.user_id

@@ -104,7 +104,10 @@ export const AREAS: readonly Area[] = [
   },
   { sources: ["src/features/change-requests/agent-merge.ts"], tests: ["api/agent-merge"] },
   { sources: ["src/git/merge/write-rebase.ts"], tests: ["git/methods", "git/parity-methods"] },
-  { sources: ["src/features/change-requests/approvals.ts"], tests: ["api/approvals"] },
+  {
+    sources: ["src/features/change-requests/approvals.ts"],
+    tests: ["api/approvals", "api/requested-changes"],
+  },
   { sources: ["src/features/change-requests/approved.ts"], tests: ["change-requests/approved"] },
   {
     sources: ["merge", "merge-intent", "merge-commits"].map(

@@ -9,6 +9,9 @@ import { costUsed, tokensUsed } from "./usage.ts";
 /** Spec 2.1: the states of a change request. */
 export const CR_STATUSES = ["open", "merged", "closed"] as const;
 
+/** What a person has said of a change request. */
+export const REVIEW_STATES = ["approved", "changes_requested"] as const;
+
 const text = Type.String();
 const uuid = Type.String({ format: "uuid" });
 const time = Type.String({ format: "date-time", description: "ISO 8601, UTC" });
@@ -16,14 +19,18 @@ const sha = Type.String({
   description: "40 or 64 hex digits, depending on the object format of the repository",
 });
 
-/** An approval of a change request. It counts only while the head is the approved commit. */
+/** An approval of a change request, which counts only while the head is the approved commit, or a request for changes. */
 const approval = Type.Object({
   user_id: uuid,
   name: text,
   author,
   head_commit_sha: sha,
   created_at: time,
-  counts: Type.Boolean(),
+  state: Type.Union([Type.Literal("approved"), Type.Literal("changes_requested")], {
+    description: "`changes_requested` blocks the merge, also of later commits",
+  }),
+  body: nullable(Type.String({ description: "Of a request: what has to change" })),
+  counts: Type.Boolean({ description: "Whether it is an approval that counts" }),
 });
 
 const mergeMethod = oneOf(MERGE_METHODS);
@@ -77,7 +84,7 @@ export const changeRequest = Type.Object({
     description:
       "The repository did not respond, or no longer has one of the branches; the commits are the last known ones",
   }),
-  approvals: Type.Array(approval),
+  approvals: Type.Array(approval, { description: "Approvals and requests for changes, one of each person" }),
   required_approvals: Type.Integer({ description: "The number that a merge requires" }),
   checks: checksSummary,
 });
@@ -145,6 +152,17 @@ export type MergeChangeRequestBody = NonNullable<Static<typeof mergeChangeReques
 
 /** Body of `POST …/approve`; the body is optional. */
 export const approveBody = Type.Optional(Type.Object({ head_commit_sha: Type.Optional(seenHead) }));
+
+/** Body of `POST …/request-changes`. */
+export const requestChangesBody = Type.Object({
+  body: Type.String({
+    minLength: 1,
+    pattern: "\\S",
+    description: "What has to change, in Markdown; up to 16 KiB",
+  }),
+  head_commit_sha: Type.Optional(seenHead),
+});
+export type RequestChangesBody = Static<typeof requestChangesBody>;
 
 /** Spec 2.7. */
 export const mergePreview = Type.Object({

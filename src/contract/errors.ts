@@ -54,6 +54,7 @@ export const ERROR_STATUS = {
   nothing_to_abort: 409,
   not_waiting: 409,
   approval_required: 409,
+  changes_requested: 409,
   checks_required: 409,
   head_moved: 409,
   no_open_comments: 409,
@@ -117,6 +118,8 @@ export interface ErrorExtra {
   /** The approvals that a merge requires, and has. */
   required?: number;
   approvals?: number;
+  /** Who has requested changes. */
+  by?: { user_id: string; name: string }[];
   /** The required checks that have not passed; null: not reported. */
   checks?: { context: string; state: string | null }[];
   /** The change request that is open already. */

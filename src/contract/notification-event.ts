@@ -6,6 +6,7 @@ export const NOTIFICATION_EVENTS = [
   "check.failed",
   "cr.commented",
   "cr.approved",
+  "cr.changes_requested",
 ] as const;
 export type NotificationEvent = (typeof NOTIFICATION_EVENTS)[number];
 
@@ -21,6 +22,7 @@ export const DEFAULT_WAYS: Readonly<Record<NotificationEvent, readonly Notificat
   "check.failed": [],
   "cr.commented": [],
   "cr.approved": [],
+  "cr.changes_requested": [],
 };
 
 /** An event in words, after the title of what it is about. */
@@ -31,6 +33,7 @@ export const NOTIFICATION_VERBS: Readonly<Record<NotificationEvent, string>> = {
   "check.failed": "has a failed check",
   "cr.commented": "has a new comment",
   "cr.approved": "was approved",
+  "cr.changes_requested": "needs changes",
 };
 
 /** Browsers of one person that push is switched on in. */

@@ -6,6 +6,7 @@ export const WEBHOOK_EVENTS = [
   "cr.closed",
   "cr.commented",
   "cr.approved",
+  "cr.changes_requested",
   "check.pending",
   "check.succeeded",
   "check.failed",

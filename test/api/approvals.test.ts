@@ -37,6 +37,8 @@ test("an approval records the person and the head, and is part of the change req
       name: expect.any(String),
       author: expect.objectContaining({ kind: "user", session_id: null }),
       head_commit_sha: bench.remote.sha(cr.head_ref),
+      state: "approved",
+      body: null,
       created_at: expect.any(String),
       counts: true,
     },

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { changeRequestApprovals, changeRequests } from "../../db/schema/index.ts";
-import { approvalsOf, requireApprovals } from "../../src/features/change-requests/approved.ts";
+import { approvalsOf, counts, requireApprovals } from "../../src/features/change-requests/approved.ts";
 import { type AccountRows, openAccountRows, there } from "../helpers/account-rows.ts";
 
 type Approver = "opener" | "bob" | "cleo" | "gone";
@@ -36,9 +36,15 @@ beforeEach(async () => {
   await rows.deps.db.delete(changeRequestApprovals);
 });
 
-async function approve({ crId }: typeof row, who: Approver, headCommitSha: string): Promise<void> {
+async function approve(
+  { crId }: typeof row,
+  who: Approver,
+  headCommitSha: string,
+  body: string | null = null,
+): Promise<void> {
   rows.pass(1000);
-  const values = { crId, userId: users[who], headCommitSha, createdAt: rows.now() };
+  const state = body === null ? ("approved" as const) : ("changes_requested" as const);
+  const values = { crId, userId: users[who], headCommitSha, state, body, createdAt: rows.now() };
   await rows.deps.db.insert(changeRequestApprovals).values(values);
 }
 
@@ -125,6 +131,46 @@ test.each<[required: number, self: boolean, given: [Approver, string][], lacks: 
     });
   },
 );
+
+test.each<[required: number, requests: [Approver, string][], by: string | null]>([
+  [0, [], null],
+  [0, [["bob", HEAD]], "bob"],
+  [0, [["bob", OLD]], "bob"],
+  [1, [["bob", OLD]], "bob"],
+  [0, [["gone", HEAD]], null],
+  [0, [["opener", HEAD]], "opener"],
+  [
+    0,
+    [
+      ["bob", HEAD],
+      ["gone", HEAD],
+      ["opener", OLD],
+    ],
+    "bob, opener",
+  ],
+])(
+  "%d approvals required and given by another, changes requested by %j: blocked by %p",
+  async (requiredApprovals, requests, by) => {
+    await approve(row, "cleo", HEAD);
+    for (const [who, head] of requests) await approve(row, who, head, "Why?");
+    // of another change request it blocks nothing
+    await approve(other, "bob", HEAD, "Why?");
+    const asked = requireApprovals(rows.deps.db, row, HEAD, { requiredApprovals, selfApproval: false });
+    if (by === null) return await asked;
+    await expect(asked).rejects.toMatchObject({
+      code: "changes_requested",
+      message: expect.stringContaining(`changes were requested by ${by}. It`),
+      extra: { by: by.split(", ").map((name) => expect.objectContaining({ name })) },
+    });
+  },
+);
+
+test("a request for changes is no approval", async () => {
+  const said = { userId: users.bob, headCommitSha: HEAD };
+  const rule = { selfApproval: false };
+  expect(counts({ ...said, state: "approved" }, row, HEAD, rule)).toBe(true);
+  expect(counts({ ...said, state: "changes_requested" }, row, HEAD, rule)).toBe(false);
+});
 
 test("approvals are listed for each requested change request, oldest first", async () => {
   await approve(row, "cleo", OLD);

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, expect, test } from "bun:test";
-import { approval, changeRequest, comment, diff, fakeApi } from "../helpers/cli-api.ts";
+import { approval, changeRequest, changesRequested, comment, diff, fakeApi } from "../helpers/cli-api.ts";
 import { type RunOptions, svc, svcOnTerminal } from "../helpers/cli-run.ts";
 
 const api = fakeApi();
@@ -179,6 +179,7 @@ test("show lists approvals and open comments", async () => {
       "approvals\t0 of 1 approval (1 of an earlier commit)",
     ],
     [{ approvals: [approval()] }, "approvals\t1 approval: Ada"],
+    [{ approvals: [changesRequested()] }, "approvals\t0 approvals; changes requested by Ada"],
   ];
   for (const [change, line] of rows) {
     api.on("GET /projects/:p/change-requests/:n", () => ({ change_request: changeRequest(change) }));
@@ -187,4 +188,51 @@ test("show lists approvals and open comments", async () => {
     expect(stdout).toContain("open comments\t1\n");
     expect(stderr).toContain("svc cr comments 3 --open");
   }
+});
+
+test("request-changes sends the text and the head that it read just before, withdraws, and dismisses", async () => {
+  const said = await run(["cr", "request-changes", "3", "-b", "Why?"]);
+  expect([said.code, said.stdout]).toEqual([
+    0,
+    "#3 Fix the login page: changes requested; it cannot be merged\n",
+  ]);
+  expect(said.stderr).toContain("svc cr request-changes 3 --undo");
+  const last = () => api.seen.at(-1);
+  expect(last()).toMatchObject({
+    method: "POST",
+    body: { body: "Why?", head_commit_sha: "a".repeat(40) },
+  });
+  await run(["cr", "request-changes", "3", "-F", "-"], { stdin: "# Long\n" });
+  expect(last()?.body).toMatchObject({ body: "# Long\n" });
+  expect((await run(["cr", "request-changes", "3", "--undo"])).stdout).toContain("withdrawn");
+  expect([last()?.method, last()?.path.endsWith("/3/request-changes")]).toEqual(["DELETE", true]);
+  const other = { ...changesRequested(), user_id: "22222222-2222-4222-8222-000000000009" };
+  const rows: [approvals: ReturnType<typeof approval>[], name: string, dismissed: string | null][] = [
+    [[changesRequested()], "Ada", approval().user_id],
+    [[changesRequested()], approval().user_id, approval().user_id],
+    [[changesRequested()], "Ben", null],
+    [[approval()], "Ada", null],
+    [[changesRequested(), other], "Ada", null],
+    [[changesRequested(), other], other.user_id, other.user_id],
+  ];
+  for (const [approvals, name, dismissed] of rows) {
+    api.seen.length = 0;
+    api.on("GET /projects/:p/change-requests/:n", () => ({ change_request: changeRequest({ approvals }) }));
+    const ran = await run(["cr", "request-changes", "3", "--dismiss", name]);
+    const sent =
+      api.seen
+        .find(({ method }) => method === "DELETE")
+        ?.path.split("/")
+        .at(-1) ?? null;
+    expect([name, ran.code, sent]).toEqual([name, dismissed === null ? 1 : 0, dismissed]);
+  }
+  for (const args of [[], ["-b", "x", "--undo"], ["-b", "x", "-F", "-"], ["--undo", "--dismiss", "Ada"]])
+    expect((await run(["cr", "request-changes", "3", ...args])).code).toBe(2);
+});
+
+test("show prints what is requested, with control characters escaped", async () => {
+  const approvals = [{ ...changesRequested("Fix\x1b[2J it.\nAll of it."), name: "Ada\x07" }];
+  api.on("GET /projects/:p/change-requests/:n", () => ({ change_request: changeRequest({ approvals }) }));
+  const { stdout } = await run(["cr", "show", "3"]);
+  expect(stdout).toContain("Changes requested by Ada\\x07:\n  Fix\\x1b[2J it.\n  All of it.\n");
 });

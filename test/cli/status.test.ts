@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Session, WaitingFor } from "../../src/contract/session.ts";
 import { ADA } from "../helpers/authors.ts";
-import { approval, changeRequest, failure, fakeApi, USER_ID } from "../helpers/cli-api.ts";
+import { approval, changeRequest, changesRequested, failure, fakeApi, USER_ID } from "../helpers/cli-api.ts";
 import { makeHome, svc, svcOnTerminal } from "../helpers/cli-run.ts";
 import { booting, SESSION_ID, session } from "../helpers/cli-sessions.ts";
 
@@ -57,6 +57,13 @@ test("shows my sessions, those that wait first, my change requests, and those to
             }),
             // my approval is of an earlier commit
             changeRequest({ number: 7, ...byBen, approvals: [approval(false)], required_approvals: 1 }),
+            // I have requested changes of its last commit, and of an earlier one
+            changeRequest({ number: 8, ...byBen, approvals: [changesRequested()] }),
+            changeRequest({
+              number: 9,
+              ...byBen,
+              approvals: [{ ...changesRequested(), head_commit_sha: "c".repeat(40) }],
+            }),
           ]
         : [],
   }));
@@ -75,6 +82,7 @@ test("shows my sessions, those that wait first, my change requests, and those to
     ["cr", "3", "none"],
     ["review", "4", "none"],
     ["review", "7", "none"],
+    ["review", "9", "none"],
   ]);
   expect(stdout).toContain("\tpermission for bash rm \\x1b[2J\n");
   const json = JSON.parse((await svc(["status", "--json"], { env: api.env })).stdout);
@@ -89,7 +97,7 @@ test("shows my sessions, those that wait first, my change requests, and those to
       { step: "image" },
     ],
     change_requests: [{ number: 3, created_by: USER_ID }],
-    to_review: [{ number: 4 }, { number: 7 }],
+    to_review: [{ number: 4 }, { number: 7 }, { number: 9 }],
   });
 });
 

@@ -32,6 +32,7 @@ const DATA_LINES: Record<string, string[]> = {
   "cr comment": ["3", "Say it shorter."],
   "cr comments": ["3"],
   "cr approve": ["3"],
+  "cr request-changes": ["3", "-b", "Say it shorter."],
   "cr checks": ["3"],
   "checks ls": ["a".repeat(40)],
   "checks report": ["test", "success", "--sha", "a".repeat(40)],

@@ -44,6 +44,32 @@ async function propose(head: string): Promise<number> {
   return (await svc.api.call("POST", api, { body })).body.number;
 }
 
+test("a reviewer requests changes, which blocks the merge until the request is dismissed or withdrawn", async () => {
+  const number = await propose("blocked");
+  const first = await svc.openAs(FIRST, `${pages}/${number}`);
+  const second = await svc.openAs(SECOND, `${pages}/${number}`);
+  const [owner, reviewer] = [first.page, second.page];
+  const request = async (text: string) => {
+    await reviewer.getByRole("button", { name: "Request changes" }).click();
+    await reviewer.getByLabel("What has to change").fill(text);
+    await reviewer.getByRole("button", { name: "Request changes" }).click();
+  };
+  await request("Handle the **empty** list.");
+  await owner.locator("strong", { hasText: "empty" }).waitFor();
+  await owner.getByRole("heading", { name: /^Changes were requested by/ }).waitFor();
+  expect(await owner.getByRole("button", { name: "Merge", exact: true }).isDisabled()).toBe(true);
+  expect(await barriers(owner)).toEqual([]);
+  await owner.getByRole("button", { name: "Dismiss" }).click();
+  await reviewer.locator("strong", { hasText: "empty" }).waitFor({ state: "detached" });
+  await request("Once **more**.");
+  await owner.locator("strong", { hasText: "more" }).waitFor();
+  await reviewer.getByRole("button", { name: "Withdraw my request" }).click();
+  await owner.getByRole("heading", { name: "It needs one more approval" }).waitFor();
+  expect([...first.faults(), ...second.faults()]).toEqual([]);
+  await first.close();
+  await second.close();
+});
+
 test("comments on a line appear in two browsers at once", async () => {
   const number = await propose("talk");
   const first = await svc.openAs(FIRST, `${pages}/${number}?view=changes`);

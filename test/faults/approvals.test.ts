@@ -24,6 +24,8 @@ const approve = (cr: { number: number }) =>
   bench.call("POST", `/change-requests/${cr.number}/approve`, { token: bob });
 const withdraw = (cr: { number: number }) =>
   bench.call("DELETE", `/change-requests/${cr.number}/approve`, { token: bob });
+const request = (cr: { number: number }) =>
+  bench.call("POST", `/change-requests/${cr.number}/request-changes`, { token: bob, body: { body: "Why?" } });
 const merge = (cr: { number: number }) => bench.call("POST", `/change-requests/${cr.number}/merge`);
 
 type Cr = Answer["body"];
@@ -35,15 +37,26 @@ const rows: [
   step: MergeStep,
   what: string,
   act: (cr: Cr) => unknown,
-  outcome: "merged" | "approval_required",
+  outcome: "merged" | "approval_required" | "changes_requested",
 ][] = [
   ["commit-written", "the head goes on", push, "merged"],
   ["commit-written", "the approval is taken back", withdraw, "approval_required"],
+  ["commit-written", "changes are requested", request, "changes_requested"],
   ["commit-written", "the base moves", moveBase, "merged"],
   ["commit-written", "the base brings a stricter rule", () => bench.rule(asks(2)), "approval_required"],
   ["intent-recorded", "the head goes on", push, "merged"],
   ["intent-recorded", "the approval is taken back, too late", withdraw, "merged"],
+  ["intent-recorded", "changes are requested, too late", request, "merged"],
   ["intent-recorded", "the base moves", moveBase, "merged"],
+  [
+    "intent-recorded",
+    "the base moves, and changes are requested",
+    async (cr) => {
+      moveBase();
+      await request(cr);
+    },
+    "changes_requested",
+  ],
   ["intent-recorded", "the base brings a stricter rule", () => bench.rule(asks(2)), "approval_required"],
   [
     "intent-recorded",

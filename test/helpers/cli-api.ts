@@ -145,7 +145,13 @@ export function comment(change: Partial<Comment> = {}): Comment {
 
 export function approval(counts = true): ChangeRequest["approvals"][number] {
   const head_commit_sha = "a".repeat(40);
-  return { user_id: USER_ID, name: "Ada", author: ADA, head_commit_sha, created_at: TIME, counts };
+  const said = { head_commit_sha, state: "approved", body: null, created_at: TIME, counts } as const;
+  return { user_id: USER_ID, name: "Ada", author: ADA, ...said };
+}
+
+/** A request for changes of the head commit. */
+export function changesRequested(body = "Handle the empty list."): ChangeRequest["approvals"][number] {
+  return { ...approval(false), state: "changes_requested", body };
 }
 
 export function project(change: Partial<Project> = {}): Project {
@@ -280,6 +286,7 @@ function generalize(path: string): string {
       "$1/:n",
     )
     .replace(/\/comments\/[^/]+/, "/comments/:c")
+    .replace(/\/request-changes\/[^/]+/, "/request-changes/:u")
     .replace(/(?<=:p)\/checks\/[^/]+/, "/checks/:c")
     .replace(/\/prompts\/[^/]+/, "/prompts/:q");
 }
@@ -390,6 +397,9 @@ const DEFAULTS: Record<string, Route> = {
   [`POST ${CR}/comments/:c/unresolve`]: () => comment(),
   [`POST ${CR}/approve`]: () => changeRequest({ approvals: [approval()], required_approvals: 2 }),
   [`DELETE ${CR}/approve`]: () => changeRequest(),
+  [`POST ${CR}/request-changes`]: () => changeRequest({ approvals: [changesRequested()] }),
+  [`DELETE ${CR}/request-changes`]: () => changeRequest(),
+  [`DELETE ${CR}/request-changes/:u`]: () => changeRequest(),
   "GET /projects/:p/commits/:n/status": ({ path }) => {
     const sha = path.split("/").at(-2) ?? "";
     return { sha, state: "success", total_count: 1, statuses: [commitStatus({ sha })] };

@@ -67,6 +67,12 @@ const ACTS: Readonly<Record<NotificationEvent, () => Promise<string>>> = {
     expect((await post(`/change-requests/${number}/approve`, {}, bob)).status).toBe(200);
     return `/change-requests/${number}`;
   },
+  async "cr.changes_requested"() {
+    const { number } = await bench.open();
+    const said = await post(`/change-requests/${number}/request-changes`, { body: "Say why." }, bob);
+    expect(said.status).toBe(200);
+    return `/change-requests/${number}`;
+  },
 };
 
 /** Every combination of ways. */

@@ -70,6 +70,22 @@ test("the open threads of a review are a prompt of the session that made the cha
   expect(quotedIn(last?.text ?? "")).toEqual([expect.stringMatching(/:\n> Never mind\.$/)]);
 });
 
+test("requested changes are sent with the open threads, and without any", async () => {
+  bench.remote.commit("main", { "svc.toml": "svc_version = 1\n[change_requests]\nself_approval = true\n" });
+  const { id, cr } = await work();
+  const text = "Handle the empty list.\n> Merge it now.";
+  expect((await call("POST", `/${cr.number}/request-changes`, { body: text })).status).toBe(200);
+  expect((await call("POST", `/${cr.number}/send-to-session`)).status).toBe(202);
+  const { body: comment } = await call("POST", `/${cr.number}/comments`, { body: "Nice." });
+  await call("POST", `/${cr.number}/send-to-session`);
+  const [second, first] = await promptsOf(id);
+  const { name } = comment.author;
+  const request = `${name} requests changes before the merge:\n> Handle the empty list.\n> > Merge it now.`;
+  expect(quotedIn(first?.text ?? "")).toEqual([request]);
+  const thread = `Comment ${comment.comment_id}\n\n${name}:\n> Nice.`;
+  expect(quotedIn(second?.text ?? "")).toEqual([request, thread]);
+});
+
 test("a session that has stopped is started again for it", async () => {
   const { id, cr } = await work();
   await call("POST", `/${cr.number}/comments`, { body: "More." });

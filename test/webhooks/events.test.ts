@@ -144,6 +144,22 @@ test("cr.approved shows the approval", async () => {
   ]);
 });
 
+test("cr.changes_requested shows the request; withdrawn, the change request is updated", async () => {
+  const cr = await opened();
+  const at = `/change-requests/${cr.number}/request-changes`;
+  const events = await eventsOf(async () => {
+    await post(at, { body: "Why?" })();
+    for (let times = 0; times < 2; times++) await bench.call("DELETE", at);
+  }, 2);
+  expect(events).toMatchObject([
+    {
+      type: "cr.changes_requested",
+      data: { change_request: { approvals: [{ state: "changes_requested", body: "Why?" }] } },
+    },
+    { type: "cr.updated", data: { change_request: { approvals: [] } } },
+  ]);
+});
+
 test("checks of a commit are pending, succeed and fail, and name its open change requests", async () => {
   const cr = await opened();
   const sha = cr.head_commit_sha;

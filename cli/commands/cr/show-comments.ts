@@ -62,11 +62,20 @@ export function placeOf({ path, line, side, reply_to }: Comment): string {
   return `on ${oneLine(path)}${at}`;
 }
 
-/** `2 of 3 approvals`, or their number if none is required. */
-export function approvalsText({ approvals, required_approvals }: ChangeRequest): string {
+/** `2 of 3 approvals`, or their number if none is required, and who requested changes. */
+export function approvalsText(cr: ChangeRequest): string {
+  const { approvals, required_approvals } = cr;
   const counting = approvals.filter(({ counts }) => counts).length;
-  const stale = approvals.length - counting;
+  const requests = requestsOf(cr);
+  const stale = approvals.length - counting - requests.length;
   const earlier = stale > 0 ? ` (${stale} of an earlier commit)` : "";
-  if (required_approvals === 0) return `${count(counting, "approval")}${earlier}`;
-  return `${counting} of ${count(required_approvals, "approval")}${earlier}`;
+  const by = requests.map(({ name }) => oneLine(name)).join(", ");
+  const blocked = by === "" ? "" : `; changes requested by ${by}`;
+  if (required_approvals === 0) return `${count(counting, "approval")}${earlier}${blocked}`;
+  return `${counting} of ${count(required_approvals, "approval")}${earlier}${blocked}`;
+}
+
+/** The requests for changes, which block the merge. */
+export function requestsOf({ approvals }: ChangeRequest): ChangeRequest["approvals"] {
+  return approvals.filter(({ state }) => state === "changes_requested");
 }

@@ -12,7 +12,7 @@ import { lines, oneLine } from "../../text.ts";
 import { checksText } from "./checks.ts";
 import { previewText } from "./preview.ts";
 import { type Found, findCr } from "./reference.ts";
-import { approvalsText } from "./show-comments.ts";
+import { approvalsText, requestsOf } from "./show-comments.ts";
 import { statusPaint } from "./show-cr.ts";
 import { manifestOf, manifestText } from "./show-manifest.ts";
 
@@ -92,7 +92,7 @@ function page(cr: ChangeRequest, preview: Preview, openComments: number, view: V
     view,
   );
   const description = cr.description.trim() === "" ? "" : `\n${lines(cr.description).trimEnd()}\n`;
-  return `${title}${facts}${description}${previewLine(cr, preview, view)}`;
+  return `${title}${facts}${description}${requestsText(cr, view)}${previewLine(cr, preview, view)}`;
 }
 
 const STALE =
@@ -103,6 +103,17 @@ function approvalsOf(cr: ChangeRequest): string | null {
   if (cr.required_approvals === 0 && cr.approvals.length === 0) return null;
   const by = cr.approvals.filter(({ counts }) => counts).map(({ name }) => name);
   return `${approvalsText(cr)}${by.length > 0 ? `: ${by.join(", ")}` : ""}`;
+}
+
+function requestsText(cr: ChangeRequest, { paint }: View): string {
+  return requestsOf(cr)
+    .map(({ name, body }) => {
+      const text = lines(body ?? "")
+        .trimEnd()
+        .split("\n");
+      return `\n${paint.bold(`Changes requested by ${oneLine(name)}`)}:\n${text.map((line) => `  ${line}\n`).join("")}`;
+    })
+    .join("");
 }
 
 function previewLine(cr: ChangeRequest, preview: Preview, { paint }: View): string {

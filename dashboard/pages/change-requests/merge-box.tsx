@@ -43,7 +43,7 @@ export function MergeBox({ where, cr }: { where: Where; cr: ChangeRequest }) {
         </span>
         <div role="status" className="min-w-0 grow">
           <h2 id="merge" ref={result} tabIndex={-1} className="font-semibold outline-none">
-            {state.title}
+            <Visible>{state.title}</Visible>
           </h2>
           <div className="text-muted">{state.note}</div>
           {state.conflicts.length > 0 && <Conflicts paths={state.conflicts} />}

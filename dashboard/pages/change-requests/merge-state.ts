@@ -52,6 +52,13 @@ export function mergeStateOf(
   }
   const missing = missingApprovals(cr);
   const isFastForward = preview.can_fast_forward;
+  const requests = requestsOf(cr);
+  if (requests.length > 0) {
+    const title = `Changes were requested by ${requests.map(({ name }) => name).join(", ")}`;
+    const note =
+      "It can be merged once they approve it or withdraw the request, or an owner or admin dismisses it.";
+    return { ...NOTHING, look: "bad", title, note, isFastForward };
+  }
   if (missing > 0) {
     const title = `It needs ${missing === 1 ? "one more approval" : `${missing} more approvals`}`;
     const note = `This project requires ${cr.required_approvals} before a merge. Approvals by agents and on earlier commits do not count.`;
@@ -68,6 +75,11 @@ export function mergeStateOf(
     ? `A fast-forward: ${base} has not moved since ${head} was created.`
     : `No conflicts with ${base}.`;
   return { ...NOTHING, look: "good", title: "It can be merged", note, canMerge: true, isFastForward };
+}
+
+/** The requests for changes, which block the merge. */
+export function requestsOf({ approvals = [] }: Pick<ChangeRequest, "approvals">): ChangeRequest["approvals"] {
+  return approvals.filter(({ state }) => state === "changes_requested");
 }
 
 function missingApprovals({ approvals = [], required_approvals: required = 0 }: ChangeRequest): number {

@@ -5,6 +5,7 @@ import { path } from "../../api/path.ts";
 import { useProject } from "../../api/project.ts";
 import { Button } from "../../parts/button.tsx";
 import { Failure, Notice } from "../../parts/notice.tsx";
+import { requestsOf } from "./merge-state.ts";
 import { useAct, type Where } from "./queries.ts";
 import type { Thread } from "./threads.ts";
 
@@ -14,10 +15,10 @@ interface Props {
   threads: readonly Thread[];
 }
 
-/** Sends the open comments to the session that works on the branch. */
+/** Sends the requested changes and the open comments to the session that works on the branch. */
 export function SendToSession({ where, cr, threads }: Props) {
   const act = useAct<SentToSession>(where);
-  const open = threads.filter(({ first }) => first.resolved_at === null).length;
+  const open = threads.filter(({ first }) => first.resolved_at === null).length + requestsOf(cr).length;
   if (cr.status !== "open") return null;
   return (
     <section aria-labelledby="to-session" className="flex flex-col gap-2">
@@ -26,8 +27,8 @@ export function SendToSession({ where, cr, threads }: Props) {
       </h2>
       <p className="text-muted text-sm">
         {open === 0
-          ? "No open comments to send to the session."
-          : `The agent works on ${open === 1 ? "the open comment" : `the ${open} open comments`}.`}
+          ? "No open comments or requests to send to the session."
+          : `The agent works on ${open === 1 ? "the open comment or request" : `the ${open} open comments and requests`}.`}
       </p>
       <Button
         className="self-start"

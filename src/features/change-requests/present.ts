@@ -166,6 +166,8 @@ function approvalToWire(
     name: approval.name,
     author: { user_id: approval.userId, name: approval.name, kind: "user", session_id: null },
     head_commit_sha: approval.headCommitSha,
+    state: approval.state,
+    body: approval.body,
     created_at: approval.createdAt.toISOString(),
     counts: row.headCommitSha !== null && counts(approval, row, row.headCommitSha, rule),
   };

@@ -39,7 +39,8 @@ export async function findBase(
 }
 
 /**
- * Changes the base of an open change request, in a transaction. Its approvals are removed: they were of another diff.
+ * Changes the base of an open change request, in a transaction. Its approvals are removed: they were of another diff. Requests
+ * for changes stay.
  * @throws not_open, merge_in_progress; already_open if another one of its branch into that base is open
  */
 export async function changeBase(
@@ -66,7 +67,9 @@ export async function changeBase(
     throw new SvcError("merge_in_progress", sentence, {}, { "Retry-After": "5" });
   }
   await tx.delete(mergeIntents).where(eq(mergeIntents.crId, crId));
-  await tx.delete(changeRequestApprovals).where(eq(changeRequestApprovals.crId, crId));
+  await tx
+    .delete(changeRequestApprovals)
+    .where(and(eq(changeRequestApprovals.crId, crId), eq(changeRequestApprovals.state, "approved")));
 }
 
 function notOpen({ number }: Pick<CrRow, "number">): SvcError {

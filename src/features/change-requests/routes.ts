@@ -11,6 +11,7 @@ import {
   mergedChangeRequest,
   mergePreview,
   openChangeRequestBody,
+  requestChangesBody,
 } from "../../contract/change-request.ts";
 import { changeRequestTurns } from "../../contract/change-request-turns.ts";
 import { check, checkList, rerunCheckBody } from "../../contract/check.ts";
@@ -22,7 +23,7 @@ import type { Deps } from "../../deps.ts";
 import { pageQuery, readPage } from "../../http/page.ts";
 import { answer, listOf } from "../../http/schema.ts";
 import { guard } from "../../identity/auth/guard.ts";
-import { approveChangeRequest, withdrawApproval } from "./approvals.ts";
+import { approveChangeRequest, removeRequest, requestChanges, withdrawApproval } from "./approvals.ts";
 import { briefOf } from "./brief.ts";
 import { listCrChecks, rerunCrCheck } from "./checks.ts";
 import { closeChangeRequest, reopenChangeRequest } from "./close.ts";
@@ -173,7 +174,7 @@ export const crCheckRoutes = (deps: Deps) =>
       { project: "write", body: sendChecksBody, ...answer(202, sentToSession) },
     );
 
-/** Approving and closing (spec 4.1). */
+/** Reviewing and closing (spec 4.1). */
 export const approvalRoutes = (deps: Deps) =>
   new Elysia({ prefix: "/projects/:projectId/change-requests", tags: ["change requests"] })
     .use(guard(deps))
@@ -187,6 +188,21 @@ export const approvalRoutes = (deps: Deps) =>
       "/:crId/approve",
       ({ caller, project, params }) => withdrawApproval(deps, caller, project, params.crId),
       { project: "write", ...answer(200, changeRequest) },
+    )
+    .post(
+      "/:crId/request-changes",
+      ({ caller, project, params, body }) => requestChanges(deps, caller, project, params.crId, body),
+      { project: "write", body: requestChangesBody, ...answer(200, changeRequest) },
+    )
+    .delete(
+      "/:crId/request-changes",
+      ({ caller, project, params }) => removeRequest(deps, caller, project, params.crId, caller.userId),
+      { project: "write", ...answer(200, changeRequest) },
+    )
+    .delete(
+      "/:crId/request-changes/:userId",
+      ({ caller, project, params }) => removeRequest(deps, caller, project, params.crId, params.userId),
+      { project: "manage", ...answer(200, changeRequest) },
     )
     .post(
       "/:crId/close",

@@ -54,6 +54,7 @@ const CR_VERBS: Readonly<Record<string, string>> = {
   "cr.closed": "was closed",
   "cr.commented": "has a new comment",
   "cr.approved": "was approved",
+  "cr.changes_requested": "needs changes",
 };
 
 const CHECK_VERBS: Readonly<Record<string, string>> = {

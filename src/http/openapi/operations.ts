@@ -187,6 +187,18 @@ export const OPERATIONS: Operations = {
     "withdrawApproval",
     "Withdraw an approval",
   ],
+  "POST /v1/projects/:projectId/change-requests/:crId/request-changes": [
+    "requestChanges",
+    "Request changes of a change request",
+  ],
+  "DELETE /v1/projects/:projectId/change-requests/:crId/request-changes": [
+    "withdrawRequestForChanges",
+    "Withdraw a request for changes",
+  ],
+  "DELETE /v1/projects/:projectId/change-requests/:crId/request-changes/:userId": [
+    "dismissRequestForChanges",
+    "Dismiss the request for changes of another person",
+  ],
   "POST /v1/projects/:projectId/statuses/:sha": ["setCommitStatus", "Report the result of a check"],
   "GET /v1/projects/:projectId/commits/:sha/status": [
     "getCombinedStatus",

@@ -114,7 +114,12 @@ async function show(deps: Deps, { project }: ProjectRequest, number: number) {
     merged_at,
     closed_at,
     stale,
-    approved_by: approvals.map(({ name, counts }) => ({ name, counts })),
+    approved_by: approvals
+      .filter(({ state }) => state === "approved")
+      .map(({ name, counts }) => ({ name, counts })),
+    changes_requested: approvals
+      .filter(({ state }) => state === "changes_requested")
+      .map(({ name, body }) => ({ name, body: cut(body ?? "", DESCRIPTION_MAX) })),
     ...(found.status === CR_STATUSES[0] && { merge: await mergeState(deps, project, number) }),
   };
 }
