@@ -25,8 +25,7 @@ export const HINTS: Readonly<Record<string, string>> = {
   ...words("svc cr approve <cr> --undo", "cr revoke", "cr unapprove"),
   ...words("svc cr request-changes <cr> -b <text>", "cr reject", "cr block", "request-changes"),
   ...words("svc cr comment <cr> <text>", "cr note", "note"),
-  "cr ready":
-    "There are no drafts: a change request can be merged once it is open. `svc cr show <cr>` shows it.",
+  ...words("svc cr ready <cr> --undo", "cr draft", "cr wip"),
   ...words(
     "A change request cannot be deleted. `svc cr close <cr>` closes it without merging it.",
     "cr rm",
@@ -206,7 +205,6 @@ export const FLAG_HINTS: Readonly<Record<string, string>> = {
     "svc cr merge -d",
   ),
   "svc cr merge --auto": "To merge after the checks: `svc cr checks <cr> --watch && svc cr merge <cr>`.",
-  ...words("There are no drafts: open it when the work is ready.", "svc cr open --draft"),
   ...words(
     "Pass `--title <text>`; `--body-file -` reads the description.",
     "svc cr open --fill",

@@ -82,7 +82,7 @@ async function read(api: Api, id: string, me: string): Promise<Work> {
       .filter((session) => isMine(session) && (isAlive(session) || session.activity === "waiting"))
       .sort((a, b) => urgency(a) - urgency(b)),
     change_requests: crs.filter(isMine),
-    to_review: crs.filter((cr) => !isMine(cr) && waitsFor(me, cr)),
+    to_review: crs.filter((cr) => !isMine(cr) && !cr.draft && waitsFor(me, cr)),
   };
 }
 

@@ -157,6 +157,7 @@ export const open = spec({
       aliases: ["into"],
       completes: "branch",
     },
+    draft: { kind: "boolean", short: "d", summary: "Not to be merged until `svc cr ready`" },
     session: {
       kind: "string",
       value: "id",
@@ -255,6 +256,18 @@ export const edit = spec({
   ],
 });
 
+export const ready = spec({
+  path: ["cr", "ready"],
+  summary: "Mark a draft as ready, so that it can be merged",
+  args: [CR],
+  flags: { undo: { kind: "boolean", summary: "Make it a draft, which cannot be merged" } },
+  fields: CR_FIELDS,
+  examples: [
+    ["svc cr ready 3", "The work is done"],
+    ["svc cr ready 3 --undo", "It is a draft again"],
+  ],
+});
+
 export const cr: Group = {
   name: "cr",
   summary: "Change requests: propose, review and merge work",
@@ -268,6 +281,7 @@ export const cr: Group = {
     bind(merge, () => import("../commands/cr/merge.ts").then((module) => module.merge)),
     bind(close, () => import("../commands/cr/close.ts").then((module) => module.close)),
     bind(reopen, () => import("../commands/cr/close.ts").then((module) => module.reopen)),
+    bind(ready, () => import("../commands/cr/ready.ts").then((module) => module.ready)),
     bind(edit, () => import("../commands/cr/edit.ts").then((module) => module.edit)),
     bind(comment, () => import("../commands/cr/comment.ts").then((module) => module.comment)),
     bind(reply, () => import("../commands/cr/comment.ts").then((module) => module.reply)),

@@ -83,6 +83,7 @@ export const CR_FIELDS = fieldsOf<ChangeRequest>()([
   "base_ref",
   "head_ref",
   "status",
+  "draft",
   "head_commit_sha",
   "base_commit_sha",
   "cost",

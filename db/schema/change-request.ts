@@ -40,6 +40,8 @@ export const changeRequests = pgTable(
     baseRef: text("base_ref").notNull(),
     headRef: text("head_ref").notNull(),
     status: crStatus("status").notNull().default("open"),
+    /** Not to be merged yet. */
+    draft: boolean("draft").notNull().default(false),
     headCommitSha: text("head_commit_sha"),
     baseCommitSha: text("base_commit_sha"),
     /** The head whose checks were enqueued last; null: none yet. */

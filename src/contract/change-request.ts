@@ -47,6 +47,7 @@ export const changeRequest = Type.Object({
   base_ref: text,
   head_ref: text,
   status: Type.Union([Type.Literal("open"), Type.Literal("merged"), Type.Literal("closed")]),
+  draft: Type.Boolean({ description: "Whether it is not to be merged yet" }),
   head_commit_sha: nullable(sha),
   base_commit_sha: nullable(sha),
   cost: costUsed,
@@ -107,6 +108,7 @@ export const openChangeRequestBody = Type.Object({
     }),
   ),
   session_id: Type.Optional(Type.String({ maxLength: NAME_MAX })),
+  draft: Type.Optional(Type.Boolean({ description: "Not to be merged until a PATCH says `draft: false`" })),
   metadata: Type.Optional(metadata),
 });
 export type OpenChangeRequestBody = Static<typeof openChangeRequestBody>;
@@ -122,6 +124,9 @@ export const editChangeRequestBody = Type.Object(
         minLength: 1,
         description: "Another branch to merge into, while it is open; this removes its approvals",
       }),
+    ),
+    draft: Type.Optional(
+      Type.Boolean({ description: "Whether it is not to be merged yet, while it is open" }),
     ),
   },
   { minProperties: 1 },

@@ -55,6 +55,7 @@ export const ERROR_STATUS = {
   not_waiting: 409,
   approval_required: 409,
   changes_requested: 409,
+  draft: 409,
   checks_required: 409,
   head_moved: 409,
   no_open_comments: 409,

@@ -53,6 +53,7 @@ describe("open", () => {
       checks: { state: "none", total: 0, passed: 0, failed: 0, pending: 0, required: [] },
       cost: null,
       tokens: { input: 0, output: 0, cached: 0 },
+      draft: false,
       origin_session_id: null,
       created_by: me.user_id,
       author: { user_id: me.user_id, name: me.name, kind: "user", session_id: null },

@@ -192,6 +192,35 @@ describe("cr", () => {
     expect(both.stderr).toContain("cannot be used together");
   });
 
+  test("open --draft opens a draft; ready and ready --undo change it, and lists and show say so", async () => {
+    const opened = await run(["cr", "open", "-t", "T", "--head", "a", "--draft"]);
+    expect(opened.stdout).toBe("#4 T: opened as a draft, a → main\n");
+    expect(api.seen[0]?.body).toEqual({ title: "T", head_ref: "a", draft: true });
+    for (const [undo, says] of [
+      [[], "ready to be merged"],
+      [["--undo"], "now a draft"],
+    ] as const) {
+      const ran = await run(["cr", "ready", "3", ...undo]);
+      expect([ran.code, ran.stdout]).toEqual([0, `#3 Fix the login page: ${says}\n`]);
+      expect(api.seen.at(-1)).toMatchObject({ method: "PATCH", body: { draft: undo.length > 0 } });
+    }
+    const draft = changeRequest({ draft: true });
+    api.on("GET /projects/:p/change-requests", () => ({
+      change_requests: [draft, { ...draft, status: "closed" }, changeRequest()],
+    }));
+    const { stdout } = await run(["cr", "ls", "--status", "all"]);
+    const states = stdout
+      .trimEnd()
+      .split("\n")
+      .map((row) => row.split("\t")[4]);
+    expect(states).toEqual(["draft", "closed", "open"]);
+    api.on("GET /projects/:p/change-requests/:n", () => ({ change_request: draft }));
+    const shown = await run(["cr", "show", "3"]);
+    expect(shown.stdout).toContain("status\tdraft\n");
+    expect(shown.stderr).toContain("svc cr ready 3");
+    expect(shown.stderr).not.toContain("svc cr merge");
+  });
+
   test("open sends its flags, under each of their names", async () => {
     const ran = await run(["cr", "create", "--title", "T", "--from", "a", "--into", "b", "--body", "D"]);
     expect(ran).toMatchObject({ code: 0, stdout: "#4 T: opened, a → b\n" });

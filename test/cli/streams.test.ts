@@ -28,6 +28,7 @@ const DATA_LINES: Record<string, string[]> = {
   "cr merge": ["3"],
   "cr close": ["3"],
   "cr reopen": ["3"],
+  "cr ready": ["3"],
   "cr edit": ["3", "--title", "T"],
   "cr comment": ["3", "Say it shorter."],
   "cr comments": ["3"],

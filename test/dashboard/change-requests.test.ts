@@ -86,6 +86,20 @@ test("edits title and description, merges with a message, and the base branch ha
   await close();
 });
 
+test("a draft is marked as such, and can be merged once it is ready", async () => {
+  const number = await propose("Half done", "half-done", "one\n2\n3\n");
+  const { page, faults, close } = await svc.openAs(FIRST, `${pages}/${number}`);
+  await page.getByRole("button", { name: "Convert to draft" }).click();
+  await page.getByRole("heading", { name: "It is a draft" }).waitFor();
+  await page.getByText("Draft", { exact: true }).waitFor();
+  expect(await page.getByRole("button", { name: "Merge", exact: true }).count()).toBe(0);
+  expect(await barriers(page)).toEqual([]);
+  await page.getByRole("button", { name: "Mark as ready" }).click();
+  await page.getByRole("heading", { name: "It can be merged" }).waitFor();
+  expect(faults()).toEqual([]);
+  await close();
+});
+
 test("shows merges, closes and pushes of others at once", async () => {
   const number = await propose("Watched", "watched", "one\n2\n3\n");
   const { page, faults, close } = await svc.openAs(FIRST, `${pages}/${number}`);

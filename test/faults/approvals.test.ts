@@ -26,6 +26,9 @@ const withdraw = (cr: { number: number }) =>
   bench.call("DELETE", `/change-requests/${cr.number}/approve`, { token: bob });
 const request = (cr: { number: number }) =>
   bench.call("POST", `/change-requests/${cr.number}/request-changes`, { token: bob, body: { body: "Why?" } });
+const mark = (cr: { number: number }, isDraft: boolean) =>
+  bench.call("PATCH", `/change-requests/${cr.number}`, { body: { draft: isDraft } });
+const draft = (cr: { number: number }) => mark(cr, true);
 const merge = (cr: { number: number }) => bench.call("POST", `/change-requests/${cr.number}/merge`);
 
 type Cr = Answer["body"];
@@ -37,16 +40,18 @@ const rows: [
   step: MergeStep,
   what: string,
   act: (cr: Cr) => unknown,
-  outcome: "merged" | "approval_required" | "changes_requested",
+  outcome: "merged" | "approval_required" | "changes_requested" | "draft",
 ][] = [
   ["commit-written", "the head goes on", push, "merged"],
   ["commit-written", "the approval is taken back", withdraw, "approval_required"],
   ["commit-written", "changes are requested", request, "changes_requested"],
+  ["commit-written", "it becomes a draft", draft, "draft"],
   ["commit-written", "the base moves", moveBase, "merged"],
   ["commit-written", "the base brings a stricter rule", () => bench.rule(asks(2)), "approval_required"],
   ["intent-recorded", "the head goes on", push, "merged"],
   ["intent-recorded", "the approval is taken back, too late", withdraw, "merged"],
   ["intent-recorded", "changes are requested, too late", request, "merged"],
+  ["intent-recorded", "it becomes a draft, too late", draft, "merged"],
   ["intent-recorded", "the base moves", moveBase, "merged"],
   [
     "intent-recorded",
@@ -117,8 +122,9 @@ test.each(rows)("at %s %s: only approved commits are merged", async (step, _, ac
     expect(merges).not.toContain(`CR #${cr.number}:`);
     const now = (await bench.call("GET", `/change-requests/${cr.number}`)).body.change_request;
     expect(now.status).toBe("open");
-    // and nothing stands in the way of the merge once it is approved
+    // and nothing stands in the way of the merge once it is ready and approved
     bench.rule(asks(1));
+    await mark(now, false);
     await approve(cr);
     expect((await merge(cr)).status).toBe(200);
   }

@@ -80,6 +80,7 @@ export function changeRequest(change: Partial<ChangeRequest> = {}): ChangeReques
     created_at: TIME,
     updated_at: TIME,
     stale: false,
+    draft: false,
     approvals: [],
     required_approvals: 0,
     checks: { state: "none", total: 0, passed: 0, failed: 0, pending: 0, required: [] },

@@ -24,6 +24,7 @@ export const open: Handler<typeof table.open> = async (context, { flags }) => {
   const body: OpenChangeRequestBody = { title, head_ref: head };
   if (description !== undefined) body.description = description;
   if (flags.base !== undefined) body.base_ref = flags.base;
+  if (flags.draft) body.draft = true;
   const session = flags.session ?? system.env["SVC_SESSION_ID"];
   if (session) body.session_id = session;
   const api = await context.api();
@@ -33,7 +34,11 @@ export const open: Handler<typeof table.open> = async (context, { flags }) => {
       throw error instanceof CliError && error.code === "ref_not_found" ? notPushed(error, head) : error;
     });
   await out.result(cr, (view) =>
-    outcome(cr, `opened, ${oneLine(cr.head_ref)} → ${oneLine(cr.base_ref)}`, view),
+    outcome(
+      cr,
+      `opened${cr.draft ? " as a draft" : ""}, ${oneLine(cr.head_ref)} → ${oneLine(cr.base_ref)}`,
+      view,
+    ),
   );
   await out.note(await nextSteps(context, cr));
 };

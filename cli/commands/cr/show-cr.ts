@@ -19,9 +19,9 @@ const COLUMNS: Column<ChangeRequest>[] = [
   { title: "BASE", value: (cr) => cr.base_ref },
   {
     title: "STATUS",
-    value: (cr) => cr.status,
-    shown: (cr) => (cr.stale ? `${cr.status}, stale` : cr.status),
-    paint: (cr, view) => statusPaint(view.paint, cr.status),
+    value: stateOf,
+    shown: (cr) => (cr.stale ? `${stateOf(cr)}, stale` : stateOf(cr)),
+    paint: (cr, view) => statusPaint(view.paint, stateOf(cr)),
   },
   {
     title: "UPDATED",
@@ -31,8 +31,14 @@ const COLUMNS: Column<ChangeRequest>[] = [
   },
 ];
 
+/** `draft`, or the status. */
+export function stateOf({ status, draft }: ChangeRequest): string {
+  return draft && status === "open" ? "draft" : status;
+}
+
 export function statusPaint(paint: Paint, status: string): (text: string) => string {
   if (status === "open") return paint.green;
+  if (status === "draft") return paint.dim;
   return status === "merged" ? paint.cyan : paint.red;
 }
 

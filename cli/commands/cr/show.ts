@@ -13,7 +13,7 @@ import { checksText } from "./checks.ts";
 import { previewText } from "./preview.ts";
 import { type Found, findCr } from "./reference.ts";
 import { approvalsText, requestsOf } from "./show-comments.ts";
-import { statusPaint } from "./show-cr.ts";
+import { stateOf, statusPaint } from "./show-cr.ts";
 import { manifestOf, manifestText } from "./show-manifest.ts";
 
 export const show: Handler<typeof table.show> = async (context, { args }) => {
@@ -34,7 +34,8 @@ export const show: Handler<typeof table.show> = async (context, { args }) => {
   );
   if (open_comments > 0) await context.out.note(`Open comments: svc cr comments ${cr.number} --open`);
   if (cr.status === "open" && merge_preview?.can_merge && !merge_preview.is_up_to_date) {
-    const merge = inSandbox(context.system.env) ? "" : `\n      svc cr merge ${cr.number}`;
+    const act = cr.draft ? "ready" : "merge";
+    const merge = inSandbox(context.system.env) ? "" : `\n      svc cr ${act} ${cr.number}`;
     await context.out.note(`Next: svc cr diff ${cr.number}${merge}`);
   }
 };
@@ -62,7 +63,7 @@ function page(cr: ChangeRequest, preview: Preview, openComments: number, view: V
   const { paint } = view;
   const time = (value: string | null) => value && (view.tty ? ago(value, view.now) : value);
   const title = view.tty
-    ? `${paint.bold(`#${cr.number} ${oneLine(cr.title)}`)}\n${statusPaint(paint, cr.status)(oneLine(cr.status))}  ${oneLine(cr.head_ref)} → ${oneLine(cr.base_ref)}\n\n`
+    ? `${paint.bold(`#${cr.number} ${oneLine(cr.title)}`)}\n${statusPaint(paint, stateOf(cr))(oneLine(stateOf(cr)))}  ${oneLine(cr.head_ref)} → ${oneLine(cr.base_ref)}\n\n`
     : "";
   const facts = sheet(
     [
@@ -71,7 +72,7 @@ function page(cr: ChangeRequest, preview: Preview, openComments: number, view: V
         : ([
             ["number", String(cr.number)],
             ["title", cr.title],
-            ["status", cr.status],
+            ["status", stateOf(cr)],
             ["head", cr.head_ref],
             ["base", cr.base_ref],
           ] as const)),

@@ -51,7 +51,7 @@ function Shown({ where, cr, slug }: { where: Where; cr: ChangeRequest; slug: str
   return (
     <Page
       title={`${cr.title} #${cr.number}`}
-      badge={<StateBadge status={cr.status} />}
+      badge={<StateBadge cr={cr} />}
       actions={<Button onClick={() => setIsEditing(true)}>Edit title</Button>}
     >
       {isEditing && <EditTitle where={where} cr={cr} onClose={() => setIsEditing(false)} />}

@@ -107,7 +107,7 @@ function Item({ cr, slug }: { cr: ChangeRequest; slug: string }) {
     <li className="relative flex flex-col gap-1 px-4 py-3 hover:bg-raised">
       <div className="flex items-start gap-2">
         <span className="mt-0.5">
-          <StateBadge status={cr.status} />
+          <StateBadge cr={cr} />
         </span>
         <Link
           href={path`/projects/${slug}/change-requests/${cr.number}`}

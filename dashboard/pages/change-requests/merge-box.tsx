@@ -8,7 +8,7 @@ import { Form } from "../../parts/form.tsx";
 import { Failure } from "../../parts/notice.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import { type MergeState, mergeStateOf } from "./merge-state.ts";
-import { useAct, usePreview, type Where } from "./queries.ts";
+import { type Act, useAct, usePreview, type Where } from "./queries.ts";
 import { ResolveConflicts } from "./resolve-conflicts.tsx";
 
 const LOOKS = {
@@ -25,9 +25,9 @@ export function MergeBox({ where, cr }: { where: Where; cr: ChangeRequest }) {
   const [edge, mark, sign] = LOOKS[state.look];
   const result = useRef<HTMLHeadingElement>(null);
   const act = useAct(where);
-  const run = (at: string, body?: unknown) =>
+  const run = (at: string, body?: unknown, method?: Act["method"]) =>
     act.mutate(
-      { at, ...(body !== undefined && { body }) },
+      { at, ...(body !== undefined && { body }), ...(method && { method }) },
       // the pressed button was removed: move the focus to the result
       { onSuccess: () => result.current?.focus() },
     );
@@ -72,7 +72,7 @@ interface ActionsProps {
   cr: ChangeRequest;
   state: MergeState;
   busy: boolean;
-  onRun: (at: string, body?: unknown) => void;
+  onRun: (at: string, body?: unknown, method?: Act["method"]) => void;
 }
 
 function Actions({ cr, state, busy, onRun }: ActionsProps) {
@@ -123,9 +123,15 @@ function OpenActions({ cr, state: { canMerge, isFastForward }, busy, onRun }: Ac
           />
         </Form>
       )}
-      <Button look="primary" busy={busy} disabled={!canMerge} onClick={merge}>
-        Merge
-      </Button>
+      {cr.draft ? (
+        <Button look="primary" busy={busy} onClick={() => onRun("", { draft: false }, "PATCH")}>
+          Mark as ready
+        </Button>
+      ) : (
+        <Button look="primary" busy={busy} disabled={!canMerge} onClick={merge}>
+          Merge
+        </Button>
+      )}
       {canMerge && methods.length > 1 && (
         <Choose methods={methods} method={method} isFastForward={isFastForward} onChange={setChosen} />
       )}
@@ -134,7 +140,17 @@ function OpenActions({ cr, state: { canMerge, isFastForward }, busy, onRun }: Ac
           Write a message
         </Button>
       )}
-      <Button look="quiet" className="ml-auto" busy={busy} onClick={() => onRun("/close")}>
+      {!cr.draft && (
+        <Button
+          look="quiet"
+          className="ml-auto"
+          busy={busy}
+          onClick={() => onRun("", { draft: true }, "PATCH")}
+        >
+          Convert to draft
+        </Button>
+      )}
+      <Button look="quiet" className={cr.draft ? "ml-auto" : ""} busy={busy} onClick={() => onRun("/close")}>
         Close without merging
       </Button>
     </Foot>

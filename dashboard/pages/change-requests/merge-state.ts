@@ -51,6 +51,10 @@ export function mergeStateOf(
     return { ...NOTHING, look: "bad", title, note, isConflict: true, conflicts };
   }
   const missing = missingApprovals(cr);
+  if (cr.draft) {
+    const note = "It can be merged when it is marked as ready.";
+    return { ...NOTHING, look: "wait", title: "It is a draft", note };
+  }
   const isFastForward = preview.can_fast_forward;
   const requests = requestsOf(cr);
   if (requests.length > 0) {

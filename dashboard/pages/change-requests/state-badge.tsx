@@ -3,11 +3,16 @@ import { Badge } from "../../parts/badge.tsx";
 
 const LOOKS = {
   open: ["ok", "Open"],
+  draft: ["neutral", "Draft"],
   merged: ["done", "Merged"],
   closed: ["danger", "Closed"],
 } as const;
 
-export function StateBadge({ status }: { status: ChangeRequest["status"] }) {
-  const [look, word] = LOOKS[status];
+interface Props {
+  cr: Pick<ChangeRequest, "status"> & Partial<Pick<ChangeRequest, "draft">>;
+}
+
+export function StateBadge({ cr: { status, draft } }: Props) {
+  const [look, word] = LOOKS[draft && status === "open" ? "draft" : status];
   return <Badge look={look}>{word}</Badge>;
 }

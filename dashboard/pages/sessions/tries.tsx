@@ -93,7 +93,7 @@ function Try({ each, slug, onChoose }: { each: OneTry; slug: string; onChoose: (
               <Link href={path`/projects/${slug}/change-requests/${String(request.number)}`}>
                 {`#${request.number}`}
               </Link>
-              <StateBadge status={request.status} />
+              <StateBadge cr={request} />
             </dd>
           </>
         )}

@@ -1,4 +1,4 @@
-import { eq } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import { changeRequests } from "../../../db/schema/index.ts";
 import type { ChangeRequest, EditChangeRequestBody } from "../../contract/change-request.ts";
 import { SvcError } from "../../contract/errors.ts";
@@ -13,8 +13,9 @@ import { changeOf, findChangeRequest } from "./row.ts";
 import { recordCrEvent } from "./webhook.ts";
 
 /**
- * Edits the title, description or metadata of a change request in any state, or the base of an open one.
- * @throws not_found, and for another base not_open, validation_failed, invalid_ref, ref_not_found, merge_in_progress,
+ * Edits the title, description or metadata of a change request in any state, or the base of an open one and whether it is
+ * a draft.
+ * @throws not_found, not_open, and for another base validation_failed, invalid_ref, ref_not_found, merge_in_progress,
  *   already_open, repo_unreachable
  */
 export async function editChangeRequest(
@@ -31,6 +32,7 @@ export async function editChangeRequest(
     ...(body.description !== undefined && {
       description: storable("description", body.description, DESCRIPTION_MAX_BYTES),
     }),
+    ...(body.draft !== undefined && { draft: body.draft }),
     ...(body.metadata !== undefined && {
       metadata: storableObject("metadata", body.metadata, METADATA_MAX_BYTES),
     }),
@@ -40,8 +42,13 @@ export async function editChangeRequest(
     const [row] = await tx
       .update(changeRequests)
       .set({ ...fields, updatedAt: deps.clock() })
-      .where(eq(changeRequests.crId, crId))
+      .where(and(eq(changeRequests.crId, crId), body.draft === undefined ? undefined : isOpen))
       .returning();
+    if (!row && body.draft !== undefined)
+      throw new SvcError(
+        "not_open",
+        `Change request #${found.number} is not open, so it cannot become a draft or ready. See its status: svc cr show ${found.number}`,
+      );
     if (!row)
       throw new SvcError(
         "not_found",
@@ -53,3 +60,5 @@ export async function editChangeRequest(
   });
   return await present(deps, project, edited, null);
 }
+
+const isOpen = eq(changeRequests.status, "open");

@@ -109,18 +109,19 @@ export function headMoved(row: Pick<CrRow, "headRef">, expected: string, now: st
 
 /**
  * Locks the row, so that a close either comes before and is found here, or comes after and finds the intent. The same
- * holds for the withdrawal of an approval, and for another base.
+ * holds for the withdrawal of an approval, for another base, and for making it a draft.
  * @returns whether the base is still the one that the merge was computed for
  */
 async function record(deps: Deps, row: CrRow, intent: Intent, rule: Protection): Promise<boolean> {
   return await deps.db.transaction(async (tx) => {
     const [locked] = await tx
-      .select({ status: changeRequests.status, baseRef: changeRequests.baseRef })
+      .select({ status: changeRequests.status, baseRef: changeRequests.baseRef, draft: changeRequests.draft })
       .from(changeRequests)
       .where(eq(changeRequests.crId, row.crId))
       .for("update");
     if (locked?.status !== "open") throw notOpen(row, locked?.status ?? "deleted");
     if (locked.baseRef !== row.baseRef) return false;
+    if (locked.draft) throw isDraft(row);
     await requireApprovals(tx, row, intent.headSha, rule);
     await requireChecks(tx, row, intent.headSha, rule);
     await tx
@@ -132,6 +133,11 @@ async function record(deps: Deps, row: CrRow, intent: Intent, rule: Protection):
       });
     return true;
   });
+}
+
+function isDraft({ number }: CrRow): SvcError {
+  const sentence = `Change request #${number} is a draft, so it cannot be merged yet. When the work is done, run: svc cr ready ${number}`;
+  return new SvcError("draft", sentence);
 }
 
 /** Removes the intent of a push that is known not to have happened. */

@@ -27,8 +27,8 @@ const BACKOFF_MS = 400;
  * when the head is strictly ahead, else it writes a three-way merge commit. The push is a compare-and-swap on the base
  * branch. The intent is recorded first, so that the outcome is never lost: see `settle`.
  * @throws not_open, merge_conflict, unrelated_histories, nothing_to_merge, branch_missing, base_moved,
- *   push_rejected, repo_unreachable, merge_engine_failed, agent_merge_forbidden, approval_required, checks_required,
- *   head_moved, merge_method_not_allowed, not_fast_forward, too_many_commits, validation_failed.
+ *   push_rejected, repo_unreachable, merge_engine_failed, agent_merge_forbidden, approval_required, changes_requested,
+ *   checks_required, draft, head_moved, merge_method_not_allowed, not_fast_forward, too_many_commits, validation_failed.
  */
 export async function mergeChangeRequest(
   deps: Deps,

@@ -60,6 +60,7 @@ export async function openChangeRequest(
         headRef,
         headCommitSha,
         baseCommitSha,
+        draft: body.draft ?? false,
         originSessionId: knownSession(project, body.session_id),
         createdBy: caller.userId,
         createdActor: actorOf(caller),

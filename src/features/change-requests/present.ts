@@ -131,6 +131,7 @@ function toWire(row: Row, names: ReadonlyMap<string, string>) {
     base_ref: row.baseRef,
     head_ref: row.headRef,
     status: row.status,
+    draft: row.draft,
     head_commit_sha: row.headCommitSha,
     base_commit_sha: row.baseCommitSha,
     origin_session_id: row.originSessionId,

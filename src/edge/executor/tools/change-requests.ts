@@ -140,6 +140,7 @@ function shown(deps: Deps, project: ProjectRow, row: ChangeRequest): Record<stri
     number: row.number,
     title: row.title,
     status: row.status,
+    draft: row.draft,
     head_ref: row.head_ref,
     base_ref: row.base_ref,
     author: authorText(row.author),
