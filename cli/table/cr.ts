@@ -1,8 +1,9 @@
 import type { CrStatusFilter } from "../../src/contract/change-request.ts";
 import { bind, type Group, spec } from "../spec.ts";
 import { CR } from "./cr-id.ts";
+import { merge, ready } from "./cr-merge.ts";
 import { approve, checks, comment, comments, reply, requestChanges, resolve } from "./cr-review.ts";
-import { CR_FIELDS, DIFF_FIELDS, FILE_FIELDS, MERGE_FIELDS } from "./fields.ts";
+import { CR_FIELDS, DIFF_FIELDS, FILE_FIELDS } from "./fields.ts";
 
 const STATUSES = ["open", "merged", "closed", "all"] as const satisfies readonly CrStatusFilter[];
 
@@ -174,41 +175,6 @@ export const open = spec({
   ],
 });
 
-export const merge = spec({
-  path: ["cr", "merge"],
-  summary: "Merge an open change request",
-  about: [
-    "A project allows some of four methods, the first by default: a merge commit (--merge, which fast-forwards if the base branch has not moved), one commit (--squash), the commits on top of the base branch (--rebase), or a fast-forward and nothing else (--ff-only). If there are conflicts, nothing is merged; they are listed with the steps to resolve them. The head commit to merge is printed first; if another one is pushed in the meantime, nothing is merged.",
-  ],
-  args: [CR],
-  flags: {
-    "match-head": {
-      kind: "string",
-      value: "sha",
-      summary: "The full id of the head commit that you have reviewed; any other is refused",
-    },
-    message: {
-      kind: "string",
-      value: "text",
-      short: "m",
-      guesses: ["body", "b", "subject", "t"],
-      summary:
-        "The message of the commit; by default `Merge CR #<n>: <title>`, with --squash title and description",
-    },
-    merge: { kind: "boolean", summary: "Create a merge commit, or fast-forward" },
-    squash: { kind: "boolean", short: "s", summary: "Merge all changes as one commit" },
-    rebase: { kind: "boolean", short: "r", summary: "Put each commit on top of the base branch" },
-    "ff-only": { kind: "boolean", summary: "Fast-forward, or fail" },
-  },
-  fields: MERGE_FIELDS,
-  examples: [
-    ["svc cr merge 3", "Merge it"],
-    ['svc cr merge 3 --match-head "$HEAD"', "Merge only the commit that you have reviewed"],
-    ['svc cr merge 3 --squash --message "Fix the login page"', "Merge it as one commit"],
-    ['svc cr merge 3 --message "Release 2" --jq .merge.merge_commit_sha', "Print the merge commit"],
-  ],
-});
-
 export const close = spec({
   path: ["cr", "close"],
   summary: "Close an open change request without merging it",
@@ -253,18 +219,6 @@ export const edit = spec({
     ['svc cr edit 3 --title "Fix the login page on phones"', "A new title"],
     ["svc cr edit 3 --description-file notes.md", "A new description"],
     ["svc cr edit 3 --base main", "Merge it into another branch"],
-  ],
-});
-
-export const ready = spec({
-  path: ["cr", "ready"],
-  summary: "Mark a draft as ready, so that it can be merged",
-  args: [CR],
-  flags: { undo: { kind: "boolean", summary: "Make it a draft, which cannot be merged" } },
-  fields: CR_FIELDS,
-  examples: [
-    ["svc cr ready 3", "The work is done"],
-    ["svc cr ready 3 --undo", "It is a draft again"],
   ],
 });
 

@@ -112,7 +112,7 @@ export const CR_FIELDS = fieldsOf<ChangeRequest>()([
   "checks",
 ]);
 
-export const MERGE_FIELDS = fieldsOf<MergedChangeRequest>()([...CR_FIELDS, "merge"]);
+export const MERGE_FIELDS = fieldsOf<MergedChangeRequest>()([...CR_FIELDS, "merge", "head_branch"]);
 
 export const FILE_FIELDS = fieldsOf<DiffFile>()([
   "path",

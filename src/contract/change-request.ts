@@ -151,6 +151,9 @@ export const mergeChangeRequestBody = Type.Optional(
     ),
     method: Type.Optional(mergeMethod),
     head_commit_sha: Type.Optional(seenHead),
+    delete_branch: Type.Optional(
+      Type.Boolean({ description: "Whether to delete the head branch after the merge; only for people" }),
+    ),
   }),
 );
 export type MergeChangeRequestBody = NonNullable<Static<typeof mergeChangeRequestBody>>;
@@ -181,6 +184,13 @@ export const mergePreview = Type.Object({
 });
 export type MergePreview = Static<typeof mergePreview>;
 
+/** What became of a head branch that was to be deleted. */
+const headBranch = Type.Object({
+  deleted: Type.Boolean(),
+  reason: nullable(Type.String({ description: "Why it was kept" })),
+});
+export type HeadBranch = Static<typeof headBranch>;
+
 /** Answer of `POST …/merge`: the bare change request and the result of the merge. */
 export const mergedChangeRequest = Type.Composite([
   changeRequest,
@@ -191,6 +201,7 @@ export const mergedChangeRequest = Type.Composite([
       base_sha_before: sha,
       base_sha_after: sha,
     }),
+    head_branch: nullable(headBranch, "Null unless `delete_branch` was chosen"),
   }),
 ]);
 export type MergedChangeRequest = Static<typeof mergedChangeRequest>;

@@ -146,7 +146,7 @@ export interface Git {
   replaceFile(repo: Repository, request: ReplaceRequest): Promise<string>;
 
   /**
-   * Moves a branch of the remote from `from` to `to` as one compare-and-swap.
+   * Moves, creates or deletes a branch of the remote as one compare-and-swap from `from` to `to`.
    * `moved`: the branch is at `to` now. `stale`: it was not at `from`; nothing changed. `rejected`: the host refused,
    * with its `reason`, redacted. `unknown`: the answer was lost; the branch may or may not have moved.
    */
@@ -238,7 +238,8 @@ export interface PushRequest {
   branch: string;
   /** Null: the branch must not exist yet. */
   from: string | null;
-  to: string;
+  /** Null: delete it. */
+  to: string | null;
 }
 
 /** Short names of branches. */

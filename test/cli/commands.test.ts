@@ -221,6 +221,23 @@ describe("cr", () => {
     expect(shown.stderr).not.toContain("svc cr merge");
   });
 
+  test("merge --delete-branch sends the choice, and says what became of the branch", async () => {
+    const rows: [head_branch: { deleted: boolean; reason: string | null }, says: string][] = [
+      [{ deleted: true, reason: null }, "Deleted the branch fix-login\n"],
+      [{ deleted: false, reason: "It is \x1b[2J protected." }, "not deleted. It is \\x1b[2J protected.\n"],
+    ];
+    for (const [head_branch, says] of rows) {
+      api.on("POST /projects/:p/change-requests/:n/merge", () => ({ ...merged("merge"), head_branch }));
+      const ran = await run(["cr", "merge", "3", "--delete-branch"]);
+      expect([ran.code, ran.stderr]).toEqual([0, expect.stringContaining(says)]);
+      expect(api.seen.at(-1)?.body).toMatchObject({ delete_branch: true });
+    }
+    api.reset();
+    const ran = await run(["cr", "merge", "3"]);
+    expect(api.seen.at(-1)?.body).not.toHaveProperty("delete_branch");
+    expect(ran.stderr).not.toContain("branch");
+  });
+
   test("open sends its flags, under each of their names", async () => {
     const ran = await run(["cr", "create", "--title", "T", "--from", "a", "--into", "b", "--body", "D"]);
     expect(ran).toMatchObject({ code: 0, stdout: "#4 T: opened, a → b\n" });

@@ -86,6 +86,21 @@ test("edits title and description, merges with a message, and the base branch ha
   await close();
 });
 
+test("deletes the branch after the merge only if that is chosen, and says why it was kept", async () => {
+  const number = await propose("Done with it", "done-with-it", "one\n2\n3\n");
+  remote.git("config", "receive.denyDeletes", "true");
+  const { page, faults, close } = await svc.openAs(FIRST, `${pages}/${number}`);
+  await page.getByLabel("Delete the branch").check();
+  await page.getByRole("button", { name: "Merge", exact: true }).click();
+  await page.getByRole("heading", { name: "Merged into main" }).waitFor();
+  await page.getByText("its branch was not deleted").waitFor();
+  remote.git("config", "receive.denyDeletes", "false");
+  expect(remote.git("branch", "--list", "done-with-it")).not.toBe("");
+  expect(await barriers(page)).toEqual([]);
+  expect(faults()).toEqual([]);
+  await close();
+});
+
 test("a draft is marked as such, and can be merged once it is ready", async () => {
   const number = await propose("Half done", "half-done", "one\n2\n3\n");
   const { page, faults, close } = await svc.openAs(FIRST, `${pages}/${number}`);

@@ -30,6 +30,29 @@ async function start(options: Parameters<typeof startApi>[0] = {}): Promise<Api>
   return api;
 }
 
+/** A server that dies after a step of a merge, and a change request of `work`. */
+async function startDying(step: string, remote: Remote) {
+  const dataDir = makeFolder();
+  const databaseUrl = await databaseFor(dataDir);
+  const { child, url } = await spawnServer([process.execPath, "test/helpers/dying-server.ts"], {
+    SVC_PORT: "0",
+    SVC_DATA_DIR: dataDir,
+    SVC_ALLOW_PRIVATE_REPOS: "1",
+    SVC_LOG_LEVEL: "silent",
+    TEST_DIE_AT: step,
+    ...(databaseUrl && { DATABASE_URL: databaseUrl }),
+  });
+  undo.push(() => child.kill("SIGKILL"));
+  const token = await sendAdminCommand(dataDir, { verb: "token", email: "first@example.com", name: "t" });
+  const call = caller(url, token ?? "");
+  const project = (await call("POST", "/v1/projects", { body: { name: "p", repo_url: remote.url } })).body;
+  const path = `/v1/projects/${project.project_id}/change-requests`;
+  const opened = await call("POST", path, { body: { title: "t", head_ref: "work" } });
+  expect(opened.status).toBe(201);
+  const exited = child.exited.then(() => expect(child.signalCode).toBe("SIGKILL"));
+  return { dataDir, path, call, exited };
+}
+
 /** How many commits `main` gets when it has diverged, and when it has not. */
 const COMMITS: Readonly<Record<MergeMethod, { diverged?: number; ahead: number }>> = {
   merge: { diverged: 3, ahead: 2 },
@@ -52,26 +75,9 @@ test.each(sample(12, rows))(
     const body = { method };
     const remote = makeRemote(diverged);
     const [base, head] = [remote.sha("main"), remote.sha("work")];
-    const dataDir = makeFolder();
-    const databaseUrl = await databaseFor(dataDir);
-    const dying = await spawnServer([process.execPath, "test/helpers/dying-server.ts"], {
-      SVC_PORT: "0",
-      SVC_DATA_DIR: dataDir,
-      SVC_ALLOW_PRIVATE_REPOS: "1",
-      SVC_LOG_LEVEL: "silent",
-      TEST_DIE_AT: step,
-      ...(databaseUrl && { DATABASE_URL: databaseUrl }),
-    });
-    undo.push(() => dying.child.kill("SIGKILL"));
-    const token = await sendAdminCommand(dataDir, { verb: "token", email: "first@example.com", name: "t" });
-    const call = caller(dying.url, token ?? "");
-    const project = (await call("POST", "/v1/projects", { body: { name: "p", repo_url: remote.url } })).body;
-    const path = `/v1/projects/${project.project_id}/change-requests`;
-    const opened = await call("POST", path, { body: { title: "t", head_ref: "work" } });
-    expect(opened.status).toBe(201);
+    const { dataDir, path, call, exited } = await startDying(step, remote);
     await expect(call("POST", `${path}/1/merge`, { body })).rejects.toThrow();
-    await dying.child.exited;
-    expect(dying.child.signalCode).toBe("SIGKILL");
+    await exited;
 
     const pushed = MERGE_STEPS.indexOf(step) >= MERGE_STEPS.indexOf("pushed");
     expect(remote.sha("main") !== base).toBe(pushed);
@@ -106,6 +112,26 @@ test.each(sample(12, rows))(
     expect(
       readdirSync(dataDir, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".lock")),
     ).toEqual([]);
+  },
+);
+
+test.each(sample(2, [...MERGE_STEPS]))(
+  "a merge that is to delete the branch, killed after %s: the branch is there, and merged once",
+  async (step) => {
+    const remote = makeRemote(true);
+    const head = remote.sha("work");
+    const dying = await startDying(step, remote);
+    const body = { delete_branch: true };
+    await expect(dying.call("POST", `${dying.path}/1/merge`, { body })).rejects.toThrow();
+    await dying.exited;
+    expect(remote.sha("work")).toBe(head);
+    const api = await start({ dataDir: dying.dataDir });
+    const pushed = MERGE_STEPS.indexOf(step) >= MERGE_STEPS.indexOf("pushed");
+    const read = (await api.call("GET", `${dying.path}/1`)).body.change_request;
+    expect(read.status).toBe(pushed ? "merged" : "open");
+    expect(remote.sha("work")).toBe(head);
+    const again = await api.call("POST", `${dying.path}/1/merge`, { body });
+    expect(again.body.code ?? again.body.head_branch.deleted).toBe(pushed ? "not_open" : true);
   },
 );
 

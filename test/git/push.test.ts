@@ -27,6 +27,17 @@ test("a branch that moved, was reset or was deleted is stale, and nothing change
   expect(await place.upstream.git("for-each-ref", "refs/heads/main")).toBe("");
 });
 
+test("a deletion is a compare-and-swap, too", async () => {
+  await using place = await start();
+  const { base, head, git, repo } = place;
+  await place.upstream.git("update-ref", "refs/heads/aside", base);
+  const remove = (from: string) => git.push(repo, { branch: "aside", from, to: null });
+  expect(await remove(head)).toEqual({ outcome: "stale" });
+  expect(await place.upstream.git("rev-parse", "refs/heads/aside")).toBe(base);
+  expect(await remove(base)).toEqual({ outcome: "moved" });
+  expect(await place.upstream.git("for-each-ref", "refs/heads/aside")).toBe("");
+});
+
 test("moves only the branch with the exact name, also if another name ends with it", async () => {
   await using place = await start();
   const { base, head, other, git, repo } = place;

@@ -42,6 +42,7 @@ export const merged = (method: MergeMethod): MergedChangeRequest => ({
     base_sha_before: "b".repeat(40),
     base_sha_after: "c".repeat(40),
   },
+  head_branch: null,
 });
 
 export function changeRequest(change: Partial<ChangeRequest> = {}): ChangeRequest {

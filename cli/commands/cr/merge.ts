@@ -2,7 +2,7 @@ import type { ChangeRequest, MergedChangeRequest } from "../../../src/contract/c
 import { MERGE_METHODS, type MergeMethod } from "../../../src/contract/merge-method.ts";
 import { CliError, usage } from "../../failure.ts";
 import type { Handler } from "../../spec.ts";
-import type * as table from "../../table/cr.ts";
+import type * as table from "../../table/cr-merge.ts";
 import { oneLine } from "../../text.ts";
 import { recovery } from "./preview.ts";
 import { type Found, findCr } from "./reference.ts";
@@ -18,6 +18,7 @@ export const merge: Handler<typeof table.merge> = async (context, { args, flags 
     head_commit_sha: head,
     ...(method && { method }),
     ...(flags.message !== undefined && { message: flags.message }),
+    ...(flags["delete-branch"] && { delete_branch: true }),
   };
   const cr = await found.api
     .call<MergedChangeRequest>({ path: `${found.path}/merge`, body, slow: true })
@@ -31,6 +32,9 @@ export const merge: Handler<typeof table.merge> = async (context, { args, flags 
   await context.out.result(cr, (view) =>
     outcome(cr, `merged into ${oneLine(cr.base_ref)}, ${how} ${oneLine(merge_commit_sha)}`, view),
   );
+  if (cr.head_branch?.deleted) await context.out.note(`Deleted the branch ${oneLine(cr.head_ref)}`);
+  if (cr.head_branch?.deleted === false)
+    await context.out.warn(`The branch was not deleted. ${oneLine(cr.head_branch.reason ?? "")}`);
 };
 
 const HOW: Readonly<Record<MergeMethod, string>> = {

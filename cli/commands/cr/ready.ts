@@ -1,6 +1,6 @@
 import type { ChangeRequest } from "../../../src/contract/change-request.ts";
 import type { Handler } from "../../spec.ts";
-import type * as table from "../../table/cr.ts";
+import type * as table from "../../table/cr-merge.ts";
 import { findCr } from "./reference.ts";
 import { outcome } from "./show-cr.ts";
 

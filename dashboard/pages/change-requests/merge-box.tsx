@@ -1,13 +1,10 @@
-import { type ReactNode, useEffect, useRef, useState } from "react";
-import type { ChangeRequest } from "../../../src/contract/change-request.ts";
-import type { MergeMethod } from "../../../src/contract/merge-method.ts";
+import { useRef } from "react";
+import type { ChangeRequest, HeadBranch } from "../../../src/contract/change-request.ts";
 import { ApiFailure } from "../../api/failure.ts";
-import { Button } from "../../parts/button.tsx";
-import { Options, TextArea } from "../../parts/field.tsx";
-import { Form } from "../../parts/form.tsx";
-import { Failure } from "../../parts/notice.tsx";
+import { Failure, Notice } from "../../parts/notice.tsx";
 import { Visible } from "../../parts/visible.tsx";
-import { type MergeState, mergeStateOf } from "./merge-state.ts";
+import { MergeActions } from "./merge-actions.tsx";
+import { mergeStateOf } from "./merge-state.ts";
 import { type Act, useAct, usePreview, type Where } from "./queries.ts";
 import { ResolveConflicts } from "./resolve-conflicts.tsx";
 
@@ -24,7 +21,7 @@ export function MergeBox({ where, cr }: { where: Where; cr: ChangeRequest }) {
   const state = mergeStateOf(cr, preview.data, preview.error);
   const [edge, mark, sign] = LOOKS[state.look];
   const result = useRef<HTMLHeadingElement>(null);
-  const act = useAct(where);
+  const act = useAct<{ head_branch?: HeadBranch | null }>(where);
   const run = (at: string, body?: unknown, method?: Act["method"]) =>
     act.mutate(
       { at, ...(body !== undefined && { body }), ...(method && { method }) },
@@ -51,7 +48,13 @@ export function MergeBox({ where, cr }: { where: Where; cr: ChangeRequest }) {
       </div>
       {state.isConflict && <ResolveConflicts where={where} />}
       <Failure error={act.error} {...(isMoved && { retry: () => run("/merge", act.variables?.body) })} />
-      <Actions cr={cr} state={state} busy={act.isPending} onRun={run} />
+      {act.data?.head_branch?.deleted === false && (
+        <Notice kind="warning">
+          It was merged, but its branch was not deleted.{" "}
+          <Visible>{act.data.head_branch.reason ?? ""}</Visible>
+        </Notice>
+      )}
+      <MergeActions cr={cr} state={state} busy={act.isPending} onRun={run} />
     </section>
   );
 }
@@ -66,128 +69,4 @@ function Conflicts({ paths }: { paths: readonly string[] }) {
       ))}
     </ul>
   );
-}
-
-interface ActionsProps {
-  cr: ChangeRequest;
-  state: MergeState;
-  busy: boolean;
-  onRun: (at: string, body?: unknown, method?: Act["method"]) => void;
-}
-
-function Actions({ cr, state, busy, onRun }: ActionsProps) {
-  if (cr.status === "merged") return null;
-  if (cr.status === "closed") {
-    return (
-      <Foot>
-        <Button busy={busy} onClick={() => onRun("/reopen")}>
-          Reopen
-        </Button>
-      </Foot>
-    );
-  }
-  return <OpenActions {...{ cr, state, busy, onRun }} />;
-}
-
-function OpenActions({ cr, state: { canMerge, isFastForward }, busy, onRun }: ActionsProps) {
-  const [isAsking, setIsAsking] = useState(false);
-  const [message, setMessage] = useState("");
-  const [chosen, setChosen] = useState<string | null>(null);
-  const methods = methodsOf(cr, isFastForward);
-  // the project may allow others meanwhile
-  const method = methods.find((each) => each === chosen) ?? methods[0] ?? "merge";
-  const takesMessage = method === "merge" || method === "squash";
-  const field = useRef<HTMLFormElement>(null);
-  useEffect(() => {
-    if (isAsking) field.current?.querySelector("textarea")?.focus();
-  }, [isAsking]);
-  const merge = () => {
-    // merge only the commit that the page shows
-    const seen = cr.head_commit_sha === null ? {} : { head_commit_sha: cr.head_commit_sha };
-    onRun("/merge", { ...seen, method, ...(takesMessage && message.trim() !== "" && { message }) });
-  };
-  return (
-    <Foot>
-      {isAsking && takesMessage && (
-        <Form ref={field} id="merge-message" onSubmit={merge} className="basis-full">
-          <TextArea
-            label="Merge message"
-            hint={
-              method === "merge" && isFastForward
-                ? "Optional. With a message, a merge commit is created instead of a fast-forward."
-                : "Optional. Default: the text in the field."
-            }
-            placeholder={method === "merge" ? `Merge CR #${cr.number}: ${cr.title}` : cr.title}
-            value={message}
-            onChange={(event) => setMessage(event.target.value)}
-          />
-        </Form>
-      )}
-      {cr.draft ? (
-        <Button look="primary" busy={busy} onClick={() => onRun("", { draft: false }, "PATCH")}>
-          Mark as ready
-        </Button>
-      ) : (
-        <Button look="primary" busy={busy} disabled={!canMerge} onClick={merge}>
-          Merge
-        </Button>
-      )}
-      {canMerge && methods.length > 1 && (
-        <Choose methods={methods} method={method} isFastForward={isFastForward} onChange={setChosen} />
-      )}
-      {!isAsking && canMerge && takesMessage && (
-        <Button look="quiet" onClick={() => setIsAsking(true)}>
-          Write a message
-        </Button>
-      )}
-      {!cr.draft && (
-        <Button
-          look="quiet"
-          className="ml-auto"
-          busy={busy}
-          onClick={() => onRun("", { draft: true }, "PATCH")}
-        >
-          Convert to draft
-        </Button>
-      )}
-      <Button look="quiet" className={cr.draft ? "ml-auto" : ""} busy={busy} onClick={() => onRun("/close")}>
-        Close without merging
-      </Button>
-    </Foot>
-  );
-}
-
-interface ChooseProps {
-  methods: readonly MergeMethod[];
-  method: MergeMethod;
-  isFastForward: boolean;
-  onChange: (method: string) => void;
-}
-
-function Choose({ methods, method, isFastForward, onChange }: ChooseProps) {
-  const labels: Readonly<Record<MergeMethod, string>> = {
-    merge: isFastForward ? "Fast-forward" : "Merge commit",
-    squash: "Squash into one commit",
-    rebase: "Rebase the commits",
-    "ff-only": "Fast-forward only",
-  };
-  return (
-    <select
-      aria-label="Merge method"
-      className="rounded-md border border-edge bg-surface px-3 py-2"
-      value={method}
-      onChange={(event) => onChange(event.target.value)}
-    >
-      <Options of={methods.map((each) => [each, labels[each]] as const)} />
-    </select>
-  );
-}
-
-/** The methods to choose from: a fast-forward is offered where it is possible. */
-function methodsOf({ merge_methods: allowed = [] }: ChangeRequest, isFastForward: boolean): MergeMethod[] {
-  return allowed.filter((method) => method !== "ff-only" || isFastForward || allowed.length === 1);
-}
-
-function Foot({ children }: { children: ReactNode }) {
-  return <div className="flex flex-wrap items-center gap-2 border-line border-t px-4 py-3">{children}</div>;
 }

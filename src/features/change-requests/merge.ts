@@ -11,6 +11,7 @@ import { LISTING_MS } from "../projects/fetch.ts";
 import { readProtection } from "../projects/protection.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { requireAgentMerge } from "./agent-merge.ts";
+import { deleteHeadBranch, requireDeleter } from "./delete-branch.ts";
 import { chooseMethod } from "./merge-commits.ts";
 import { forgetIntent, notOpen, prepareMerge, removeIntents } from "./merge-intent.ts";
 import { present } from "./present.ts";
@@ -25,8 +26,9 @@ const BACKOFF_MS = 400;
 /**
  * Merges an open change request (spec 4.1 rule 7), with one of the methods that the project allows. `merge` fast-forwards
  * when the head is strictly ahead, else it writes a three-way merge commit. The push is a compare-and-swap on the base
- * branch. The intent is recorded first, so that the outcome is never lost: see `settle`.
- * @throws not_open, merge_conflict, unrelated_histories, nothing_to_merge, branch_missing, base_moved,
+ * branch. The intent is recorded first, so that the outcome is never lost: see `settle`. The head branch is deleted only if
+ * the body says so.
+ * @throws forbidden, not_open, merge_conflict, unrelated_histories, nothing_to_merge, branch_missing, base_moved,
  *   push_rejected, repo_unreachable, merge_engine_failed, agent_merge_forbidden, approval_required, changes_requested,
  *   checks_required, draft, head_moved, merge_method_not_allowed, not_fast_forward, too_many_commits, validation_failed.
  */
@@ -38,9 +40,11 @@ export async function mergeChangeRequest(
   body: MergeChangeRequestBody,
 ): Promise<MergedChangeRequest> {
   try {
+    if (body.delete_branch) requireDeleter(caller);
     const merged = await merge(deps, caller, project, name, body);
     deps.metrics.merges.inc({ outcome: "merged" });
-    return merged;
+    if (!body.delete_branch) return merged;
+    return { ...merged, head_branch: await deleteHeadBranch(deps, project, merged) };
   } catch (error) {
     deps.metrics.merges.inc({ outcome: error instanceof SvcError ? error.code : "internal" });
     throw error;
@@ -181,6 +185,7 @@ async function answer(
       base_sha_before: intent.baseSha,
       base_sha_after: intent.mergeSha,
     },
+    head_branch: null,
   };
 }
 

@@ -1,0 +1,56 @@
+import { spec } from "../spec.ts";
+import { CR } from "./cr-id.ts";
+import { CR_FIELDS, MERGE_FIELDS } from "./fields.ts";
+
+export const merge = spec({
+  path: ["cr", "merge"],
+  summary: "Merge an open change request",
+  about: [
+    "A project allows some of four methods, the first by default: a merge commit (--merge, which fast-forwards if the base branch has not moved), one commit (--squash), the commits on top of the base branch (--rebase), or a fast-forward and nothing else (--ff-only). If there are conflicts, nothing is merged; they are listed with the steps to resolve them. The head commit to merge is printed first; if another one is pushed in the meantime, nothing is merged.",
+  ],
+  args: [CR],
+  flags: {
+    "match-head": {
+      kind: "string",
+      value: "sha",
+      summary: "The full id of the head commit that you have reviewed; any other is refused",
+    },
+    message: {
+      kind: "string",
+      value: "text",
+      short: "m",
+      guesses: ["body", "b", "subject", "t"],
+      summary:
+        "The message of the commit; by default `Merge CR #<n>: <title>`, with --squash title and description",
+    },
+    merge: { kind: "boolean", summary: "Create a merge commit, or fast-forward" },
+    squash: { kind: "boolean", short: "s", summary: "Merge all changes as one commit" },
+    rebase: { kind: "boolean", short: "r", summary: "Put each commit on top of the base branch" },
+    "ff-only": { kind: "boolean", summary: "Fast-forward, or fail" },
+    "delete-branch": {
+      kind: "boolean",
+      short: "d",
+      summary: "Then delete the head branch, unless it is protected, in use or has moved",
+    },
+  },
+  fields: MERGE_FIELDS,
+  examples: [
+    ["svc cr merge 3", "Merge it"],
+    ['svc cr merge 3 --match-head "$HEAD"', "Merge only the commit that you have reviewed"],
+    ["svc cr merge 3 --squash --delete-branch", "Merge it as one commit, and delete its branch"],
+    ['svc cr merge 3 --squash --message "Fix the login page"', "Merge it as one commit"],
+    ['svc cr merge 3 --message "Release 2" --jq .merge.merge_commit_sha', "Print the merge commit"],
+  ],
+});
+
+export const ready = spec({
+  path: ["cr", "ready"],
+  summary: "Mark a draft as ready, so that it can be merged",
+  args: [CR],
+  flags: { undo: { kind: "boolean", summary: "Make it a draft, which cannot be merged" } },
+  fields: CR_FIELDS,
+  examples: [
+    ["svc cr ready 3", "The work is done"],
+    ["svc cr ready 3 --undo", "It is a draft again"],
+  ],
+});
