@@ -199,7 +199,6 @@ export const FLAG_HINTS: Readonly<Record<string, string>> = {
   ...words("--status all", "--all", "-a", "-A"),
   ...words("--yes", "--force", "-f"),
   ...words("--project <id-or-slug>", "--repo", "-R"),
-  "svc cr merge --auto": "To merge after the checks: `svc cr checks <cr> --watch && svc cr merge <cr>`.",
   ...words(
     "Pass `--title <text>`; `--body-file -` reads the description.",
     "svc cr open --fill",

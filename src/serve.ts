@@ -13,6 +13,7 @@ import { LiveTexts } from "./events/live-texts.ts";
 import { applyApps } from "./features/apps/apply.ts";
 import { deploymentRuns } from "./features/apps/kind.ts";
 import { startAppWorker } from "./features/apps/worker.ts";
+import { startAutoMergeWorker } from "./features/change-requests/auto-merge/worker.ts";
 import { followHeads } from "./features/change-requests/follow-heads.ts";
 import { settleAll } from "./features/change-requests/settle.ts";
 import { startChannelWorker } from "./features/channels/worker.ts";
@@ -228,6 +229,7 @@ async function startWork(
     await startSessionWorker(deps),
     await startAppWorker(deps),
     startCheckWorker(deps),
+    startAutoMergeWorker(deps),
   ];
   const endTriggers = startTriggerScheduler(deps);
   const endWebhooks = startWebhookWorker(deps);

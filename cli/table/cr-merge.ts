@@ -7,6 +7,7 @@ export const merge = spec({
   summary: "Merge an open change request",
   about: [
     "A project allows some of four methods, the first by default: a merge commit (--merge, which fast-forwards if the base branch has not moved), one commit (--squash), the commits on top of the base branch (--rebase), or a fast-forward and nothing else (--ff-only). If there are conflicts, nothing is merged; they are listed with the steps to resolve them. The head commit to merge is printed first; if another one is pushed in the meantime, nothing is merged.",
+    "With --auto, svc merges that commit as you, when checks and approvals allow it, also when this command has ended. A push, a draft, another base, closing it, a conflict, and the end of your right to merge turn it off; `svc cr show` says why. --json then prints the change request as it is now, without `merge`.",
   ],
   args: [CR],
   flags: {
@@ -32,11 +33,14 @@ export const merge = spec({
       short: "d",
       summary: "Then delete the head branch, unless it is protected, in use or has moved",
     },
+    auto: { kind: "boolean", summary: "Let svc merge it once its checks and approvals allow it" },
+    "disable-auto": { kind: "boolean", summary: "Turn that off" },
   },
   fields: MERGE_FIELDS,
   examples: [
     ["svc cr merge 3", "Merge it"],
     ['svc cr merge 3 --match-head "$HEAD"', "Merge only the commit that you have reviewed"],
+    ["svc cr merge 3 --auto --squash", "Merge it once its checks and approvals allow it"],
     ["svc cr merge 3 --squash --delete-branch", "Merge it as one commit, and delete its branch"],
     ['svc cr merge 3 --squash --message "Fix the login page"', "Merge it as one commit"],
     ['svc cr merge 3 --message "Release 2" --jq .merge.merge_commit_sha', "Print the merge commit"],

@@ -108,6 +108,7 @@ export const CR_FIELDS = fieldsOf<ChangeRequest>()([
   "updated_at",
   "stale",
   "approvals",
+  "auto_merge",
   "required_approvals",
   "checks",
 ]);

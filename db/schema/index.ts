@@ -1,6 +1,7 @@
 export * from "./account.ts";
 export * from "./app.ts";
 export * from "./approval.ts";
+export * from "./auto-merge.ts";
 export * from "./change-request.ts";
 export * from "./channel.ts";
 export * from "./check.ts";

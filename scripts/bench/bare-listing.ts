@@ -73,6 +73,8 @@ const server = Bun.serve({
               ...approval,
               counts: approval["head_commit_sha"] === row["head_commit_sha"],
             })),
+          // they are not open
+          auto_merge: null,
           required_approvals: caller["required_approvals"],
           // this driver reads no types of arrays
           merge_methods: String(caller["merge_methods"]).slice(1, -1).split(","),

@@ -35,6 +35,17 @@ const approval = Type.Object({
 
 const mergeMethod = oneOf(MERGE_METHODS);
 
+/** A merge that svc does once checks and approvals allow it. */
+const autoMerge = Type.Object({
+  enabled: Type.Boolean(),
+  off_reason: nullable(Type.String({ description: "Why svc turned it off" })),
+  head_commit_sha: sha,
+  method: nullable(mergeMethod, "Null: the default of the project"),
+  delete_branch: Type.Boolean(),
+  author,
+  created_at: time,
+});
+
 /** A change request as it crosses the wire: every column of spec 2.1, and its approvals. */
 export const changeRequest = Type.Object({
   cr_id: uuid,
@@ -86,6 +97,7 @@ export const changeRequest = Type.Object({
       "The repository did not respond, or no longer has one of the branches; the commits are the last known ones",
   }),
   approvals: Type.Array(approval, { description: "Approvals and requests for changes, one of each person" }),
+  auto_merge: nullable(autoMerge, "Null: not asked for, or it is not open"),
   required_approvals: Type.Integer({ description: "The number that a merge requires" }),
   checks: checksSummary,
 });
@@ -157,6 +169,15 @@ export const mergeChangeRequestBody = Type.Optional(
   }),
 );
 export type MergeChangeRequestBody = NonNullable<Static<typeof mergeChangeRequestBody>>;
+
+/** Body of `PUT …/auto-merge`. */
+export const autoMergeBody = Type.Object({
+  head_commit_sha: seenHead,
+  message: Type.Optional(Type.String({ minLength: 1, description: "As for a merge" })),
+  method: Type.Optional(mergeMethod),
+  delete_branch: Type.Optional(Type.Boolean({ description: "As for a merge" })),
+});
+export type AutoMergeBody = Static<typeof autoMergeBody>;
 
 /** Body of `POST …/approve`; the body is optional. */
 export const approveBody = Type.Optional(Type.Object({ head_commit_sha: Type.Optional(seenHead) }));

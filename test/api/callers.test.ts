@@ -70,6 +70,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "POST /v1/projects/:projectId/sessions/:sessionId/preview": { port: 3000 },
   "POST /v1/projects/:projectId/change-requests": { title: "t", head_ref: "no-such-branch" },
   "PATCH /v1/projects/:projectId/change-requests/:crId": { title: "Renamed" },
+  "PUT /v1/projects/:projectId/change-requests/:crId/auto-merge": { head_commit_sha: "a".repeat(40) },
   "POST /v1/projects/:projectId/change-requests/:crId/request-changes": { body: "c" },
   "POST /v1/projects/:projectId/change-requests/:crId/comments": { body: "c" },
   "PATCH /v1/projects/:projectId/change-requests/:crId/comments/:commentId": { body: "c" },

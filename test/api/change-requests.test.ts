@@ -74,6 +74,7 @@ describe("open", () => {
       opened_by_session_id: null,
       mergeable: null,
       approvals: [],
+      auto_merge: null,
       required_approvals: 0,
     });
     remote.commit("next", { a: "3\n" }, { from: "main" });

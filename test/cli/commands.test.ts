@@ -2,6 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
+  autoMerge,
   CLEAN,
   changeRequest,
   diff,
@@ -219,6 +220,35 @@ describe("cr", () => {
     expect(shown.stdout).toContain("status\tdraft\n");
     expect(shown.stderr).toContain("svc cr ready 3");
     expect(shown.stderr).not.toContain("svc cr merge");
+  });
+
+  test("merge --auto has the head merged later, and --disable-auto does not", async () => {
+    const ran = await run(["cr", "merge", "3", "--auto", "--squash", "-m", "M", "--delete-branch"]);
+    expect([ran.code, ran.stdout]).toEqual([
+      0,
+      "#3 Fix the login page: aaaaaaaaaa will be merged once its checks and approvals allow it\n",
+    ]);
+    expect(ran.stderr).toContain("svc cr merge 3 --disable-auto");
+    const body = { head_commit_sha: "a".repeat(40), method: "squash", message: "M", delete_branch: true };
+    expect(api.seen.at(-1)).toMatchObject({ method: "PUT", body });
+    expect(api.seen.some(({ method }) => method === "POST")).toBe(false);
+    const off = await run(["cr", "merge", "3", "--disable-auto"]);
+    expect([off.code, off.stdout]).toEqual([0, "#3 Fix the login page: auto-merge is off\n"]);
+    expect(api.seen.at(-1)?.method).toBe("DELETE");
+    api.seen.length = 0;
+    for (const more of [["--auto"], ["--squash"], ["-m", "M"], ["--delete-branch"], ["--match-head", "a"]])
+      expect((await run(["cr", "merge", "3", "--disable-auto", ...more])).code).toBe(2);
+    expect(api.seen).toEqual([]);
+  });
+
+  test.each([
+    [{}, "auto-merge\ton, for aaaaaaaaaa by Ada\n"],
+    [{ method: "squash" }, "auto-merge\ton, for aaaaaaaaaa, squash by Ada\n"],
+    [{ enabled: false, off_reason: "It \x1b[2J moved." }, "auto-merge\toff. It \\x1b[2J moved.\n"],
+  ])("show says whether auto-merge is on, or why not: %p", async (change, line) => {
+    const auto_merge = autoMerge(change);
+    api.on("GET /projects/:p/change-requests/:n", () => ({ change_request: changeRequest({ auto_merge }) }));
+    expect((await run(["cr", "show", "3"])).stdout).toContain(line);
   });
 
   test("merge --delete-branch sends the choice, and says what became of the branch", async () => {

@@ -70,6 +70,26 @@ test("a reviewer requests changes, which blocks the merge until the request is d
   await second.close();
 });
 
+test("merges when it is ready: asked for before the approval, turned off, and asked for again", async () => {
+  const number = await propose("later");
+  const first = await svc.openAs(FIRST, `${pages}/${number}`);
+  const second = await svc.openAs(SECOND, `${pages}/${number}`);
+  const [owner, reviewer] = [first.page, second.page];
+  const ask = () => owner.getByRole("button", { name: "Merge when ready" }).click();
+  await ask();
+  await reviewer.getByText("Auto-merge is on").waitFor();
+  expect(await barriers(owner)).toEqual([]);
+  await owner.getByRole("button", { name: "Turn it off" }).click();
+  await reviewer.getByText("Auto-merge is on").waitFor({ state: "detached" });
+  await ask();
+  await reviewer.getByText("Auto-merge is on").waitFor();
+  await reviewer.getByRole("button", { name: "Approve" }).click();
+  await owner.getByRole("heading", { name: "Merged into main" }).waitFor();
+  expect([...first.faults(), ...second.faults()]).toEqual([]);
+  await first.close();
+  await second.close();
+});
+
 test("comments on a line appear in two browsers at once", async () => {
   const number = await propose("talk");
   const first = await svc.openAs(FIRST, `${pages}/${number}?view=changes`);

@@ -83,6 +83,7 @@ export function changeRequest(change: Partial<ChangeRequest> = {}): ChangeReques
     stale: false,
     draft: false,
     approvals: [],
+    auto_merge: null,
     required_approvals: 0,
     checks: { state: "none", total: 0, passed: 0, failed: 0, pending: 0, required: [] },
     ...change,
@@ -154,6 +155,14 @@ export function approval(counts = true): ChangeRequest["approvals"][number] {
 /** A request for changes of the head commit. */
 export function changesRequested(body = "Handle the empty list."): ChangeRequest["approvals"][number] {
   return { ...approval(false), state: "changes_requested", body };
+}
+
+export function autoMerge(change: object = {}): NonNullable<ChangeRequest["auto_merge"]> {
+  return {
+    ...{ enabled: true, off_reason: null, head_commit_sha: "a".repeat(40), method: null },
+    ...{ delete_branch: false, author: ADA, created_at: TIME },
+    ...change,
+  };
 }
 
 export function project(change: Partial<Project> = {}): Project {
@@ -423,6 +432,8 @@ const DEFAULTS: Record<string, Route> = {
     headers.get("accept")?.includes("text/x-diff")
       ? new Response(PATCH, { headers: { "Content-Type": "text/x-diff; charset=utf-8" } })
       : diff(),
+  [`PUT ${CR}/auto-merge`]: ({ body }) => changeRequest({ auto_merge: autoMerge(body as object) }),
+  [`DELETE ${CR}/auto-merge`]: () => changeRequest(),
   [`POST ${CR}/merge`]: () => merged("merge"),
   [`POST ${CR}/close`]: () => changeRequest({ status: "closed", closed_at: TIME, closed_by: USER_ID }),
   [`POST ${CR}/reopen`]: () => changeRequest(),

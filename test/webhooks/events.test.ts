@@ -160,6 +160,22 @@ test("cr.changes_requested shows the request; withdrawn, the change request is u
   ]);
 });
 
+test("cr.updated says that auto-merge is on, and why it was turned off", async () => {
+  bench.remote.commit("main", { "svc.toml": "svc_version = 1\n[change_requests]\nrequired_approvals = 1\n" });
+  const cr = await opened();
+  const { head_commit_sha } = cr;
+  const events = await eventsOf(async () => {
+    const body = { head_commit_sha };
+    await bench.call("PUT", `/change-requests/${cr.number}/auto-merge`, { body });
+    await bench.call("PATCH", `/change-requests/${cr.number}`, { body: { draft: true } });
+  }, 2);
+  expect(events.map(({ type, data }) => [type, data.change_request.auto_merge])).toMatchObject([
+    ["cr.updated", { enabled: true, off_reason: null, head_commit_sha }],
+    ["cr.updated", { enabled: false, off_reason: "The change request became a draft." }],
+  ]);
+  bench.remote.commit("main", { "svc.toml": "svc_version = 1\n" });
+});
+
 test("checks of a commit are pending, succeed and fail, and name its open change requests", async () => {
   const cr = await opened();
   const sha = cr.head_commit_sha;

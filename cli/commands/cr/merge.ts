@@ -1,5 +1,10 @@
-import type { ChangeRequest, MergedChangeRequest } from "../../../src/contract/change-request.ts";
+import type {
+  AutoMergeBody,
+  ChangeRequest,
+  MergedChangeRequest,
+} from "../../../src/contract/change-request.ts";
 import { MERGE_METHODS, type MergeMethod } from "../../../src/contract/merge-method.ts";
+import type { Context } from "../../context.ts";
 import { CliError, usage } from "../../failure.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/cr-merge.ts";
@@ -11,15 +16,42 @@ import { outcome } from "./show-cr.ts";
 export const merge: Handler<typeof table.merge> = async (context, { args, flags }) => {
   const [method, ...others] = MERGE_METHODS.filter((each) => flags[each]);
   if (others.length > 0) throw usage("Only one of --merge, --squash, --rebase and --ff-only can be used.");
+  if (flags["disable-auto"]) {
+    const others = method ?? flags.message ?? flags["match-head"];
+    if (others !== undefined || flags.auto || flags["delete-branch"])
+      throw usage("--disable-auto cannot be used with other flags of a merge.");
+    return await disableAuto(context, await findCr(context, args.cr));
+  }
   const found = await findCr(context, args.cr);
   const head = flags["match-head"] ?? (await headOf(found));
-  await context.out.note(`Merging the head commit ${oneLine(head)}`);
+  if (!flags.auto) await context.out.note(`Merging the head commit ${oneLine(head)}`);
   const body = {
     head_commit_sha: head,
     ...(method && { method }),
     ...(flags.message !== undefined && { message: flags.message }),
     ...(flags["delete-branch"] && { delete_branch: true }),
   };
+  await (flags.auto ? enableAuto(context, found, body) : mergeNow(context, found, body));
+};
+
+async function disableAuto({ out }: Context, { api, path }: Found): Promise<void> {
+  const cr = await api.call<ChangeRequest>({ method: "DELETE", path: `${path}/auto-merge` });
+  await out.result(cr, (view) => outcome(cr, "auto-merge is off", view));
+}
+
+async function enableAuto({ out }: Context, { api, path }: Found, body: AutoMergeBody): Promise<void> {
+  const call = { method: "PUT", path: `${path}/auto-merge`, body, slow: true } as const;
+  const cr = await api.call<ChangeRequest>(call);
+  const head = oneLine(body.head_commit_sha).slice(0, 10);
+  await out.result(cr, (view) =>
+    outcome(cr, `${head} will be merged once its checks and approvals allow it`, view),
+  );
+  await out.note(
+    `To see whether it is: svc cr show ${cr.number}. To turn it off: svc cr merge ${cr.number} --disable-auto`,
+  );
+}
+
+async function mergeNow({ out }: Context, found: Found, body: AutoMergeBody): Promise<void> {
   const cr = await found.api
     .call<MergedChangeRequest>({ path: `${found.path}/merge`, body, slow: true })
     .catch(async (error: unknown) => {
@@ -29,13 +61,13 @@ export const merge: Handler<typeof table.merge> = async (context, { args, flags 
     });
   const { merge_commit_sha, fast_forward } = cr.merge;
   const how = fast_forward ? "fast-forward to" : HOW[cr.merge_method ?? "merge"];
-  await context.out.result(cr, (view) =>
+  await out.result(cr, (view) =>
     outcome(cr, `merged into ${oneLine(cr.base_ref)}, ${how} ${oneLine(merge_commit_sha)}`, view),
   );
-  if (cr.head_branch?.deleted) await context.out.note(`Deleted the branch ${oneLine(cr.head_ref)}`);
+  if (cr.head_branch?.deleted) await out.note(`Deleted the branch ${oneLine(cr.head_ref)}`);
   if (cr.head_branch?.deleted === false)
-    await context.out.warn(`The branch was not deleted. ${oneLine(cr.head_branch.reason ?? "")}`);
-};
+    await out.warn(`The branch was not deleted. ${oneLine(cr.head_branch.reason ?? "")}`);
+}
 
 const HOW: Readonly<Record<MergeMethod, string>> = {
   merge: "merge commit",

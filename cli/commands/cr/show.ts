@@ -88,6 +88,7 @@ function page(cr: ChangeRequest, preview: Preview, openComments: number, view: V
       ["session", cr.origin_session_id],
       ["approvals", approvalsOf(cr)],
       ["checks", checksText(cr.checks)],
+      ["auto-merge", autoMergeOf(cr)],
       ["open comments", openComments > 0 ? String(openComments) : null],
     ],
     view,
@@ -104,6 +105,13 @@ function approvalsOf(cr: ChangeRequest): string | null {
   if (cr.required_approvals === 0 && cr.approvals.length === 0) return null;
   const by = cr.approvals.filter(({ counts }) => counts).map(({ name }) => name);
   return `${approvalsText(cr)}${by.length > 0 ? `: ${by.join(", ")}` : ""}`;
+}
+
+function autoMergeOf({ auto_merge: auto }: ChangeRequest): string | null {
+  if (auto === null) return null;
+  if (!auto.enabled) return `off. ${oneLine(auto.off_reason ?? "")}`;
+  const how = auto.method === null ? "" : `, ${auto.method}`;
+  return `on, for ${auto.head_commit_sha.slice(0, 10)}${how}${byAuthor(auto.author)}`;
 }
 
 function requestsText(cr: ChangeRequest, { paint }: View): string {

@@ -11,8 +11,10 @@ interface Props {
   cr: ChangeRequest;
   state: MergeState;
   busy: boolean;
-  onRun: (at: string, body?: unknown, method?: Act["method"]) => void;
+  onRun: OnRun;
 }
+
+export type OnRun = (at: string, body?: unknown, method?: Act["method"]) => void;
 
 /** Merges, closes and reopens a change request, and makes it a draft. */
 export function MergeActions({ cr, state, busy, onRun }: Props) {
@@ -33,7 +35,8 @@ export function MergeActions({ cr, state, busy, onRun }: Props) {
           Mark as ready
         </Button>
       ) : (
-        <Merge {...{ cr, state, busy, onRun }} />
+        // it waits already
+        !(state.canWait && cr.auto_merge?.enabled) && <Merge {...{ cr, state, busy, onRun }} />
       )}
       <span className="ml-auto flex flex-wrap gap-2">
         {!cr.draft && (
@@ -50,7 +53,8 @@ export function MergeActions({ cr, state, busy, onRun }: Props) {
 }
 
 /** The button, and the choices that a merge has. */
-function Merge({ cr, state: { canMerge, isFastForward }, busy, onRun }: Props) {
+function Merge({ cr, state: { canMerge, canWait, isFastForward }, busy, onRun }: Props) {
+  const canChoose = canMerge || canWait;
   const [isAsking, setIsAsking] = useState(false);
   const [message, setMessage] = useState("");
   const [chosen, setChosen] = useState<string | null>(null);
@@ -63,24 +67,26 @@ function Merge({ cr, state: { canMerge, isFastForward }, busy, onRun }: Props) {
   useEffect(() => {
     if (isAsking) field.current?.querySelector("textarea")?.focus();
   }, [isAsking]);
-  const merge = () => {
+  const act = () => {
     // merge only the commit that the page shows
     const seen = cr.head_commit_sha === null ? {} : { head_commit_sha: cr.head_commit_sha };
     const said = takesMessage && message.trim() !== "" && { message };
-    onRun("/merge", { ...seen, method, ...said, ...(deletesBranch && { delete_branch: true }) });
+    const body = { ...seen, method, ...said, ...(deletesBranch && { delete_branch: true }) };
+    if (canWait) onRun("/auto-merge", body, "PUT");
+    else onRun("/merge", body);
   };
   return (
     <>
       {isAsking && takesMessage && (
-        <Message {...{ field, cr, method, isFastForward, message }} onChange={setMessage} onSubmit={merge} />
+        <Message {...{ field, cr, method, isFastForward, message }} onChange={setMessage} onSubmit={act} />
       )}
-      <Button look="primary" busy={busy} disabled={!canMerge} onClick={merge}>
-        Merge
+      <Button look={canWait ? "plain" : "primary"} busy={busy} disabled={!canChoose} onClick={act}>
+        {canWait ? "Merge when ready" : "Merge"}
       </Button>
-      {canMerge && methods.length > 1 && (
+      {canChoose && methods.length > 1 && (
         <Choose methods={methods} method={method} isFastForward={isFastForward} onChange={setChosen} />
       )}
-      {canMerge && (
+      {canChoose && (
         <label className="flex items-center gap-1.5">
           <input
             type="checkbox"
@@ -90,7 +96,7 @@ function Merge({ cr, state: { canMerge, isFastForward }, busy, onRun }: Props) {
           Delete the branch
         </label>
       )}
-      {!isAsking && canMerge && takesMessage && (
+      {!isAsking && canChoose && takesMessage && (
         <Button look="quiet" onClick={() => setIsAsking(true)}>
           Write a message
         </Button>

@@ -3,6 +3,7 @@ import type { ChangeRequest, HeadBranch } from "../../../src/contract/change-req
 import { ApiFailure } from "../../api/failure.ts";
 import { Failure, Notice } from "../../parts/notice.tsx";
 import { Visible } from "../../parts/visible.tsx";
+import { AutoMerge } from "./auto-merge.tsx";
 import { MergeActions } from "./merge-actions.tsx";
 import { mergeStateOf } from "./merge-state.ts";
 import { type Act, useAct, usePreview, type Where } from "./queries.ts";
@@ -54,6 +55,7 @@ export function MergeBox({ where, cr }: { where: Where; cr: ChangeRequest }) {
           <Visible>{act.data.head_branch.reason ?? ""}</Visible>
         </Notice>
       )}
+      {cr.auto_merge && <AutoMerge auto={cr.auto_merge} busy={act.isPending} onRun={run} />}
       <MergeActions cr={cr} state={state} busy={act.isPending} onRun={run} />
     </section>
   );

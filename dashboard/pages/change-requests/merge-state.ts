@@ -7,13 +7,15 @@ export interface MergeState {
   /** An explanation, and what to do next. */
   note: string;
   canMerge: boolean;
+  /** It cannot be merged yet, but once others have approved it or checks have passed. */
+  canWait: boolean;
   isFastForward: boolean;
   /** The branches conflict; `conflicts` may still be empty. */
   isConflict: boolean;
   conflicts: readonly string[];
 }
 
-const NOTHING = { canMerge: false, isFastForward: false, isConflict: false, conflicts: [] };
+const NOTHING = { canMerge: false, canWait: false, isFastForward: false, isConflict: false, conflicts: [] };
 
 /** Describes the result that a merge of a change request would have. */
 export function mergeStateOf(
@@ -61,19 +63,19 @@ export function mergeStateOf(
     const title = `Changes were requested by ${requests.map(({ name }) => name).join(", ")}`;
     const note =
       "It can be merged once they approve it or withdraw the request, or an owner or admin dismisses it.";
-    return { ...NOTHING, look: "bad", title, note, isFastForward };
+    return { ...NOTHING, look: "bad", title, note, isFastForward, canWait: true };
   }
   if (missing > 0) {
     const title = `It needs ${missing === 1 ? "one more approval" : `${missing} more approvals`}`;
     const note = `This project requires ${cr.required_approvals} before a merge. Approvals by agents and on earlier commits do not count.`;
-    return { ...NOTHING, look: "wait", title, note, isFastForward };
+    return { ...NOTHING, look: "wait", title, note, isFastForward, canWait: true };
   }
   const open = cr.checks.required.filter(({ state }) => state !== "success");
   if (open.length > 0) {
     const isFailed = open.some(({ state }) => state === "failure" || state === "error");
     const title = isFailed ? "A required check has failed" : "It waits for required checks";
     const note = `This project requires that ${open.length === 1 ? "this check passes" : "these checks pass"} on the last commit: ${open.map(({ context }) => context).join(", ")}.`;
-    return { ...NOTHING, look: isFailed ? "bad" : "wait", title, note, isFastForward };
+    return { ...NOTHING, look: isFailed ? "bad" : "wait", title, note, isFastForward, canWait: true };
   }
   const note = isFastForward
     ? `A fast-forward: ${base} has not moved since ${head} was created.`

@@ -106,7 +106,7 @@ export function useComments(where: Where) {
 
 /** A change of a change request: a request of the API. */
 export interface Act {
-  method?: "POST" | "PATCH" | "DELETE";
+  method?: "POST" | "PUT" | "PATCH" | "DELETE";
   /** Path below the change request, such as `/merge`; empty for the change request itself. */
   at?: string;
   body?: unknown;

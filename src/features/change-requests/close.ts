@@ -7,6 +7,7 @@ import { publish } from "../../events/publish.ts";
 import { actorOf } from "../../identity/auth/actor.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { lockProject } from "../projects/lock.ts";
+import { OFF, turnOff } from "./auto-merge/row.ts";
 import { requireNoOtherOpen } from "./other-open.ts";
 import { present } from "./present.ts";
 import { refresh } from "./refresh.ts";
@@ -92,6 +93,7 @@ async function close(deps: Deps, caller: Caller, project: ProjectRow, row: CrRow
       const sentence = `Change request #${row.number} is being merged. Try again in a moment.`;
       throw new SvcError("merge_in_progress", sentence, {}, { "Retry-After": "5" });
     }
+    await turnOff(tx, [row.crId], OFF.closed);
     await recordCrEvent(deps, tx, project, { type: "cr.closed", at: now }, closed);
     await publish(tx, row.projectId, changeOf(row));
     return closed;

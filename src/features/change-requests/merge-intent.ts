@@ -33,6 +33,8 @@ interface Prepared {
   unchanged: readonly string[];
   /** The project's rules, read from the same listing. */
   rule: Protection;
+  /** Throws if the merge must not be recorded, under the lock of the row. */
+  allow: (tx: Db) => Promise<void>;
 }
 
 /**
@@ -43,7 +45,7 @@ export async function prepareMerge(
   deps: Deps,
   caller: Caller,
   row: CrRow,
-  { project, repo, listing, method, message: given, seen, unchanged, rule }: Prepared,
+  { project, repo, listing, method, message: given, seen, unchanged, rule, allow }: Prepared,
 ): Promise<Intent | "moved"> {
   const base = tipOf(listing, row.baseRef);
   const head = tipOf(listing, row.headRef);
@@ -96,7 +98,7 @@ export async function prepareMerge(
     intendedAt: date,
     expiresAt: new Date(deps.clock().getTime() + INTENT_LIFE_MS),
   };
-  if (!(await record(deps, row, intent, rule))) return "moved";
+  if (!(await record(deps, row, intent, { rule, allow }))) return "moved";
   await deps.checkpoint("intent-recorded");
   return intent;
 }
@@ -112,7 +114,12 @@ export function headMoved(row: Pick<CrRow, "headRef">, expected: string, now: st
  * holds for the withdrawal of an approval, for another base, and for making it a draft.
  * @returns whether the base is still the one that the merge was computed for
  */
-async function record(deps: Deps, row: CrRow, intent: Intent, rule: Protection): Promise<boolean> {
+async function record(
+  deps: Deps,
+  row: CrRow,
+  intent: Intent,
+  { rule, allow }: Pick<Prepared, "rule" | "allow">,
+): Promise<boolean> {
   return await deps.db.transaction(async (tx) => {
     const [locked] = await tx
       .select({ status: changeRequests.status, baseRef: changeRequests.baseRef, draft: changeRequests.draft })
@@ -122,6 +129,7 @@ async function record(deps: Deps, row: CrRow, intent: Intent, rule: Protection):
     if (locked?.status !== "open") throw notOpen(row, locked?.status ?? "deleted");
     if (locked.baseRef !== row.baseRef) return false;
     if (locked.draft) throw isDraft(row);
+    await allow(tx);
     await requireApprovals(tx, row, intent.headSha, rule);
     await requireChecks(tx, row, intent.headSha, rule);
     await tx
@@ -135,7 +143,8 @@ async function record(deps: Deps, row: CrRow, intent: Intent, rule: Protection):
   });
 }
 
-function isDraft({ number }: CrRow): SvcError {
+/** The error for a merge of a draft. */
+export function isDraft({ number }: Pick<CrRow, "number">): SvcError {
   const sentence = `Change request #${number} is a draft, so it cannot be merged yet. When the work is done, run: svc cr ready ${number}`;
   return new SvcError("draft", sentence);
 }

@@ -1,3 +1,4 @@
+import type { Db } from "../../../db/client.ts";
 import type { changeRequests } from "../../../db/schema/index.ts";
 import type { MergeChangeRequestBody, MergedChangeRequest } from "../../contract/change-request.ts";
 import { SvcError } from "../../contract/errors.ts";
@@ -38,10 +39,11 @@ export async function mergeChangeRequest(
   project: ProjectRow,
   name: string,
   body: MergeChangeRequestBody,
+  allow: Allow = async () => {},
 ): Promise<MergedChangeRequest> {
   try {
     if (body.delete_branch) requireDeleter(caller);
-    const merged = await merge(deps, caller, project, name, body);
+    const merged = await merge(deps, caller, project, name, body, allow);
     deps.metrics.merges.inc({ outcome: "merged" });
     if (!body.delete_branch) return merged;
     return { ...merged, head_branch: await deleteHeadBranch(deps, project, merged) };
@@ -51,12 +53,16 @@ export async function mergeChangeRequest(
   }
 }
 
+/** Throws if the merge must not be recorded. `tx` has locked the row of the change request. */
+type Allow = (tx: Db) => Promise<void>;
+
 async function merge(
   deps: Deps,
   caller: Caller,
   project: ProjectRow,
   name: string,
   body: MergeChangeRequestBody,
+  allow: Allow,
 ): Promise<MergedChangeRequest> {
   const message =
     body.message === undefined ? undefined : storable("message", body.message, DESCRIPTION_MAX_BYTES);
@@ -64,7 +70,7 @@ async function merge(
   const row = await findChangeRequest(deps.db, project, name);
   requireOpen(row);
   const branch = `${project.mirrorId} ${row.baseRef}`;
-  const wanted = { method: body.method, message, seen };
+  const wanted = { method: body.method, message, seen, allow };
   return deps.mutex.run(branch, () => tryToMerge(deps, caller, project, row.crId, wanted));
 }
 
@@ -73,7 +79,12 @@ async function tryToMerge(
   caller: Caller,
   project: ProjectRow,
   crId: string,
-  wanted: { method: MergeMethod | undefined; message: string | undefined; seen: string | undefined },
+  wanted: {
+    method: MergeMethod | undefined;
+    message: string | undefined;
+    seen: string | undefined;
+    allow: Allow;
+  },
 ): Promise<MergedChangeRequest> {
   const repo = repositoryOf(deps, project);
   const failed = new Set<string>();

@@ -11,6 +11,7 @@ import { summaryOf } from "../checks/summary.ts";
 import { type Spent, spentBySessions, usageOf } from "../models/spent.ts";
 import { knownProtection, type Protection, storedProtection } from "../projects/protection.ts";
 import { type ApprovalRow, approvalsOf, counts } from "./approved.ts";
+import { autoMergesOf } from "./auto-merge/row.ts";
 import { mergeableOf } from "./mergeable.ts";
 import { pageUrl } from "./page-url.ts";
 import type { CrRow } from "./row.ts";
@@ -36,7 +37,7 @@ export async function present(
 }
 
 /**
- * The same for many, with one query for their approvals, and one for their checks.
+ * The same for many, with one query each for their approvals, checks and auto-merges.
  * @param found the approvals, if that query has been started
  */
 export async function presentAll(
@@ -47,7 +48,7 @@ export async function presentAll(
   found = approvalsOf(deps.db, idsOf(rows)),
 ): Promise<ChangeRequest[]> {
   const users = rows.flatMap(({ createdBy, mergedBy, closedBy }) => [createdBy, mergedBy, closedBy]);
-  const [approvals, reported, rule, names, spent, mergeable] = await Promise.all([
+  const [approvals, reported, rule, names, spent, mergeable, autoMerges] = await Promise.all([
     found,
     reportedOf(deps.db, project.projectId, headsOf(rows)),
     knownProtection(deps, project, listing),
@@ -57,8 +58,9 @@ export async function presentAll(
       rows.map(({ originSessionId }) => originSessionId),
     ),
     mergeableOf(deps, project, rows),
+    autoMergesOf(deps.db, openOf(rows)),
   ]);
-  const known = { approvals, reported, rule, names, spent, mergeable };
+  const known = { approvals, reported, rule, names, spent, mergeable, autoMerges };
   return rows.map((row) => shown(deps, project, row, known));
 }
 
@@ -75,7 +77,8 @@ export async function presentStored(
   const names = await namesOf(tx, [row.createdBy, row.mergedBy, row.closedBy]);
   const spent = await spentBySessions(tx, [row.originSessionId]);
   const mergeable = await mergeableOf({ ...deps, db: tx }, project, [row]);
-  return shown(deps, project, row, { approvals, reported, rule, names, spent, mergeable });
+  const autoMerges = await autoMergesOf(tx, openOf([row]));
+  return shown(deps, project, row, { approvals, reported, rule, names, spent, mergeable, autoMerges });
 }
 
 /** What is known of change requests beside their rows. */
@@ -87,10 +90,12 @@ interface Known {
   spent: ReadonlyMap<string, Spent>;
   /** By the id of a change request. */
   mergeable: ReadonlyMap<string, boolean>;
+  /** By the id of a change request. */
+  autoMerges: ReadonlyMap<string, ChangeRequest["auto_merge"]>;
 }
 
 function shown(deps: Presenting, project: ProjectRow, row: Row, known: Known): ChangeRequest {
-  const { approvals, reported, rule, names, spent, mergeable } = known;
+  const { approvals, reported, rule, names, spent, mergeable, autoMerges } = known;
   const own = approvals.filter(({ crId }) => crId === row.crId);
   const columns = toWire(row, names);
   return {
@@ -100,6 +105,7 @@ function shown(deps: Presenting, project: ProjectRow, row: Row, known: Known): C
     mergeable: mergeable.get(row.crId) ?? null,
     ...usageOf(spent.get(row.originSessionId ?? "") ?? null),
     approvals: own.map((approval) => approvalToWire(row, approval, rule)),
+    auto_merge: autoMerges.get(row.crId) ?? null,
     required_approvals: rule.requiredApprovals,
     merge_methods: rule.mergeMethods,
     checks: summaryOf(
@@ -112,6 +118,11 @@ function shown(deps: Presenting, project: ProjectRow, row: Row, known: Known): C
 /** Also of those that are merged: their checks are those of the head that was merged. */
 function headsOf(rows: readonly Row[]): (string | null)[] {
   return rows.map(({ headCommitSha }) => headCommitSha);
+}
+
+/** Those that can have an auto-merge. */
+function openOf(rows: readonly Row[]): string[] {
+  return idsOf(rows.filter(({ status }) => status === "open"));
 }
 
 function idsOf(rows: readonly Row[]): string[] {

@@ -6,6 +6,7 @@ import { publish } from "../../events/publish.ts";
 import type { Branches } from "../../git/git.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { repositoryOf } from "../projects/repository.ts";
+import { OFF, turnOff } from "./auto-merge/row.ts";
 import { settleReached } from "./reached.ts";
 import { type CrRow, changeOf, crColumns } from "./row.ts";
 import { settle } from "./settle.ts";
@@ -113,7 +114,9 @@ async function write(deps: Deps, project: ProjectRow, moved: Moved[]) {
         ),
       )
       .returning(getTableColumns(changeRequests));
-    const heads = new Set(moved.filter((row) => row.isHead).map((row) => row.cr_id));
+    const pushed = new Set(moved.filter((row) => row.isHead).map((row) => row.cr_id));
+    const heads = new Set(rows.map(({ crId }) => crId).filter((crId) => pushed.has(crId)));
+    await turnOff(tx, [...heads], OFF.pushed);
     for (const row of rows)
       if (heads.has(row.crId))
         await recordCrEvent(deps, tx, project, { type: "cr.updated", at: row.updatedAt }, row);

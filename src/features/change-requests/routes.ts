@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import {
   approveBody,
+  autoMergeBody,
   changeRequest,
   changeRequestBrief,
   changeRequestDiff,
@@ -24,6 +25,7 @@ import { pageQuery, readPage } from "../../http/page.ts";
 import { answer, listOf } from "../../http/schema.ts";
 import { guard } from "../../identity/auth/guard.ts";
 import { approveChangeRequest, removeRequest, requestChanges, withdrawApproval } from "./approvals.ts";
+import { disableAutoMerge, enableAutoMerge } from "./auto-merge/set.ts";
 import { briefOf } from "./brief.ts";
 import { listCrChecks, rerunCrCheck } from "./checks.ts";
 import { closeChangeRequest, reopenChangeRequest } from "./close.ts";
@@ -132,6 +134,15 @@ export const mergeRoutes = (deps: Deps) =>
         mergeChangeRequest(deps, caller, project, params.crId, body ?? {}),
       { project: "write", body: mergeChangeRequestBody, ...answer(200, mergedChangeRequest) },
     )
+    .put(
+      "/:crId/auto-merge",
+      ({ caller, project, params, body }) => enableAutoMerge(deps, caller, project, params.crId, body),
+      { project: "write", body: autoMergeBody, ...answer(200, changeRequest) },
+    )
+    .delete("/:crId/auto-merge", ({ project, params }) => disableAutoMerge(deps, project, params.crId), {
+      project: "write",
+      ...answer(200, changeRequest),
+    })
     .post(
       "/:crId/send-to-session",
       ({ caller, project, params, body, set }) => {

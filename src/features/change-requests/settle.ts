@@ -6,6 +6,7 @@ import type { Branches, Git } from "../../git/git.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { schedulePoll } from "../projects/schedule-poll.ts";
+import { forgetAutoMerge } from "./auto-merge/row.ts";
 import type { Presenting } from "./present.ts";
 import { type CrRow, changeOf } from "./row.ts";
 import { retargetStack } from "./stack.ts";
@@ -85,6 +86,7 @@ export async function markMerged(
       .where(and(eq(changeRequests.crId, intent.crId), eq(changeRequests.status, "open")))
       .returning();
     if (row) {
+      await forgetAutoMerge(tx, row.crId);
       if (row.baseRef === project.defaultBranch) await schedulePoll(deps, tx, project.projectId);
       await recordCrEvent(deps, tx, project, { type: "cr.merged", at: now }, row);
       const base = { type: "branch", id: row.baseRef, action: "changed" } as const;
@@ -133,6 +135,7 @@ export async function markReached(
       .where(eq(changeRequests.crId, row.crId))
       .returning();
     if (!merged) return null;
+    await forgetAutoMerge(tx, merged.crId);
     await recordCrEvent(deps, tx, project, { type: "cr.merged", at: now }, merged);
     const above = await retargetStack(deps, tx, project, merged, commits.merge, now);
     await publish(tx, project.projectId, changeOf(merged), ...above);

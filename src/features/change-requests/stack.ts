@@ -5,6 +5,7 @@ import { readPattern } from "../../edge/gateway/names.ts";
 import type { ProjectChange } from "../../events/publish.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { storedProtection } from "../projects/protection.ts";
+import { OFF, turnOff } from "./auto-merge/row.ts";
 import { isOpen, other } from "./other-open.ts";
 import type { Presenting } from "./present.ts";
 import { type CrRow, changeOf } from "./row.ts";
@@ -58,6 +59,11 @@ export async function retargetStack(
     .set({ baseRef: merged.baseRef, baseCommitSha: commit, updatedAt: now })
     .where(inArray(changeRequests.crId, above))
     .returning();
+  await turnOff(
+    tx,
+    rows.map(({ crId }) => crId),
+    OFF.rebased,
+  );
   for (const row of rows) await recordCrEvent(deps, tx, project, { type: "cr.updated", at: now }, row);
   return rows.map((row) => changeOf(row));
 }

@@ -171,6 +171,11 @@ export const OPERATIONS: Operations = {
     "mergeChangeRequest",
     "Merge a change request",
   ],
+  "PUT /v1/projects/:projectId/change-requests/:crId/auto-merge": ["enableAutoMerge", "Turn auto-merge on"],
+  "DELETE /v1/projects/:projectId/change-requests/:crId/auto-merge": [
+    "disableAutoMerge",
+    "Turn auto-merge off",
+  ],
   "POST /v1/projects/:projectId/change-requests/:crId/send-to-session": [
     "sendCommentsToSession",
     "Send review comments to the session",

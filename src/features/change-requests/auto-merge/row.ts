@@ -1,0 +1,70 @@
+import { and, eq, inArray, isNull } from "drizzle-orm";
+import type { Db } from "../../../../db/client.ts";
+import { autoMerges, users } from "../../../../db/schema/index.ts";
+import type { ChangeRequest } from "../../../contract/change-request.ts";
+import { authorOf } from "../../../identity/auth/actor.ts";
+
+export type AutoMergeRow = typeof autoMerges.$inferSelect;
+
+/** Bytes of the reason for which svc turned it off: one may have the words of a git host. */
+const REASON_MAX = 2_000;
+
+/** What turns it off, besides other refusals of the merge. */
+export const OFF = {
+  closed: "The change request was closed.",
+  rebased: "The base of the change request was changed.",
+  draft: "The change request became a draft.",
+  conflict: "The branches conflict.",
+  pushed: "Commits were pushed to the branch.",
+} as const;
+
+/** The auto-merges of change requests, as they cross the wire, by the ids of the change requests. */
+export async function autoMergesOf(
+  db: Db,
+  crIds: readonly string[],
+): Promise<Map<string, ChangeRequest["auto_merge"]>> {
+  if (crIds.length === 0) return new Map();
+  const rows = await db
+    .select({ auto: autoMerges, name: users.name })
+    .from(autoMerges)
+    .innerJoin(users, eq(users.userId, autoMerges.userId))
+    .where(inArray(autoMerges.crId, [...crIds]));
+  return new Map(rows.map(({ auto, name }) => [auto.crId, toWire(auto, name)]));
+}
+
+function toWire(row: AutoMergeRow, name: string): NonNullable<ChangeRequest["auto_merge"]> {
+  return {
+    enabled: row.offReason === null,
+    off_reason: row.offReason,
+    head_commit_sha: row.headSha,
+    method: row.method,
+    delete_branch: row.deleteBranch,
+    author: authorOf(new Map([[row.userId, name]]), row.userId, row.actor),
+    created_at: row.createdAt.toISOString(),
+  };
+}
+
+/**
+ * Turns auto-merges off, in the transaction of what is the reason for it and before its events are recorded, so that they
+ * show it.
+ * @param tx has locked the rows of the change requests, so no merge of them records its intent meanwhile
+ * @returns whether one was on
+ */
+export async function turnOff(tx: Db, crIds: readonly string[], reason: string): Promise<boolean> {
+  if (crIds.length === 0) return false;
+  const rows = await tx
+    .update(autoMerges)
+    .set({ offReason: reason.slice(0, REASON_MAX).toWellFormed() })
+    .where(and(inArray(autoMerges.crId, [...crIds]), isNull(autoMerges.offReason)))
+    .returning({ crId: autoMerges.crId });
+  return rows.length > 0;
+}
+
+/** Removes an auto-merge, on or off. @returns whether there was one */
+export async function forgetAutoMerge(tx: Db, crId: string): Promise<boolean> {
+  const rows = await tx
+    .delete(autoMerges)
+    .where(eq(autoMerges.crId, crId))
+    .returning({ crId: autoMerges.crId });
+  return rows.length > 0;
+}
