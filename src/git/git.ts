@@ -168,8 +168,11 @@ export interface Git {
    */
   ensureOwn(repo: Repository, ref: string, commit: string): Promise<boolean>;
 
-  /** Keeps commits reachable in the mirror under `refs/cr/<number>/<name>`, whatever happens to the branches. */
-  keep(repo: Repository, number: number, commits: Record<"base" | "head" | "merge", string>): Promise<void>;
+  /**
+   * Keeps commits reachable in the mirror under `refs/cr/<number>/<name>`, whatever happens to the branches. Names are
+   * `base`, `merge`, and `head/1`, `head/2`, …
+   */
+  keep(repo: Repository, number: number, commits: Readonly<Record<string, string>>): Promise<void>;
 
   /**
    * The answer to `GET info/refs` of git's smart HTTP protocol (gitprotocol-http), after a fetch from the remote.

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { rename } from "node:fs/promises";
 import type { Comment } from "../../src/contract/comment.ts";
 import { type Answer, type Api, startApi } from "../helpers/api.ts";
 import { Remote } from "../helpers/remote.ts";
@@ -151,10 +152,17 @@ describe("a comment", () => {
       body: { title: "t", head_ref: "short" },
     });
     const path = `${project}/change-requests/${body.number}/comments`;
+    await api.call("GET", `${project}/change-requests/${body.number}/diff`);
     remote.deleteBranch("short");
     expect((await api.call("POST", path, { body: { body: "where is it?" } })).status).toBe(201);
-    const gone = await api.call("POST", path, { body: { body: "b", path: "s", line: 1 } });
-    expect(gone.body.code).toBe("branch_missing");
+    const last = await api.call("POST", path, { body: { body: "b", path: "s", line: 1 } });
+    expect(last.body).toMatchObject({ quote: "1", head_commit_sha: body.head_commit_sha });
+    const moved = `${remote.path}.moved`;
+    await rename(remote.path, moved);
+    const unreachable = await api.call("POST", path, { body: { body: "b", path: "s", line: 1 } });
+    expect(unreachable.body.code).toBe("repo_unreachable");
+    expect((await api.call("POST", path, { body: { body: "still here?" } })).status).toBe(201);
+    await rename(moved, remote.path);
   });
 });
 

@@ -6,6 +6,7 @@ import { publish } from "../../events/publish.ts";
 import type { Branches } from "../../git/git.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { repositoryOf } from "../projects/repository.ts";
+import { keepHeads, recordHeads } from "./heads.ts";
 import { settleReached } from "./reached.ts";
 import { type CrRow, changeOf, crColumns } from "./row.ts";
 import { settle } from "./settle.ts";
@@ -99,11 +100,13 @@ function tipsOf(row: CrRow, listing: Branches, keepsBase: boolean): Moved[] {
  */
 async function write(deps: Deps, project: ProjectRow, moved: Moved[]) {
   if (moved.length === 0) return [];
+  const now = deps.clock();
   const tips = sql`json_to_recordset(${JSON.stringify(moved)}::json) as tips(cr_id uuid, head text, base text)`;
-  return await deps.db.transaction(async (tx) => {
+  const heads = new Set(moved.filter((row) => row.isHead).map((row) => row.cr_id));
+  const written = await deps.db.transaction(async (tx) => {
     const rows = await tx
       .update(changeRequests)
-      .set({ headCommitSha: sql`tips.head`, baseCommitSha: sql`tips.base`, updatedAt: deps.clock() })
+      .set({ headCommitSha: sql`tips.head`, baseCommitSha: sql`tips.base`, updatedAt: now })
       .from(tips)
       .where(
         and(
@@ -113,13 +116,19 @@ async function write(deps: Deps, project: ProjectRow, moved: Moved[]) {
         ),
       )
       .returning(getTableColumns(changeRequests));
-    const heads = new Set(moved.filter((row) => row.isHead).map((row) => row.cr_id));
-    for (const row of rows)
-      if (heads.has(row.crId))
-        await recordCrEvent(deps, tx, project, { type: "cr.updated", at: row.updatedAt }, row);
+    const pushed = rows.filter(({ crId }) => heads.has(crId));
+    await recordHeads(tx, pushed, now);
+    for (const row of pushed) await recordCrEvent(deps, tx, project, { type: "cr.updated", at: now }, row);
     await publish(tx, project.projectId, ...rows.map((row) => changeOf(row)));
     return rows;
   });
+  // does not delay the read
+  void keepHeads(
+    deps,
+    project,
+    written.filter(({ crId }) => heads.has(crId)),
+  );
+  return written;
 }
 
 async function readAgain(deps: Deps, crIds: string[]): Promise<CrRow[]> {
