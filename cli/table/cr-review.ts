@@ -36,6 +36,13 @@ export const comment = spec({
     },
     file: { kind: "string", value: "path", summary: "A file that the change request changes" },
     line: { kind: "integer", value: "n", min: 1, max: 2_147_483_647, summary: "A line of that file" },
+    "start-line": {
+      kind: "integer",
+      value: "n",
+      min: 1,
+      max: 2_147_483_647,
+      summary: "The first of several lines, of which --line is the last",
+    },
     side: {
       kind: "string",
       value: "side",
@@ -48,6 +55,7 @@ export const comment = spec({
   examples: [
     ['svc cr comment 3 "Looks good to me."', "On the change request"],
     ['svc cr comment 3 --file src/login.ts --line 12 "Why not earlier?"', "On a line"],
+    ['svc cr comment 3 --file src/login.ts --start-line 10 --line 12 "Simplify."', "On several lines"],
     ["svc cr comment 3 - < review.md", "A long text"],
   ],
 });

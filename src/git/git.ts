@@ -1,5 +1,5 @@
 import type { GitBackups } from "./backup/backups.ts";
-import type { DiffRequest, DiffSummary } from "./diff/types.ts";
+import type { DiffRequest, DiffSummary, FollowedLines, FollowRequest } from "./diff/types.ts";
 import type {
   Arrival,
   ArrivalRequest,
@@ -116,6 +116,12 @@ export interface Git {
    * returns false, the rest of the patch is dropped, and the list of files is still complete.
    */
   diff(repo: Repository, request: DiffRequest): Promise<DiffSummary>;
+
+  /**
+   * Where lines of a file of one commit are in another one; both must be in the mirror. A renamed file is found.
+   * @returns null when the file is gone, is no text, or is too large
+   */
+  followLines(repo: Repository, request: FollowRequest): Promise<FollowedLines | null>;
 
   /**
    * Writes the commit that merges `head` into `base` into the mirror, without a work tree. The same request always

@@ -74,7 +74,12 @@ describe("a comment", () => {
       body: body.toWellFormed(),
       path: null,
       line: null,
+      start_line: null,
       side: null,
+      outdated: false,
+      original_path: null,
+      original_line: null,
+      original_start_line: null,
       quote: null,
       head_commit_sha: null,
       author: { user_id: expect.any(String), name: expect.any(String), kind: "user", session_id: null },
@@ -134,16 +139,6 @@ describe("a comment", () => {
   test.each(missing)("on %s is refused", async (_, where) => {
     const { say } = await open();
     expect((await say({ body: "b", ...where })).status).toBe(400);
-  });
-
-  test("keeps its line when the branch moves", async () => {
-    const { say, list } = await open();
-    const before = head();
-    const made = await say({ body: "b", path: "edited.txt", line: 4 });
-    remote.commit(branch, { "edited.txt": "other\n" });
-    expect(await list()).toEqual([made.body]);
-    expect((await list())[0]).toMatchObject({ quote: "four", head_commit_sha: before });
-    remote.branch(branch, before);
   });
 
   test("needs the repository only if it is on a file", async () => {

@@ -20,6 +20,11 @@ test("comment sends the text to the given place", async () => {
       "Commented on a b.ts:7 (before the change)",
     ],
     [
+      ["Why?", "--file", "a.ts", "--start-line", "5", "--line", "7"],
+      { body: "Why?", path: "a.ts", start_line: 5, line: 7 },
+      "Commented on a.ts:5-7",
+    ],
+    [
       ["Done.", "--reply-to", THREAD],
       { body: "Done.", reply_to: THREAD },
       `Commented in the thread ${THREAD}`,

@@ -83,9 +83,15 @@ test("comments on a line appear in two browsers at once", async () => {
   // in the conversation it stands with what the line said, and leads back to it
   await a.getByRole("link", { name: /^Conversation/ }).click();
   await a.getByText("const two = 22;").waitFor();
+  remote.commit("talk", { "a.ts": "// moved\nconst one = 1;\nconst two = 22;\nconst three = 3;\n" });
+  await a.reload();
+  // it moves with its line
+  await a.getByRole("link", { name: "a.ts:3" }).click();
+  await a.locator("strong", { hasText: "twenty-two" }).waitFor();
+  await a.getByRole("link", { name: /^Conversation/ }).click();
   remote.commit("talk", { "a.ts": "// moved\nconst one = 1;\nconst two = 222;\nconst three = 3;\n" });
   await a.reload();
-  await a.getByText("on an earlier commit").waitFor();
+  await a.getByText("Outdated", { exact: true }).waitFor();
   await a.getByRole("link", { name: "a.ts:2" }).click();
   await a.getByText("const two = 222;").waitFor();
   // the line says something else by now: nothing stands below it

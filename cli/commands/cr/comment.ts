@@ -12,6 +12,7 @@ export const comment: Handler<typeof table.comment> = async (context, { args, fl
     body: await bodyOf(context, args.text, flags),
     ...(flags.file !== undefined && { path: flags.file }),
     ...(flags.line !== undefined && { line: flags.line }),
+    ...(flags["start-line"] !== undefined && { start_line: flags["start-line"] }),
     ...(flags.side !== undefined && { side: flags.side }),
     ...(flags["reply-to"] !== undefined && { reply_to: flags["reply-to"] }),
   };

@@ -21,7 +21,7 @@ export async function sendToSession(
 ): Promise<SentToSession> {
   const row = await findChangeRequest(deps.db, project, name);
   requireUnmerged(row);
-  const threads = await readThreads(deps, row, commentIds);
+  const threads = await readThreads(deps, project, row, commentIds);
   if (threads.length === 0)
     throw new SvcError(
       "no_open_comments",
