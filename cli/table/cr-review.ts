@@ -1,7 +1,7 @@
 import type { Comment } from "../../src/contract/comment.ts";
 import { spec } from "../spec.ts";
 import { CR } from "./cr-id.ts";
-import { COMMENT_FIELDS, CR_FIELDS } from "./fields.ts";
+import { COMMENT_FIELDS, CR_FIELDS, HEAD_FIELDS } from "./fields.ts";
 
 const SIDES = ["old", "new"] as const satisfies readonly Comment["side"][];
 
@@ -85,6 +85,21 @@ export const resolve = spec({
   examples: [
     ["svc cr resolve 3 6f0c1b1e-5a52-4f61-9d50-3f2c8f1d7a11", "Resolve it"],
     ["svc cr resolve 3 6f0c1b1e-5a52-4f61-9d50-3f2c8f1d7a11 --undo", "Reopen it"],
+  ],
+});
+
+export const heads = spec({
+  path: ["cr", "heads"],
+  summary: "List the commits that the head of a change request has had, the newest first",
+  about: [
+    "svc keeps them, also those that a force push replaced. `svc cr diff --since` shows what is new since one.",
+  ],
+  args: [CR],
+  flags: {},
+  fields: HEAD_FIELDS,
+  examples: [
+    ["svc cr heads 3", "Its pushes, and what you have reviewed"],
+    ["svc cr diff 3 --since 2", "What is new since the second one"],
   ],
 });
 

@@ -1,7 +1,7 @@
 import type { CrStatusFilter } from "../../src/contract/change-request.ts";
 import { bind, type Group, spec } from "../spec.ts";
 import { CR } from "./cr-id.ts";
-import { approve, checks, comment, comments, reply, resolve } from "./cr-review.ts";
+import { approve, checks, comment, comments, heads, reply, resolve } from "./cr-review.ts";
 import { CR_FIELDS, DIFF_FIELDS, FILE_FIELDS, MERGE_FIELDS } from "./fields.ts";
 
 const STATUSES = ["open", "merged", "closed", "all"] as const satisfies readonly CrStatusFilter[];
@@ -79,6 +79,12 @@ export const diff = spec({
   args: [CR],
   flags: {
     "name-only": { kind: "boolean", summary: "Only the paths of the changed files" },
+    "since-review": { kind: "boolean", summary: "Only what is new since you last reviewed it" },
+    since: {
+      kind: "string",
+      value: "head",
+      summary: "Only what is new since an earlier head: its number in `svc cr heads`, or its commit",
+    },
     stat: { kind: "boolean", summary: "Only the changed files, with the lines that are added and removed" },
     "no-pager": { kind: "boolean", summary: "Do not use a pager" },
   },
@@ -87,6 +93,7 @@ export const diff = spec({
     ["svc cr diff 3", "Read it"],
     ["svc cr diff 3 | git apply", "Try it in your own checkout"],
     ["svc cr diff 3 --name-only", "Only the changed files"],
+    ["svc cr diff 3 --since-review", "What was pushed since your approval or comment"],
   ],
 });
 
@@ -263,6 +270,7 @@ export const cr: Group = {
     bind(show, () => import("../commands/cr/show.ts").then((module) => module.show)),
     bind(diff, () => import("../commands/cr/diff.ts").then((module) => module.diff)),
     bind(files, () => import("../commands/cr/files.ts").then((module) => module.files)),
+    bind(heads, () => import("../commands/cr/heads.ts").then((module) => module.heads)),
     bind(checkout, () => import("../commands/cr/checkout.ts").then((module) => module.checkout)),
     bind(open, () => import("../commands/cr/open.ts").then((module) => module.open)),
     bind(merge, () => import("../commands/cr/merge.ts").then((module) => module.merge)),

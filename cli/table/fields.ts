@@ -5,6 +5,7 @@ import type {
   DiffFile,
   MergedChangeRequest,
 } from "../../src/contract/change-request.ts";
+import type { ChangeRequestHead } from "../../src/contract/change-request-head.ts";
 import type { Comment } from "../../src/contract/comment.ts";
 import type { Project } from "../../src/contract/project.ts";
 import type { Branch, Commit, FileContents, TreeEntry } from "../../src/contract/repository.ts";
@@ -136,6 +137,15 @@ export const DIFF_FIELDS = fieldsOf<ChangeRequestDiff>()([
   "patch",
   "patch_base64",
   "truncated",
+  "since",
+]);
+
+export const HEAD_FIELDS = fieldsOf<ChangeRequestHead>()([
+  "number",
+  "commit_sha",
+  "base_commit_sha",
+  "seen_at",
+  "reviewed",
 ]);
 
 export const COMMENT_FIELDS = fieldsOf<Comment>()([

@@ -193,3 +193,18 @@ test("show lists approvals and open comments", async () => {
     expect(stderr).toContain("svc cr comments 3 --open");
   }
 });
+
+test("diff shows what is new since a head", async () => {
+  const rows: [flags: string[], since: string | null][] = [
+    [[], null],
+    [["--since-review"], "review"],
+    [["--since", "2"], "2"],
+    [["--since", "a".repeat(40), "--stat"], "a".repeat(40)],
+  ];
+  for (const [flags, since] of rows) {
+    api.seen.length = 0;
+    expect((await run(["cr", "diff", "3", ...flags])).code).toBe(0);
+    expect([flags, api.seen.map(({ query }) => query["since"] ?? null)]).toEqual([flags, [since]]);
+  }
+  expect((await run(["cr", "diff", "3", "--since", "2", "--since-review"])).code).toBe(2);
+});

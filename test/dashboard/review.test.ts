@@ -101,6 +101,25 @@ test("comments on a line appear in two browsers at once", async () => {
   await second.close();
 });
 
+test("shows what is new since one's review", async () => {
+  const number = await propose("again");
+  await svc.api.call("POST", `${api}/${number}/comments`, { body: { body: "b", path: "a.ts", line: 2 } });
+  remote.commit("again", { "a.ts": "const one = 1;\nconst two = 22;\n" });
+  const { page, faults, close } = await svc.openAs(FIRST, `${pages}/${number}?view=changes`);
+  await page.getByRole("button", { name: "Comment on line 2, added" }).waitFor();
+  const changes = page.getByRole("combobox", { name: "Which changes" });
+  await changes.selectOption({ label: "Since your review" });
+  await page.getByRole("button", { name: "Comment on line 2", exact: true }).waitFor();
+  expect(await page.getByRole("button", { name: /, (?:added|removed)$/ }).count()).toBe(1);
+  await page.getByRole("button", { name: "Comment on line 3, removed" }).click();
+  await page.getByText("To comment on a removed line, show all changes.").waitFor();
+  expect(await barriers(page)).toEqual([]);
+  await changes.selectOption({ label: "All changes" });
+  await page.getByRole("button", { name: "Comment on line 2, added" }).waitFor();
+  expect(faults()).toEqual([]);
+  await close();
+});
+
 test("shows a comment from between the first load and the event stream", async () => {
   const number = await propose("between");
   const begins = Promise.withResolvers<void>();

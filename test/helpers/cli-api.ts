@@ -5,6 +5,7 @@ import type {
   MergedChangeRequest,
   MergePreview,
 } from "../../src/contract/change-request.ts";
+import type { ChangeRequestHead } from "../../src/contract/change-request-head.ts";
 import type { Check } from "../../src/contract/check.ts";
 import type { Comment } from "../../src/contract/comment.ts";
 import type { CommitStatus } from "../../src/contract/commit-status.ts";
@@ -416,10 +417,16 @@ const DEFAULTS: Record<string, Route> = {
     headers.get("accept")?.includes("text/x-diff")
       ? new Response(PATCH, { headers: { "Content-Type": "text/x-diff; charset=utf-8" } })
       : diff(),
+  [`GET ${CR}/heads`]: () => ({ heads: [head({ number: 2, reviewed: false }), head()] }),
   [`POST ${CR}/merge`]: () => merged("merge"),
   [`POST ${CR}/close`]: () => changeRequest({ status: "closed", closed_at: TIME, closed_by: USER_ID }),
   [`POST ${CR}/reopen`]: () => changeRequest(),
 };
+
+function head(change: Partial<ChangeRequestHead> = {}): ChangeRequestHead {
+  const shas = { commit_sha: "a".repeat(40), base_commit_sha: "b".repeat(40) };
+  return { number: 1, ...shas, seen_at: TIME, reviewed: true, ...change };
+}
 
 export function diff(): ChangeRequestDiff {
   return {
@@ -444,5 +451,6 @@ export function diff(): ChangeRequestDiff {
     deletions: 1,
     patch: PATCH,
     truncated: false,
+    since: { number: 1, commit_sha: "c".repeat(40) },
   };
 }

@@ -13,11 +13,15 @@ export const diff: Handler<typeof table.diff> = async (context, { args, flags })
   const found = await findCr(context, args.cr);
   const path = `${found.path}/diff`;
   if (flags.stat && flags["name-only"]) throw usage("--stat and --name-only cannot be used together.");
+  if (flags["since-review"] && flags.since !== undefined)
+    throw usage("--since-review and --since cannot be used together.");
+  const since = flags["since-review"] ? "review" : flags.since;
+  const query = since === undefined ? {} : { since };
   if (out.data.json || flags.stat || flags["name-only"]) {
-    const answer = await found.api.call<ChangeRequestDiff>({ path, slow: true });
+    const answer = await found.api.call<ChangeRequestDiff>({ path, query, slow: true });
     return out.result(answer, (view) => (flags.stat ? statOf(answer, view) : namesOf(answer)));
   }
-  const patch = await found.api.open({ path, accept: "text/x-diff", slow: true });
+  const patch = await found.api.open({ path, query, accept: "text/x-diff", slow: true });
   await showPatch(context, patch, flags["no-pager"]);
 };
 

@@ -12,6 +12,7 @@ import {
   mergePreview,
   openChangeRequestBody,
 } from "../../contract/change-request.ts";
+import { changeRequestHead } from "../../contract/change-request-head.ts";
 import { changeRequestTurns } from "../../contract/change-request-turns.ts";
 import { check, checkList, rerunCheckBody } from "../../contract/check.ts";
 import { sendChecksBody, sendToSessionBody, sentToSession } from "../../contract/comment.ts";
@@ -37,6 +38,7 @@ import { getChangeRequest, listChangeRequests } from "./read.ts";
 import { resolveConflicts } from "./resolve-conflicts.ts";
 import { sendChecks } from "./send-checks.ts";
 import { sendToSession } from "./send-to-session.ts";
+import { listHeads } from "./since.ts";
 import { readCrTurns } from "./turns.ts";
 
 /** Opening, editing and reading (spec 4.1). Every route requires write access to the project. */
@@ -81,21 +83,27 @@ export const changeRequestRoutes = (deps: Deps) =>
     })
     .get(
       "/:crId/diff",
-      async ({ project, params, query, headers, set }) => {
-        const ignores = query.whitespace === "ignore";
+      async ({ caller, project, params, query, headers, set }) => {
+        const since = query.since === undefined ? undefined : { caller, wanted: query.since };
+        const options = { ignoreWhitespace: query.whitespace === "ignore", since };
         if (headers["accept"]?.includes("text/x-diff")) {
-          const stream = await streamDiff(deps, project, params.crId, ignores);
+          const stream = await streamDiff(deps, project, params.crId, options);
           return new Response(stream, { headers: { "Content-Type": "text/x-diff; charset=utf-8" } });
         }
         // as text: Elysia would send a Response as a stream
         set.headers["content-type"] = "application/json";
-        return diffChangeRequest(deps, project, params.crId, ignores);
+        return diffChangeRequest(deps, project, params.crId, options);
       },
       {
         project: "write",
-        query: Type.Object({ whitespace: Type.Optional(Type.Literal("ignore")) }),
+        query: diffQuery,
         ...answer(200, changeRequestDiff, "text/x-diff"),
       },
+    )
+    .get(
+      "/:crId/heads",
+      ({ caller, project, params, query }) => listHeads(deps, caller, project, params.crId, readPage(query)),
+      { project: "write", query: Type.Object(pageQuery), ...answer(200, listOf("heads", changeRequestHead)) },
     )
     .get(
       "/:crId/commits",
@@ -108,6 +116,17 @@ export const changeRequestRoutes = (deps: Deps) =>
         readCrTurns(deps, caller, project, params.crId, readPage(query)),
       { project: "write", query: Type.Object(pageQuery), ...answer(200, changeRequestTurns) },
     );
+
+const diffQuery = Type.Object({
+  whitespace: Type.Optional(Type.Literal("ignore")),
+  since: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      description:
+        "Only what is new since an earlier head: its number or commit, or `review` for what you reviewed last",
+    }),
+  ),
+});
 
 /** Merging (spec 4.1), and prompts for the session of a change request. */
 export const mergeRoutes = (deps: Deps) =>

@@ -141,6 +141,10 @@ export const OPERATIONS: Operations = {
   "GET /v1/projects/:projectId/change-requests/:crId": ["getChangeRequest", "Get a change request"],
   "PATCH /v1/projects/:projectId/change-requests/:crId": ["editChangeRequest", "Edit a change request"],
   "GET /v1/projects/:projectId/change-requests/:crId/diff": ["getDiff", "Get the diff of a change request"],
+  "GET /v1/projects/:projectId/change-requests/:crId/heads": [
+    "listHeads",
+    "List the commits that the head of a change request has had",
+  ],
   "GET /v1/projects/:projectId/change-requests/:crId/commits": [
     "listChangeRequestCommits",
     "List the commits of a change request",
