@@ -1,7 +1,7 @@
 import type { Comment } from "../../src/contract/comment.ts";
 import { spec } from "../spec.ts";
 import { CR } from "./cr-id.ts";
-import { COMMENT_FIELDS, CR_FIELDS, HEAD_FIELDS } from "./fields.ts";
+import { APPLIED_FIELDS, COMMENT_FIELDS, CR_FIELDS, HEAD_FIELDS } from "./fields.ts";
 
 const SIDES = ["old", "new"] as const satisfies readonly Comment["side"][];
 
@@ -86,6 +86,18 @@ export const resolve = spec({
     ["svc cr resolve 3 6f0c1b1e-5a52-4f61-9d50-3f2c8f1d7a11", "Resolve it"],
     ["svc cr resolve 3 6f0c1b1e-5a52-4f61-9d50-3f2c8f1d7a11 --undo", "Reopen it"],
   ],
+});
+
+export const apply = spec({
+  path: ["cr", "apply"],
+  summary: "Commit the suggestion of a comment to the head branch",
+  about: [
+    "A suggestion is a block of code with the language `suggestion` in a comment on lines: it replaces them. The thread is resolved.",
+  ],
+  args: [{ ...CR, required: true }, COMMENT],
+  flags: {},
+  fields: APPLIED_FIELDS,
+  examples: [["svc cr apply 3 6f0c1b1e-5a52-4f61-9d50-3f2c8f1d7a11", "Commit it"]],
 });
 
 export const heads = spec({

@@ -1,7 +1,7 @@
 import type { CrStatusFilter } from "../../src/contract/change-request.ts";
 import { bind, type Group, spec } from "../spec.ts";
 import { CR } from "./cr-id.ts";
-import { approve, checks, comment, comments, heads, reply, resolve } from "./cr-review.ts";
+import { apply, approve, checks, comment, comments, heads, reply, resolve } from "./cr-review.ts";
 import { CR_FIELDS, DIFF_FIELDS, FILE_FIELDS, MERGE_FIELDS } from "./fields.ts";
 
 const STATUSES = ["open", "merged", "closed", "all"] as const satisfies readonly CrStatusFilter[];
@@ -280,6 +280,7 @@ export const cr: Group = {
     bind(comment, () => import("../commands/cr/comment.ts").then((module) => module.comment)),
     bind(reply, () => import("../commands/cr/comment.ts").then((module) => module.reply)),
     bind(resolve, () => import("../commands/cr/resolve.ts").then((module) => module.resolve)),
+    bind(apply, () => import("../commands/cr/apply.ts").then((module) => module.apply)),
     bind(comments, () => import("../commands/cr/comments.ts").then((module) => module.comments)),
     bind(checks, () => import("../commands/cr/checks.ts").then((module) => module.checks)),
     bind(approve, () => import("../commands/cr/approve.ts").then((module) => module.approve)),

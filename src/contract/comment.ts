@@ -59,6 +59,28 @@ export const addCommentBody = Type.Object({
 });
 export type AddCommentBody = Static<typeof addCommentBody>;
 
+/** Body of `POST …/comments/:commentId/apply`. */
+export const applySuggestionBody = Type.Optional(
+  Type.Object({
+    head_commit_sha: Type.Optional(
+      Type.String({
+        pattern: "^(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$",
+        description:
+          "The head commit that you reviewed; if the branch has moved, the answer is 409 head_moved",
+      }),
+    ),
+  }),
+);
+
+/** Answer of `POST …/comments/:commentId/apply`. */
+export const appliedSuggestion = Type.Object({
+  commit_sha: Type.String({
+    description: "The commit of the suggestion, which is the head of the branch now",
+  }),
+  comment,
+});
+export type AppliedSuggestion = Static<typeof appliedSuggestion>;
+
 /** Body of `POST …/change-requests/:crId/send-to-session`; without a body, all unresolved threads are sent. */
 export const sendToSessionBody = Type.Optional(
   Type.Object({ comment_ids: Type.Optional(Type.Array(uuid, { minItems: 1, maxItems: 200 })) }),

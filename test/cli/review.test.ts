@@ -208,3 +208,12 @@ test("diff shows what is new since a head", async () => {
   }
   expect((await run(["cr", "diff", "3", "--since", "2", "--since-review"])).code).toBe(2);
 });
+
+test("apply commits the suggestion of a comment", async () => {
+  const applied = await run(["cr", "apply", "3", THREAD]);
+  expect(applied).toMatchObject({
+    code: 0,
+    stdout: "Committed cccccccccc and resolved the thread on login.ts:2.\n",
+  });
+  expect(api.seen.at(-1)?.path).toEndWith(`/change-requests/3/comments/${THREAD}/apply`);
+});

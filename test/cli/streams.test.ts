@@ -23,6 +23,7 @@ const DATA_LINES: Record<string, string[]> = {
   "cr diff": ["3"],
   "cr files": ["3"],
   "cr heads": ["3"],
+  "cr apply": ["3", "55555555-5555-4555-8555-000000000001"],
   "cr reply": ["3", "55555555-5555-4555-8555-000000000001", "Done."],
   "cr resolve": ["3", "55555555-5555-4555-8555-000000000001"],
   "cr open": ["--title", "T", "--head", "x"],

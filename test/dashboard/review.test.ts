@@ -101,6 +101,20 @@ test("comments on a line appear in two browsers at once", async () => {
   await second.close();
 });
 
+test("commits a suggestion", async () => {
+  const number = await propose("suggested");
+  const body = "Shorter:\n\n```suggestion\nconst two = 2;\n```";
+  const comment = { body, path: "a.ts", line: 2 };
+  await svc.api.call("POST", `${api}/${number}/comments`, { body: comment });
+  const { page, faults, close } = await svc.openAs(SECOND, `${pages}/${number}`);
+  await page.getByRole("button", { name: "Commit suggestion" }).click();
+  await page.getByRole("button", { name: "Show 1 comment" }).waitFor();
+  expect(remote.git("show", "suggested:a.ts")).toBe("const one = 1;\nconst two = 2;\nconst three = 3;\n");
+  expect(remote.git("log", "-1", "--format=%ae", "suggested").trim()).toBe(SECOND);
+  expect(faults()).toEqual([]);
+  await close();
+});
+
 test("shows what is new since one's review", async () => {
   const number = await propose("again");
   await svc.api.call("POST", `${api}/${number}/comments`, { body: { body: "b", path: "a.ts", line: 2 } });

@@ -393,6 +393,10 @@ const DEFAULTS: Record<string, Route> = {
   [`GET ${CR}/comments`]: () => ({ comments: [comment()] }),
   [`POST ${CR}/comments`]: ({ body }) => Response.json(comment(body as Partial<Comment>), { status: 201 }),
   [`POST ${CR}/comments/:c/resolve`]: () => comment({ resolved_at: TIME, resolved_by: USER_ID }),
+  [`POST ${CR}/comments/:c/apply`]: () => ({
+    commit_sha: "c".repeat(40),
+    comment: comment({ resolved_at: TIME, resolved_by: USER_ID }),
+  }),
   [`POST ${CR}/comments/:c/unresolve`]: () => comment(),
   [`POST ${CR}/approve`]: () => changeRequest({ approvals: [approval()], required_approvals: 2 }),
   [`DELETE ${CR}/approve`]: () => changeRequest(),

@@ -62,8 +62,8 @@ export async function retargetStack(
   return rows.map((row) => changeOf(row));
 }
 
-/** By the rules that are stored: those of the request may be older. */
-async function isProtected(tx: Db, project: ProjectRow, branch: string): Promise<boolean> {
+/** Whether a branch is protected, by the rules that are stored: those of the request may be older. */
+export async function isProtected(tx: Db, project: ProjectRow, branch: string): Promise<boolean> {
   const { protectedBranches } = await storedProtection(tx, project);
   const patterns = [project.defaultBranch, ...project.formerDefaultBranches, ...protectedBranches];
   return patterns.some((pattern) => readPattern(pattern).fits(branch));
