@@ -56,11 +56,36 @@ const CASES: [what: string, after: Files, lines: number[], found: Found][] = [
     [2, 4, 8],
     { path: "b", lines: [null, null, 8] },
   ],
+  [
+    "another name, and runs of three lines",
+    { b: edited({ 4: "x\n", 7: "y\n" }) },
+    [1, 3, 4, 9, 10],
+    { path: "b", lines: [1, 3, null, null, 10] },
+  ],
 ];
 
 test.each(CASES)("follows lines: %s", async (_, after, lines, found) => {
   await using place = await mirrored();
   expect(await follow(place, { a: text(TEN) }, after, lines)).toEqual(found);
+});
+
+test("of several files with other names, each is found under its own", async () => {
+  await using place = await mirrored();
+  const names = ["a", "b", "c", "d"];
+  const textOf = (name: string) => TEN.map((line) => `${name} ${line}`);
+  const before = Object.fromEntries(names.map((name) => [name, text(textOf(name))]));
+  const after = Object.fromEntries(names.map((name) => [`new/${name}`, `${name}\n${text(textOf(name))}`]));
+  for (const name of names)
+    expect(await follow(place, before, after, [5], name)).toEqual({ path: `new/${name}`, lines: [6] });
+});
+
+test("a diff that is longer than what a pipe holds is read whole", async () => {
+  await using place = await mirrored();
+  const lines = Array.from({ length: 40_000 }, (_, at) => `${at} ${"x".repeat(at % 50)}\n`);
+  const after = lines.map((line, at) => (at % 4 === 0 ? `new\n${at}\n` : line));
+  const all = [2, 10_002, 20_002, 39_999, 40_000];
+  const found = await follow(place, { a: text(lines) }, { a: text(after) }, all);
+  expect(found?.lines).toEqual(all.map((line) => line + Math.floor((line + 3) / 4)));
 });
 
 test("attributes and names cannot change what is found", async () => {

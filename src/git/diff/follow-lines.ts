@@ -51,7 +51,7 @@ export interface Hunk {
  * @param shortest unchanged lines in a row that count as the same
  * @returns null when it was replaced or removed
  */
-export function followLine(hunks: readonly Hunk[], line: number, shortest = 1): number | null {
+export function followLine(hunks: readonly Hunk[], line: number, shortest: number): number | null {
   let runStart = 1;
   let moved = 0;
   for (const { before, after } of hunks) {
@@ -89,9 +89,7 @@ async function hunksOf(engine: Engine, mirror: Mirror, before: string, after: st
 function lineStarts(take: (start: string) => void): (chunk: Uint8Array) => boolean {
   let pending = "";
   return (chunk) => {
-    const [first = "", ...more] = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
-      .toString("latin1")
-      .split("\n");
+    const [first = "", ...more] = latin1(chunk).split("\n");
     pending = (pending + first).slice(0, HEADER_BYTES);
     for (const line of more) {
       take(pending);
@@ -131,21 +129,13 @@ async function findRename(
   // too many renames to tell
   if (result.stopped === "output") return null;
   if (result.code !== 0 || result.stopped) throw engineFailure(engine, "finding renames", result);
-  const fields = splitAtNul(result.stdout);
-  for (let at = 0; at + 2 < fields.length; at += 3) {
-    const [, old, name] = fields.slice(at, at + 3);
-    if (old && name && Buffer.compare(old, path) === 0) return Uint8Array.from(name);
-  }
-  return null;
+  const fields = latin1(result.stdout).split("\0");
+  const at = fields.findIndex((field, index) => index % 3 === 1 && field === latin1(path));
+  const name = fields[at + 1];
+  return at < 0 || name === undefined ? null : Uint8Array.from(Buffer.from(name, "latin1"));
 }
 
-function splitAtNul(bytes: Uint8Array): Uint8Array[] {
-  const fields: Uint8Array[] = [];
-  for (let from = 0; from < bytes.length; ) {
-    const end = bytes.indexOf(0, from);
-    const to = end < 0 ? bytes.length : end;
-    fields.push(bytes.subarray(from, to));
-    from = to + 1;
-  }
-  return fields;
+/** Bytes as text, a character for each. */
+function latin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
 }
