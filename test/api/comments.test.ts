@@ -296,7 +296,7 @@ test("lists the commits that a change request adds, page by page, also if branch
   expect(merged.commits.length).toBe(6);
 });
 
-test("the list can be searched by title, branch and number", async () => {
+test("the list can be searched by title, branch and number, and filtered by branch", async () => {
   const { project_id } = await api.project(remote.url, { name: "searched" });
   const path = `/v1/projects/${project_id}/change-requests`;
   remote.commit("fix/log%in", { l: "1\n" }, { from: "main" });
@@ -321,6 +321,14 @@ test("the list can be searched by title, branch and number", async () => {
     ["q=%20", [3, 2, 1]],
     ["q=%00", [3, 2, 1]],
     ["q=nothing", []],
+    ["head_ref=work", [1]],
+    ["head_ref=fix/log%25in", [3]],
+    ["head_ref=WORK", []],
+    ["head_ref=%25", []],
+    ["head_ref=%00", []],
+    ["head_ref=work-percent&status=open", []],
+    ["head_ref=work-percent&status=closed", [2]],
+    ["head_ref=work&q=other", []],
   ];
   for (const [query, numbers] of rows) {
     const { body } = await api.call("GET", `${path}?${query}`);

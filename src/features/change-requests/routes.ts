@@ -16,7 +16,7 @@ import { changeRequestHead } from "../../contract/change-request-head.ts";
 import { changeRequestTurns } from "../../contract/change-request-turns.ts";
 import { check, checkList, rerunCheckBody } from "../../contract/check.ts";
 import { sendChecksBody, sendToSessionBody, sentToSession } from "../../contract/comment.ts";
-import { TITLE_MAX } from "../../contract/limits.ts";
+import { REF_MAX_BYTES, TITLE_MAX } from "../../contract/limits.ts";
 import { changeRequestManifest } from "../../contract/manifest/wire.ts";
 import { commit } from "../../contract/repository.ts";
 import type { Deps } from "../../deps.ts";
@@ -41,26 +41,37 @@ import { sendToSession } from "./send-to-session.ts";
 import { listHeads } from "./since.ts";
 import { readCrTurns } from "./turns.ts";
 
+const listQuery = Type.Object({
+  ...pageQuery,
+  status: Type.Optional(crStatusFilter),
+  q: Type.Optional(
+    Type.String({
+      maxLength: TITLE_MAX,
+      description: "Part of the title or of a branch, or #number",
+    }),
+  ),
+  head_ref: Type.Optional(
+    Type.String({ minLength: 1, maxLength: REF_MAX_BYTES, description: "The branch merged from" }),
+  ),
+  created_by: Type.Optional(
+    Type.Literal("me", { description: "Only those of the caller; of an agent, those of its user" }),
+  ),
+});
+
 /** Opening, editing and reading (spec 4.1). Every route requires write access to the project. */
 export const changeRequestRoutes = (deps: Deps) =>
   new Elysia({ prefix: "/projects/:projectId/change-requests", tags: ["change requests"] })
     .use(guard(deps))
     .get(
       "",
-      ({ project, query }) =>
-        listChangeRequests(deps, project, { status: query.status ?? "all", q: query.q }, readPage(query)),
+      ({ caller, project, query }) => {
+        const { status = "all", q, head_ref: headRef, created_by } = query;
+        const createdBy = created_by && caller.userId;
+        return listChangeRequests(deps, project, { status, q, headRef, createdBy }, readPage(query));
+      },
       {
         project: "write",
-        query: Type.Object({
-          ...pageQuery,
-          status: Type.Optional(crStatusFilter),
-          q: Type.Optional(
-            Type.String({
-              maxLength: TITLE_MAX,
-              description: "Part of the title or of a branch, or #number",
-            }),
-          ),
-        }),
+        query: listQuery,
         ...answer(200, listOf("change_requests", changeRequest)),
       },
     )
