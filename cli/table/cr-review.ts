@@ -15,10 +15,7 @@ export const comment = spec({
   path: ["cr", "comment"],
   summary: "Comment on a change request, on a file or on a line of its diff",
   about: ["To reply in a thread, use `svc cr reply`, also as an agent in a session. The text is Markdown."],
-  args: [
-    { ...CR, required: true },
-    { name: "text", summary: "The comment; `-` reads it from standard input" },
-  ],
+  args: [CR, { name: "text", summary: "The comment; `-` reads it from standard input" }],
   flags: {
     body: {
       kind: "string",
@@ -54,6 +51,7 @@ export const comment = spec({
   fields: COMMENT_FIELDS,
   examples: [
     ['svc cr comment 3 "Looks good to me."', "On the change request"],
+    ['svc cr comment "Looks good to me."', "On that of the current branch"],
     ['svc cr comment 3 --file src/login.ts --line 12 "Why not earlier?"', "On a line"],
     ['svc cr comment 3 --file src/login.ts --start-line 10 --line 12 "Simplify."', "On several lines"],
     ["svc cr comment 3 - < review.md", "A long text"],
@@ -64,7 +62,7 @@ export const reply = spec({
   path: ["cr", "reply"],
   summary: "Reply in a thread of a change request",
   args: [
-    { ...CR, required: true },
+    CR,
     COMMENT,
     { name: "text", summary: "The reply; `-` reads it from standard input", required: true },
   ],
@@ -79,7 +77,7 @@ export const reply = spec({
 export const resolve = spec({
   path: ["cr", "resolve"],
   summary: "Resolve a thread of a change request",
-  args: [{ ...CR, required: true }, COMMENT],
+  args: [CR, COMMENT],
   flags: { undo: { kind: "boolean", summary: "Reopen the thread" } },
   fields: COMMENT_FIELDS,
   examples: [

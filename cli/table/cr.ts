@@ -130,7 +130,7 @@ export const open = spec({
   aliases: ["new", "create"],
   summary: "Open a change request",
   about: [
-    "In a session, --head and --session default to those of the session. In a linked checkout, --head defaults to the current branch.",
+    "In a session, --head and --session default to those of the session. In a clone of the project, --head defaults to the current branch.",
   ],
   args: [],
   flags: {
@@ -173,7 +173,7 @@ export const open = spec({
   },
   fields: CR_FIELDS,
   examples: [
-    ['svc cr open --title "Fix the login page"', "In a session or a linked checkout"],
+    ['svc cr open --title "Fix the login page"', "In a session or a clone of the project"],
     ["svc cr open --fill", "With the message of its commit, or a list of its commits"],
     ['svc cr open --title "Fix it" --from fix-login --into main --body "Closes 12"', "With every option"],
     ['svc cr open --title "Fix it" --description-file - < notes.md', "A long description"],
@@ -217,13 +217,15 @@ export const merge = spec({
 
 export const close = spec({
   path: ["cr", "close"],
-  summary: "Close an open change request without merging it",
-  args: [CR],
+  summary: "Close open change requests without merging them",
+  about: ["If one of several cannot be closed, the others are, and the exit code is 1."],
+  args: [{ ...CR, many: true }],
   flags: {},
   fields: CR_FIELDS,
   examples: [
     ["svc cr close 3", "Close it"],
-    ["svc cr close 3 --json=status,closed_at", "With JSON output"],
+    ["svc cr close 3 4 7", "Close several"],
+    ["svc cr close 3 4 --json=number,status", "A list of those that were closed"],
   ],
 });
 

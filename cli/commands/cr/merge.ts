@@ -1,5 +1,6 @@
 import type { ChangeRequest, MergedChangeRequest } from "../../../src/contract/change-request.ts";
 import { MERGE_METHODS, type MergeMethod } from "../../../src/contract/merge-method.ts";
+import type { Context } from "../../context.ts";
 import { CliError, usage } from "../../failure.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/cr.ts";
@@ -12,6 +13,7 @@ export const merge: Handler<typeof table.merge> = async (context, { args, flags 
   const [method, ...others] = MERGE_METHODS.filter((each) => flags[each]);
   if (others.length > 0) throw usage("Only one of --merge, --squash, --rebase and --ff-only can be used.");
   const found = await findCr(context, args.cr);
+  await confirmDefault(context, found);
   const head = flags["match-head"] ?? (await headOf(found));
   await context.out.note(`Merging the head commit ${oneLine(head)}`);
   const body = {
@@ -32,6 +34,15 @@ export const merge: Handler<typeof table.merge> = async (context, { args, flags 
     outcome(cr, `merged into ${oneLine(cr.base_ref)}, ${how} ${oneLine(merge_commit_sha)}`, view),
   );
 };
+
+/** A person who named no change request confirms the one of the current branch. */
+async function confirmDefault(context: Context, { ofBranch }: Found): Promise<void> {
+  if (ofBranch === undefined || !context.canAsk()) return;
+  const { number, title, base_ref } = ofBranch;
+  const { confirm } = await import("../../prompt.ts");
+  if (!(await confirm(`Merge #${number} ${title} into ${base_ref}?`)))
+    throw new CliError("cancelled", "Cancelled; nothing was merged.");
+}
 
 const HOW: Readonly<Record<MergeMethod, string>> = {
   merge: "merge commit",
