@@ -18,7 +18,6 @@ const REVIEW =
  */
 export const HINTS: Readonly<Record<string, string>> = {
   // change requests
-  "cr status": "svc status",
   "cr review": REVIEW,
   review: REVIEW,
   reviews: "svc cr",
@@ -218,7 +217,7 @@ export const FLAG_HINTS: Readonly<Record<string, string>> = {
     "svc cr ls --label",
     "svc cr ls --search",
   ),
-  "--author": "`svc status` lists your own; `--jq <expression>` filters.",
+  "--author": "`svc cr status` lists your own; `--jq <expression>` filters.",
   "svc cr show --comments": "`svc cr comments <cr>` lists the comments.",
   ...words(FILES, "svc cr diff --name-status"),
   ...words("`svc projects open` opens the project's page in the browser.", "--web", "-w"),
@@ -243,6 +242,7 @@ export const FLAG_HINTS: Readonly<Record<string, string>> = {
 /** The answer to an argument that a command does not take. */
 export const EXTRA_HINTS: Readonly<Record<string, string>> = {
   "svc sessions new": `Did you mean \`${START}\`?`,
+  "svc cr status": "To show one: `svc cr show <cr>`. Its checks: `svc cr checks <cr>`.",
   "svc login": "To name the server: `svc login --api <url>`.",
   "svc ship": "To deploy an app: `svc apps deploy <slug>`.",
   "svc mcp":

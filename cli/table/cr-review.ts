@@ -11,6 +11,21 @@ const COMMENT = {
   required: true,
 } as const;
 
+export const status = spec({
+  path: ["cr", "status"],
+  summary: "Show your change requests, those to review, and that of the current branch",
+  about: [
+    "Lists open change requests that you or your agents opened, and those of others that still need an approval and do not have yours. That of the current branch is shown in any state.",
+  ],
+  args: [],
+  flags: {},
+  fields: ["branch", "of_branch", "created", "to_review"],
+  examples: [
+    ["svc cr status", "In a clone of the project"],
+    ["svc cr status --jq '.to_review[].number'", "Numbers of those to review"],
+  ],
+});
+
 export const comment = spec({
   path: ["cr", "comment"],
   summary: "Comment on a change request, on a file or on a line of its diff",

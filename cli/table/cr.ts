@@ -1,7 +1,7 @@
 import type { CrStatusFilter } from "../../src/contract/change-request.ts";
 import { bind, type Group, spec } from "../spec.ts";
 import { CR } from "./cr-id.ts";
-import { apply, approve, checks, comment, comments, heads, reply, resolve } from "./cr-review.ts";
+import { apply, approve, checks, comment, comments, heads, reply, resolve, status } from "./cr-review.ts";
 import { CR_FIELDS, DIFF_FIELDS, FILE_FIELDS, MERGE_FIELDS } from "./fields.ts";
 
 const STATUSES = ["open", "merged", "closed", "all"] as const satisfies readonly CrStatusFilter[];
@@ -59,7 +59,6 @@ export const ls = spec({
 export const show = spec({
   path: ["cr", "show"],
   aliases: ["info"],
-  guesses: ["status"],
   summary: "Show a change request with its review and merge preview",
   args: [CR],
   flags: {},
@@ -269,6 +268,7 @@ export const cr: Group = {
   summary: "Change requests: propose, review and merge work",
   commands: [
     bind(ls, () => import("../commands/cr/ls.ts").then((module) => module.ls)),
+    bind(status, () => import("../commands/cr/status.ts").then((module) => module.status)),
     bind(show, () => import("../commands/cr/show.ts").then((module) => module.show)),
     bind(diff, () => import("../commands/cr/diff.ts").then((module) => module.diff)),
     bind(files, () => import("../commands/cr/files.ts").then((module) => module.files)),

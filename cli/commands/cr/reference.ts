@@ -52,7 +52,7 @@ export async function findCr(
 const OF_BRANCH_MAX = 20;
 
 /** Those with this status; if an open one is wanted and there is none, the newest, which commands that only read show. */
-async function listOfBranch(
+export async function listOfBranch(
   api: Api,
   collection: string,
   branch: string,
