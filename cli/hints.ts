@@ -18,7 +18,6 @@ const REVIEW =
  */
 export const HINTS: Readonly<Record<string, string>> = {
   // change requests
-  "cr review": REVIEW,
   review: REVIEW,
   reviews: "svc cr",
   ...words("svc cr approve <cr> --undo", "cr revoke", "cr unapprove"),

@@ -11,6 +11,23 @@ const COMMENT = {
   required: true,
 } as const;
 
+const TEXT = {
+  body: {
+    kind: "string",
+    value: "text",
+    short: "b",
+    guesses: ["message", "m"],
+    summary: "The text of the comment",
+  },
+  "body-file": {
+    kind: "string",
+    value: "path",
+    short: "F",
+    summary: "Read the comment from a file; `-` is standard input",
+    completes: "file",
+  },
+} as const;
+
 export const status = spec({
   path: ["cr", "status"],
   summary: "Show your change requests, those to review, and that of the current branch",
@@ -32,20 +49,7 @@ export const comment = spec({
   about: ["To reply in a thread, use `svc cr reply`, also as an agent in a session. The text is Markdown."],
   args: [CR, { name: "text", summary: "The comment; `-` reads it from standard input" }],
   flags: {
-    body: {
-      kind: "string",
-      value: "text",
-      short: "b",
-      guesses: ["message", "m"],
-      summary: "The same as the argument",
-    },
-    "body-file": {
-      kind: "string",
-      value: "path",
-      short: "F",
-      summary: "Read the comment from a file; `-` is standard input",
-      completes: "file",
-    },
+    ...TEXT,
     file: { kind: "string", value: "path", summary: "A file that the change request changes" },
     line: { kind: "integer", value: "n", min: 1, max: 2_147_483_647, summary: "A line of that file" },
     "start-line": {
@@ -138,6 +142,26 @@ export const comments = spec({
     ["svc cr comments 3", "All threads"],
     ["svc cr comments 3 --open --json", "Unresolved threads as JSON"],
     ["svc cr comments 3 --open --jq '.[] | [.path, .line, .body]'", "File, line and text"],
+  ],
+});
+
+export const review = spec({
+  path: ["cr", "review"],
+  summary: "Approve a change request, or comment on it",
+  about: [
+    "With --approve, a text is added as a comment. `svc cr comment` also comments on a line or in a thread, and `svc cr approve --undo` withdraws an approval.",
+  ],
+  args: [CR],
+  flags: {
+    approve: { kind: "boolean", short: "a", summary: "Approve its current head commit" },
+    comment: { kind: "boolean", short: "c", summary: "Only comment" },
+    ...TEXT,
+  },
+  fields: [...CR_FIELDS, "comment"],
+  examples: [
+    ["svc cr review 3 --approve", "Approve it"],
+    ['svc cr review 3 --approve --body "Nice work."', "With a comment"],
+    ["svc cr review 3 --comment --body-file review.md", "Comment on it"],
   ],
 });
 

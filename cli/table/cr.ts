@@ -1,7 +1,19 @@
 import type { CrStatusFilter } from "../../src/contract/change-request.ts";
 import { bind, type Group, spec } from "../spec.ts";
 import { CR } from "./cr-id.ts";
-import { apply, approve, checks, comment, comments, heads, reply, resolve, status } from "./cr-review.ts";
+import {
+  apply,
+  approve,
+  checks,
+  comment,
+  comments,
+  heads,
+  reply,
+  resolve,
+  review,
+  status,
+} from "./cr-review.ts";
+import { resolveConflicts, send } from "./cr-session.ts";
 import { CR_FIELDS, DIFF_FIELDS, FILE_FIELDS, MERGE_FIELDS } from "./fields.ts";
 
 const STATUSES = ["open", "merged", "closed", "all"] as const satisfies readonly CrStatusFilter[];
@@ -285,6 +297,9 @@ export const cr: Group = {
     bind(apply, () => import("../commands/cr/apply.ts").then((module) => module.apply)),
     bind(comments, () => import("../commands/cr/comments.ts").then((module) => module.comments)),
     bind(checks, () => import("../commands/cr/checks.ts").then((module) => module.checks)),
+    bind(review, () => import("../commands/cr/review.ts").then((module) => module.review)),
     bind(approve, () => import("../commands/cr/approve.ts").then((module) => module.approve)),
+    bind(send, () => import("../commands/cr/send.ts").then((module) => module.send)),
+    bind(resolveConflicts, () => import("../commands/cr/send.ts").then((module) => module.resolveConflicts)),
   ],
 };

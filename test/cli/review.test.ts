@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, expect, test } from "bun:test";
-import { approval, changeRequest, comment, diff, fakeApi } from "../helpers/cli-api.ts";
+import { approval, changeRequest, comment, diff, failure, fakeApi } from "../helpers/cli-api.ts";
 import { type RunOptions, svc, svcOnTerminal } from "../helpers/cli-run.ts";
 
 const api = fakeApi();
@@ -172,6 +172,71 @@ test("approve sends the head that it read just before", async () => {
   const undone = await run(["cr", "approve", "3", "--undo"]);
   expect(undone.stdout).toContain("approval withdrawn; 0 approvals");
   expect(api.seen.at(-1)?.method).toBe("DELETE");
+});
+
+test("review approves the head that it read, comments, or does both in this order", async () => {
+  const rows: [flags: string[], sent: [verb: string, body: object][], says: string][] = [
+    [["-a"], [["approve", { head_commit_sha: "a".repeat(40) }]], "approved at aaaaaaaaaa; 1 of 2 approvals"],
+    [["-c", "-b", "Why?"], [["comments", { body: "Why?" }]], `commented, ${THREAD}`],
+    [
+      ["--approve", "-F", "-"],
+      [
+        ["approve", { head_commit_sha: "a".repeat(40) }],
+        ["comments", { body: "Nice." }],
+      ],
+      `approved at aaaaaaaaaa; 1 of 2 approvals; commented, ${THREAD}`,
+    ],
+  ];
+  for (const [flags, sent, says] of rows) {
+    api.seen.length = 0;
+    const ran = await run(["cr", "review", "3", ...flags], { stdin: "Nice." });
+    expect([flags, ran.code, ran.stdout]).toEqual([flags, 0, `#3 Fix the login page: ${says}\n`]);
+    const posts = api.seen.filter(({ method }) => method === "POST");
+    expect(posts.map(({ path, body }) => [path.split("/").at(-1), body])).toEqual(sent);
+  }
+  const json = await run(["cr", "review", "3", "-c", "-b", "Why?", "--jq", "[.number, .comment.body]"]);
+  expect(json.stdout).toBe('[3,"Why?"]\n');
+});
+
+test("review sends nothing without exactly one decision, or without a text to comment", async () => {
+  for (const flags of [[], ["-b", "x"], ["-a", "-c", "-b", "x"], ["-c"], ["-a", "-b", "x", "-F", "-"]]) {
+    const ran = await run(["cr", "review", "3", ...flags], { stdin: "x" });
+    expect([flags, ran.code, ran.stdout]).toEqual([flags, 2, ""]);
+  }
+  expect(api.seen).toEqual([]);
+});
+
+test("review does not comment on what it could not approve, and says if only the comment failed", async () => {
+  api.on("POST /projects/:p/change-requests/:n/comments", () => failure("rate_limited", "Slow down.", 429));
+  const half = await run(["cr", "review", "3", "-a", "-b", "Nice."]);
+  expect(half).toMatchObject({ code: 1, stdout: "" });
+  expect(half.stderr).toContain("#3 is approved, but the comment was not added: Slow down.");
+  api.on("POST /projects/:p/change-requests/:n/approve", () =>
+    failure("own_change_request", "Your own.", 409),
+  );
+  api.seen.length = 0;
+  const none = await run(["cr", "review", "3", "-a", "-b", "Nice."]);
+  expect(none).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("error: Your own.") });
+  expect(api.seen.filter(({ method }) => method === "POST").length).toBe(1);
+});
+
+test("send and resolve-conflicts prompt the agent, in its session or in a new one", async () => {
+  const session_id = "77777777-7777-4777-8777-000000000001";
+  const rows = [
+    ["send", "send-to-session", "Sent the open threads"],
+    ["resolve-conflicts", "resolve-conflicts", "Sent the conflicts"],
+  ] as const;
+  for (const [command, verb, says] of rows) {
+    const ran = await run(["cr", command, "3"]);
+    expect(ran).toEqual({
+      ...{ code: 0, signal: null, stdout: `${says} to the session ${session_id}.\n` },
+      stderr: `To follow it: svc sessions chat ${session_id}\n`,
+    });
+    expect(api.seen.at(-1)).toMatchObject({ method: "POST", body: {} });
+    expect(api.seen.at(-1)?.path).toEndWith(`/change-requests/3/${verb}`);
+    api.on(`POST /projects/:p/change-requests/:n/${verb}`, () => ({ session_id: "\x1b[2J", created: true }));
+    expect((await run(["cr", command, "3"])).stdout).toBe(`${says} to a new session \\x1b[2J.\n`);
+  }
 });
 
 test("show lists approvals and open comments", async () => {

@@ -7,7 +7,7 @@ import type {
 } from "../../src/contract/change-request.ts";
 import type { ChangeRequestHead } from "../../src/contract/change-request-head.ts";
 import type { Check } from "../../src/contract/check.ts";
-import type { Comment } from "../../src/contract/comment.ts";
+import type { Comment, SentToSession } from "../../src/contract/comment.ts";
 import type { CommitStatus } from "../../src/contract/commit-status.ts";
 import type { ErrorBody } from "../../src/contract/errors.ts";
 import type { MergeMethod } from "../../src/contract/merge-method.ts";
@@ -331,6 +331,11 @@ export const PROJECT_IDENTITY: Identity = {
 };
 
 const CR = "/projects/:p/change-requests/:n";
+const SENT: SentToSession = {
+  session_id: "77777777-7777-4777-8777-000000000001",
+  prompt_id: "77777777-7777-4777-8777-000000000002",
+  created: false,
+};
 
 const DEFAULTS: Record<string, Route> = {
   ...REPOSITORY_ROUTES,
@@ -407,11 +412,9 @@ const DEFAULTS: Record<string, Route> = {
   [`GET ${CR}/checks`]: () => ({ checks: [check()] }),
   [`POST ${CR}/checks/rerun`]: ({ body }) =>
     Response.json(check({ ...(body as Partial<Check>), state: "queued", attempt: 2 }), { status: 202 }),
-  [`POST ${CR}/checks/send-to-session`]: () => ({
-    session_id: "77777777-7777-4777-8777-000000000001",
-    prompt_id: "77777777-7777-4777-8777-000000000002",
-    created: false,
-  }),
+  [`POST ${CR}/checks/send-to-session`]: () => SENT,
+  [`POST ${CR}/send-to-session`]: () => SENT,
+  [`POST ${CR}/resolve-conflicts`]: () => SENT,
   "GET /projects/:p/checks/:c/log": () => ({ check: check(), lines: [CHECK_LINE], truncated: false }),
   "POST /projects/:p/statuses/:n": ({ path, body }) =>
     Response.json(commitStatus({ ...(body as Partial<CommitStatus>), sha: path.split("/").at(-1) ?? "" }), {

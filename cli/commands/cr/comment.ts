@@ -4,7 +4,7 @@ import { usage } from "../../failure.ts";
 import { readText } from "../../input.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/cr-review.ts";
-import { checkCommentId, findCr } from "./reference.ts";
+import { checkCommentId, type Found, findCr } from "./reference.ts";
 import { placeOf } from "./show-comments.ts";
 
 export const comment: Handler<typeof table.comment> = async (context, { args, flags }) => {
@@ -20,6 +20,11 @@ export const comment: Handler<typeof table.comment> = async (context, { args, fl
   await send(context, cr, body);
 };
 
+interface TextFlags {
+  readonly body: string | undefined;
+  readonly "body-file": string | undefined;
+}
+
 /** One word is a change request or, if it is `-` or a sentence, the text for that of the current branch. */
 function wordsOf({ cr, text }: { readonly cr: string | undefined; readonly text: string | undefined }) {
   if (cr === undefined || text !== undefined || !(cr === "-" || /\s/.test(cr))) return { cr, text };
@@ -32,11 +37,7 @@ export const reply: Handler<typeof table.reply> = async (context, { args }) => {
 };
 
 /** The text of a comment, which is given once: as the argument or by a flag. @throws CliError `usage` */
-async function bodyOf(
-  context: Context,
-  text: string | undefined,
-  flags?: { readonly body: string | undefined; readonly "body-file": string | undefined },
-): Promise<string> {
+export async function bodyOf(context: Context, text: string | undefined, flags?: TextFlags): Promise<string> {
   const file = flags?.["body-file"];
   const [given, ...more] = [text, flags?.body, file].filter((each) => each !== undefined);
   if (given === undefined)
@@ -47,7 +48,9 @@ async function bodyOf(
 }
 
 async function send(context: Context, cr: string | undefined, body: AddCommentBody): Promise<void> {
-  const { api, path } = await findCr(context, cr);
-  const created = await api.call<Comment>({ method: "POST", path: `${path}/comments`, body, slow: true });
+  const created = await addComment(await findCr(context, cr), body);
   await context.out.result(created, () => `Commented ${placeOf(created)}: ${created.comment_id}\n`);
 }
+
+export const addComment = ({ api, path }: Found, body: AddCommentBody): Promise<Comment> =>
+  api.call<Comment>({ method: "POST", path: `${path}/comments`, body, slow: true });
