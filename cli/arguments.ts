@@ -128,6 +128,8 @@ function fits(options: readonly Option[], { flags }: Spec): boolean {
 
 function readData(values: Values, spec: Spec, command: string): DataFlags {
   const json = values["json"];
+  if (values["web"] === true && (json !== undefined || values["jq"] !== undefined))
+    throw usage("--web cannot be used with --json or --jq.");
   const jq = typeof values["jq"] === "string" ? values["jq"] : undefined;
   if (typeof json !== "string") return { json: jq !== undefined, fields: null, jq };
   if (json === "") return { json: true, fields: null, jq };

@@ -72,7 +72,7 @@ export const HINTS: Readonly<Record<string, string>> = {
     "use",
     "switch",
   ),
-  ...words("svc projects open", "open", "browse", "dashboard"),
+  ...words("svc projects open", "open", "dashboard"),
   ...words("svc repo", "repository", "repositories", "repos"),
   ...words(
     "svc sessions",

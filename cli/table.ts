@@ -1,6 +1,7 @@
 import type { Command, Group } from "./spec.ts";
 import { account } from "./table/account.ts";
 import { apps } from "./table/apps.ts";
+import { browse } from "./table/browse.ts";
 import { channels } from "./table/channels.ts";
 import { checks } from "./table/checks.ts";
 import { connectors } from "./table/connectors.ts";
@@ -46,6 +47,7 @@ export const TABLE: readonly (Group | Command)[] = [
   ...trying,
   ...shipping,
   status,
+  browse,
   ...account,
   ...installing,
   ...tools,

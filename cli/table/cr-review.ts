@@ -2,6 +2,7 @@ import type { Comment } from "../../src/contract/comment.ts";
 import { spec } from "../spec.ts";
 import { CR } from "./cr-id.ts";
 import { APPLIED_FIELDS, COMMENT_FIELDS, CR_FIELDS, HEAD_FIELDS } from "./fields.ts";
+import { WEB } from "./web.ts";
 
 const SIDES = ["old", "new"] as const satisfies readonly Comment["side"][];
 
@@ -203,6 +204,7 @@ export const checks = spec({
       guesses: ["retry", "run"],
       summary: "Run a check again, then show all",
     },
+    ...WEB,
     send: { kind: "boolean", summary: "Send the failed checks and their logs to the session of the branch" },
   },
   fields: ["context", "state", "description", "target_url", "updated_at"],

@@ -15,6 +15,7 @@ import {
 } from "./cr-review.ts";
 import { resolveConflicts, send } from "./cr-session.ts";
 import { CR_FIELDS, DIFF_FIELDS, FILE_FIELDS, MERGE_FIELDS } from "./fields.ts";
+import { WEB } from "./web.ts";
 
 const STATUSES = ["open", "merged", "closed", "all"] as const satisfies readonly CrStatusFilter[];
 
@@ -59,6 +60,7 @@ export const ls = spec({
       short: "L",
       summary: "At most this many",
     },
+    ...WEB,
   },
   fields: CR_FIELDS,
   examples: [
@@ -73,10 +75,11 @@ export const show = spec({
   aliases: ["info"],
   summary: "Show a change request with its review and merge preview",
   args: [CR],
-  flags: {},
+  flags: WEB,
   fields: [...CR_FIELDS, "merge_preview", "manifest", "open_comments"],
   examples: [
     ["svc cr show 3", "Show a change request"],
+    ["svc cr show 3 --web", "Its page in the browser"],
     ["svc cr show 3 --jq .merge_preview.conflicts", "Conflicting paths"],
   ],
 });
@@ -98,6 +101,7 @@ export const diff = spec({
     },
     stat: { kind: "boolean", summary: "Only the changed files, with the lines that are added and removed" },
     "no-pager": { kind: "boolean", summary: "Do not use a pager" },
+    ...WEB,
   },
   fields: DIFF_FIELDS,
   examples: [
@@ -181,6 +185,7 @@ export const open = spec({
       summary: "The session that did the work; in a session its own ($SVC_SESSION_ID)",
       completes: "session",
     },
+    ...WEB,
   },
   fields: CR_FIELDS,
   examples: [

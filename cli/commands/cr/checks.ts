@@ -4,6 +4,7 @@ import type { ChecksSummary, CombinedStatus, CommitStatus } from "../../../src/c
 import { path as at } from "../../api.ts";
 import type { Context } from "../../context.ts";
 import { CliError, usage } from "../../failure.ts";
+import { openDashboard } from "../../open-page.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/cr-review.ts";
 import { count, oneLine } from "../../text.ts";
@@ -19,6 +20,7 @@ const WATCH_SECONDS = 3_600;
 export const checks: Handler<typeof table.checks> = async (context, { args, flags }) => {
   const found = await findCr(context, args.cr);
   const { log, rerun, send } = flags;
+  if (flags.web) return openDashboard(context, found.api, found.path);
   if ([log, rerun, send || undefined].filter((flag) => flag !== undefined).length > 1)
     throw usage("Only one of --log, --rerun and --send can be used at a time.", "Leave out the others.");
   if (send) return handOver(context, found, "checks/send-to-session", "Sent the failed checks");

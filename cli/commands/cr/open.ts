@@ -3,6 +3,7 @@ import type { Project } from "../../../src/contract/project.ts";
 import { path } from "../../api.ts";
 import type { Context } from "../../context.ts";
 import { CliError, usage } from "../../failure.ts";
+import { openCreated } from "../../open-page.ts";
 import { ownBranch } from "../../own-branch.ts";
 import type { ProjectRef } from "../../project.ts";
 import { inSandbox } from "../../sandbox.ts";
@@ -27,15 +28,15 @@ export const open: Handler<typeof table.open> = async (context, { flags }) => {
   const session = flags.session ?? system.env["SVC_SESSION_ID"];
   if (session) body.session_id = session;
   const api = await context.api();
-  const cr = await api
-    .call<ChangeRequest>({ path: path`/projects/${project.id}/change-requests`, body, slow: true })
-    .catch((error: unknown) => {
-      throw error instanceof CliError && error.code === "ref_not_found" ? notPushed(error, head) : error;
-    });
+  const collection = path`/projects/${project.id}/change-requests`;
+  const cr = await api.call<ChangeRequest>({ path: collection, body, slow: true }).catch((error: unknown) => {
+    throw error instanceof CliError && error.code === "ref_not_found" ? notPushed(error, head) : error;
+  });
   await out.result(cr, (view) =>
     outcome(cr, `opened, ${oneLine(cr.head_ref)} → ${oneLine(cr.base_ref)}`, view),
   );
   await out.note(await nextSteps(context, cr));
+  if (flags.web) await openCreated(context, api, `${collection}/${cr.number}`);
 };
 
 interface Wanted {

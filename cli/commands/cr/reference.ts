@@ -89,6 +89,9 @@ function notOne(branch: string, found: readonly ChangeRequest[], status: "open" 
   );
 }
 
+/** Whether a word names a change request; any other may be a branch. */
+export const isReference = (text: string): boolean => NUMBER.test(text) || UUID.test(text);
+
 /** @throws CliError `usage` for the number of a change request where a comment's id is missing. */
 export function checkCommentId(text: string): void {
   if (NUMBER.test(text))

@@ -3,6 +3,7 @@ import type { Comment } from "../../../src/contract/comment.ts";
 import { COMMENTS_MAX } from "../../../src/contract/limits.ts";
 import { byAuthor } from "../../author-text.ts";
 import { CliError } from "../../failure.ts";
+import { openDashboard } from "../../open-page.ts";
 import type { View } from "../../output.ts";
 import { inSandbox } from "../../sandbox.ts";
 import type { Handler } from "../../spec.ts";
@@ -16,8 +17,9 @@ import { approvalsText } from "./show-comments.ts";
 import { statusPaint } from "./show-cr.ts";
 import { manifestOf, manifestText } from "./show-manifest.ts";
 
-export const show: Handler<typeof table.show> = async (context, { args }) => {
+export const show: Handler<typeof table.show> = async (context, { args, flags }) => {
   const found = await findCr(context, args.cr);
+  if (flags.web) return openDashboard(context, found.api, found.path);
   const { change_request: cr } = await found.api.call<{ change_request: ChangeRequest }>({
     path: found.path,
     slow: true,
