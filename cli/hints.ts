@@ -180,12 +180,21 @@ export const HINTS: Readonly<Record<string, string>> = {
   branch: "To list branches: `svc repo branches`. To create one: `git switch -c <name>`.",
   ...words(NO_ISSUES, "issue", "issues"),
   ...words("svc has no releases; an app has deployments: `svc apps info <slug>`.", "release"),
-  ...words("svc has no gists, labels, projects boards or extensions.", "gist", "label", "extension"),
+  ...words("svc has no gists, labels or project boards.", "gist", "label"),
+  ...words(
+    "An extension is a program svc-<name> on the PATH: `svc help extensions`.",
+    "extension",
+    "extensions",
+    "plugin",
+    "plugins",
+  ),
   test: 'svc runs no tests. An agent in a session does: `svc sessions new --prompt "Run the tests"`.',
   build: "Apps are built when they are deployed: `svc apps deploy <slug>`.",
   install: "`svc init` sets up a repository; `svc projects new` connects one.",
 };
 
+const NO_SHELL_ALIAS =
+  "An alias is a command of svc. To run another program, name it svc-<name> and put it on the PATH.";
 const FILES = "`svc cr files <cr>` lists the changed files.";
 const RESUME = `To continue: \`svc sessions chat <id>\`. To start: \`${START}\`.`;
 
@@ -235,6 +244,7 @@ export const FLAG_HINTS: Readonly<Record<string, string>> = {
     "svc --continue",
     "svc -c",
   ),
+  ...words(NO_SHELL_ALIAS, "svc alias set --shell", "svc alias set -s"),
   "-v": "`svc version` prints the version.",
 };
 
@@ -242,6 +252,7 @@ export const FLAG_HINTS: Readonly<Record<string, string>> = {
 export const EXTRA_HINTS: Readonly<Record<string, string>> = {
   "svc sessions new": `Did you mean \`${START}\`?`,
   "svc cr status": "To show one: `svc cr show <cr>`. Its checks: `svc cr checks <cr>`.",
+  "svc alias set": "Put the command in quotes: svc alias set co 'cr checkout'",
   "svc login": "To name the server: `svc login --api <url>`.",
   "svc ship": "To deploy an app: `svc apps deploy <slug>`.",
   "svc mcp":

@@ -1,5 +1,6 @@
 import type { Command, Group } from "./spec.ts";
 import { account } from "./table/account.ts";
+import { alias } from "./table/alias.ts";
 import { apps } from "./table/apps.ts";
 import { browse } from "./table/browse.ts";
 import { channels } from "./table/channels.ts";
@@ -42,6 +43,7 @@ export const TABLE: readonly (Group | Command)[] = [
   notifications,
   projects,
   hosts,
+  alias,
   selfHost,
   ...initializing,
   ...trying,

@@ -45,6 +45,8 @@ const DATA_LINES: Record<string, string[]> = {
   "projects link": ["shop"],
   "projects rm": ["shop", "--yes"],
   "hosts use": ["cloud"],
+  "alias set": ["mine", "cr status"],
+  "alias rm": ["stored"],
   "hosts add": ["team", "--url", "https://svc.example.com"],
   "hosts rm": ["stored", "--yes"],
   login: ["--token", TOKEN],
@@ -127,7 +129,10 @@ for (const spec of WITH_DATA) {
   test.concurrent(`${name} --json prints exactly one JSON value with all its documented fields`, async () => {
     const home = makeHome();
     mkdirSync(join(home.home, ".config/svc"), { recursive: true });
-    writeFileSync(home.config, JSON.stringify({ hosts: { stored: { url: "https://stored.example" } } }));
+    writeFileSync(
+      home.config,
+      JSON.stringify({ hosts: { stored: { url: "https://stored.example" } }, aliases: { stored: "cr ls" } }),
+    );
     mkdirSync(join(home.cwd, ".svc"));
     if (name === "ship") beginRepository(home.cwd);
     if (name === "projects unlink") writeFileSync(join(home.cwd, ".svc/link.json"), "{}");
