@@ -15,6 +15,7 @@ import { models } from "./table/models.ts";
 import { notifications } from "./table/notifications.ts";
 import { projects } from "./table/projects.ts";
 import { repo } from "./table/repo.ts";
+import { search } from "./table/search.ts";
 import { env, secrets } from "./table/secrets.ts";
 import { selfHost } from "./table/self-host.ts";
 import { sessions } from "./table/sessions.ts";
@@ -50,6 +51,7 @@ export const TABLE: readonly (Group | Command)[] = [
   ...shipping,
   status,
   browse,
+  search,
   ...account,
   ...installing,
   ...tools,

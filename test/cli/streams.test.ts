@@ -58,6 +58,7 @@ const DATA_LINES: Record<string, string[]> = {
   "triggers fire": ["nightly"],
   "triggers enable": ["nightly"],
   "triggers disable": ["nightly"],
+  search: ["login"],
   ship: ["--dry-run"],
   validate: ["-"],
   "<project-name>": ["--dry-run"],

@@ -1,5 +1,6 @@
 import { and, desc, eq, ilike, lte, or, type SQL, sql } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
+import { containing } from "../../../db/containing.ts";
 import { prepared } from "../../../db/prepared.ts";
 import { changeRequests } from "../../../db/schema/index.ts";
 import type { ChangeRequest, CrStatusFilter } from "../../contract/change-request.ts";
@@ -74,7 +75,7 @@ function queryFor(db: Db, { status, q = "", headRef, createdBy }: Filter) {
 
 /** Matches text in the title or a branch, or the number. */
 function matches(q: string): SQL | undefined {
-  const words = `%${q.replaceAll("\0", "").replace(/[\\%_]/g, "\\$&")}%`;
+  const words = containing(q);
   const { title, headRef, baseRef, number } = changeRequests;
   const named = /^#?([1-9]\d{0,8})$/.exec(q)?.[1];
   return or(
