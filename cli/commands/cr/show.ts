@@ -11,6 +11,7 @@ import type * as table from "../../table/cr.ts";
 import { ago, sheet } from "../../table-print.ts";
 import { lines, oneLine } from "../../text.ts";
 import { checksText } from "./checks.ts";
+import { nextSteps } from "./next-steps.ts";
 import { previewText } from "./preview.ts";
 import { type Found, findCr } from "./reference.ts";
 import { approvalsText } from "./show-comments.ts";
@@ -34,11 +35,9 @@ export const show: Handler<typeof table.show> = async (context, { args, flags })
     { ...cr, merge_preview, manifest, open_comments },
     (view) => page(cr, preview, open_comments, view) + manifestText(manifest, view.paint),
   );
-  if (open_comments > 0) await context.out.note(`Open comments: svc cr comments ${cr.number} --open`);
-  if (cr.status === "open" && merge_preview?.can_merge && !merge_preview.is_up_to_date) {
-    const merge = inSandbox(context.system.env) ? "" : `\n      svc cr merge ${cr.number}`;
-    await context.out.note(`Next: svc cr diff ${cr.number}${merge}`);
-  }
+  const isAgent = inSandbox(context.system.env);
+  const next = nextSteps(cr, { preview: merge_preview, openThreads: open_comments, isAgent });
+  if (next !== "") await context.out.note(next);
 };
 
 type Preview = MergePreview | { failed: string } | null;
