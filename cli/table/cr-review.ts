@@ -112,10 +112,13 @@ export const apply = spec({
   about: [
     "A suggestion is a block of code with the language `suggestion` in a comment on lines: it replaces them. The thread is resolved.",
   ],
-  args: [{ ...CR, required: true }, COMMENT],
+  args: [CR, COMMENT],
   flags: {},
   fields: APPLIED_FIELDS,
-  examples: [["svc cr apply 3 6f0c1b1e-5a52-4f61-9d50-3f2c8f1d7a11", "Commit it"]],
+  examples: [
+    ["svc cr apply 3 6f0c1b1e-5a52-4f61-9d50-3f2c8f1d7a11", "Commit it"],
+    ["svc cr apply 6f0c1b1e-5a52-4f61-9d50-3f2c8f1d7a11", "On the change request of the current branch"],
+  ],
 });
 
 export const heads = spec({

@@ -76,6 +76,7 @@ test.each([
   ["comment", ["-"]],
   ["reply", [THREAD, "Done."]],
   ["resolve", [THREAD]],
+  ["apply", [THREAD]],
 ] as [verb: string, args: string[]][])("cr %s %j is about that of the branch", async (verb, args) => {
   has(SEVEN);
   const ran = await inSession(["cr", verb, ...args], "Text\n");
@@ -155,6 +156,7 @@ test("an empty variable is not the current branch, and a word is not the text of
   for (const line of [
     ["reply", "7", "Done."],
     ["resolve", "7"],
+    ["apply", "7"],
   ]) {
     const ran = await inSession(["cr", ...line]);
     expect([line, ran.code, ran.stderr]).toEqual([line, 2, expect.stringContaining("Not a comment: 7")]);

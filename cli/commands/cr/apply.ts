@@ -2,10 +2,11 @@ import type { AppliedSuggestion } from "../../../src/contract/comment.ts";
 import { path as at } from "../../api.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/cr-review.ts";
-import { findCr } from "./reference.ts";
+import { checkCommentId, findCr } from "./reference.ts";
 import { placeOf } from "./show-comments.ts";
 
 export const apply: Handler<typeof table.apply> = async (context, { args }) => {
+  checkCommentId(args.comment);
   const { api, path } = await findCr(context, args.cr);
   const request = {
     method: "POST",
