@@ -3,7 +3,7 @@ import { usage } from "../../failure.ts";
 import { openDashboard } from "../../open-page.ts";
 import type { View } from "../../output.ts";
 import type { Handler } from "../../spec.ts";
-import type * as table from "../../table/cr.ts";
+import type * as table from "../../table/cr-read.ts";
 import { count, oneLine } from "../../text.ts";
 import { showPatch } from "../show-patch.ts";
 import { filesTable } from "./files.ts";

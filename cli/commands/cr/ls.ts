@@ -2,7 +2,7 @@ import type { ChangeRequest } from "../../../src/contract/change-request.ts";
 import { path } from "../../api.ts";
 import { openDashboard } from "../../open-page.ts";
 import type { Handler } from "../../spec.ts";
-import type * as table from "../../table/cr.ts";
+import type * as table from "../../table/cr-read.ts";
 import { listOf } from "./show-cr.ts";
 
 /** The default of --limit. */

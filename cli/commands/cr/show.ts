@@ -7,7 +7,7 @@ import { openDashboard } from "../../open-page.ts";
 import type { View } from "../../output.ts";
 import { inSandbox } from "../../sandbox.ts";
 import type { Handler } from "../../spec.ts";
-import type * as table from "../../table/cr.ts";
+import type * as table from "../../table/cr-read.ts";
 import { ago, sheet } from "../../table-print.ts";
 import { lines, oneLine } from "../../text.ts";
 import { checksText } from "./checks.ts";
