@@ -152,4 +152,8 @@ export const AREAS: readonly Area[] = [
     tests: ["acp/conformance", "acp/restart", "acp/recap"],
   },
   { sources: ["cli/flags.ts"], tests: ["cli/flags", "cli/arguments"] },
+  { sources: ["cli/alias.ts", "cli/split-words.ts", "cli/commands/alias.ts"], tests: ["cli/alias"] },
+  { sources: ["cli/extension.ts"], tests: ["cli/extension"] },
+  { sources: ["cli/commands/cr/next-steps.ts"], tests: ["cli/next-steps"] },
+  { sources: ["cli/commands/cr/reference.ts", "cli/own-branch.ts"], tests: ["cli/cr-branch"] },
 ];
