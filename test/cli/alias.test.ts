@@ -21,13 +21,19 @@ function homeWith(aliases?: unknown) {
 
 test("set, ls and rm keep aliases beside the rest of the configuration", async () => {
   const { run, stored } = homeWith();
-  expect(await run("alias", "ls")).toMatchObject({ code: 0, stdout: "" });
+  expect(await run("alias", "ls")).toMatchObject({
+    ...{ code: 0, stdout: "" },
+    stderr: expect.stringContaining("No aliases."),
+  });
   expect((await run("alias", "set", "mine", "svc cr status")).stdout).toBe("svc mine is now svc cr status\n");
+  expect(await run("alias", "ls")).toMatchObject({ stdout: "mine\tcr status\n", stderr: "" });
   await run("alias", "set", "co", "cr checkout");
   await run("alias", "set", "co", "pr checkout");
   expect((await run("alias", "ls")).stdout).toBe("co\tpr checkout\nmine\tcr status\n");
   expect(stored()).toMatchObject({ later: 1, hosts: { team: { token: TOKEN } } });
   expect((await run("aliases", "delete", "co")).stdout).toBe("Removed the alias co.\n");
+  await run("alias", "set", "co", "cr checkout");
+  expect((await run("alias", "rm", "co", "--json")).stdout).toBe('{"name":"co","removed":true}\n');
   expect(stored()).toMatchObject({ later: 1, aliases: { mine: "cr status" } });
   expect(await run("alias", "rm", "co")).toMatchObject({ code: 1, stdout: "" });
 });
@@ -57,11 +63,14 @@ test("what follows stays one word, and is not expanded itself", async () => {
   const { run } = homeWith({
     why: `cr comment $1 "Why $2? \\"$2\\" 'a' \\\\n" --file 'a b'c`,
     rate: "cr comment 3 $1$1",
+    clear: `cr edit 3 -b "" -t ''x`,
   });
   await run("why", "3", "a 'b $1");
   expect(api.seen.at(-1)?.body).toEqual({ body: `Why a 'b $1? "a 'b $1" 'a' \\n`, path: "a bc" });
   await run("rate", "$2 $(id)");
   expect(api.seen.at(-1)?.body).toEqual({ body: "$2 $(id)$2 $(id)" });
+  await run("clear");
+  expect(api.seen.at(-1)?.body).toEqual({ title: "x", description: "" });
   const missing = await run("why", "3");
   expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining("The alias why needs $2") });
 });

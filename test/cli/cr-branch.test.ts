@@ -137,6 +137,15 @@ test("the current branch counts in a clone of the project, and not where the pro
   expect(api.seen).toEqual([]);
 });
 
+test("a change request is also named by its id, in any case, and by nothing else", async () => {
+  const id = "4444aaaa-9999-4444-9999-0123456789ab";
+  await inSession(["cr", "diff", id.toUpperCase()]);
+  expect(api.seen.map(({ path }) => path)).toEqual([`/projects/${PROJECT_ID}/change-requests/${id}/diff`]);
+  for (const other of [`x${id}`, `${id}x`, id.slice(1), "1234567890", "03", "3x"])
+    expect([other, (await inSession(["cr", "diff", other])).code]).toEqual([other, 2]);
+  expect(api.seen.length).toBe(1);
+});
+
 test("an empty variable is not the current branch, and a word is not the text of a comment", async () => {
   has(SEVEN);
   for (const line of [
