@@ -128,6 +128,8 @@ function fits(options: readonly Option[], { flags }: Spec): boolean {
 
 function readData(values: Values, spec: Spec, command: string): DataFlags {
   const json = values["json"];
+  if (values["web"] === true && (json !== undefined || values["jq"] !== undefined))
+    throw usage("--web cannot be used with --json or --jq.");
   const jq = typeof values["jq"] === "string" ? values["jq"] : undefined;
   if (typeof json !== "string") return { json: jq !== undefined, fields: null, jq };
   if (json === "") return { json: true, fields: null, jq };
@@ -147,7 +149,10 @@ function readData(values: Values, spec: Spec, command: string): DataFlags {
 function readArgs(spec: Spec, words: readonly Word[], command: string, canAsk: () => boolean): Values {
   const values: Values = {};
   const rest = words.map((word) => word.value);
-  for (const arg of spec.args) {
+  for (const [at, arg] of spec.args.entries()) {
+    const later = spec.args.slice(at + 1).filter(({ required }) => required === true).length;
+    // `svc cr reply <comment> <text>`: the words suffice only for what is required
+    if (arg.required === undefined && later > 0 && rest.length <= later) continue;
     if (arg.many) {
       if (arg.required === true && rest.length === 0) throw missingArg(arg, spec, command);
       values[arg.name] = rest.splice(0);
@@ -179,11 +184,7 @@ function extraHint(spec: Spec, command: string, extra: string): string {
 }
 
 function missingArg(arg: Arg, spec: Spec, command: string) {
-  const shell = arg.completes === "cr" ? " In a shell, # starts a comment: write 3, or quote it." : "";
-  return usage(
-    `${command} needs <${arg.name}>: ${lowerFirst(arg.summary)}.${shell}`,
-    `Usage: ${usageLine(spec)}`,
-  );
+  return usage(`${command} needs <${arg.name}>: ${lowerFirst(arg.summary)}.`, `Usage: ${usageLine(spec)}`);
 }
 
 function requireFlags(flags: Flags, given: ReadonlyMap<string, string>, command: string): void {

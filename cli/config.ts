@@ -16,6 +16,8 @@ export interface HostEntry {
 export interface Config {
   active: string;
   hosts: Record<string, HostEntry>;
+  /** Command lines by their shorter names. */
+  aliases?: Record<string, string>;
 }
 
 /** A host as commands see it: the stored entry over the built-in one. */
@@ -24,6 +26,9 @@ export interface Host extends HostEntry {
   url: string;
   builtin: boolean;
 }
+
+/** The form of an alias, and of the name of an extension. */
+export const ALIAS_NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
 
 /** The configuration file: SVC_CONFIG_FILE, else svc/config.json in XDG_CONFIG_HOME or ~/.config. */
 export function configPath({ env, cwd }: Pick<System, "env" | "cwd">): string {
@@ -94,7 +99,20 @@ function check(value: unknown, path: string): Config {
     if (!isHostName(name)) throw invalid(path, "a key of `hosts` is not a host name");
     checked[name] = checkEntry(entry, name, path);
   }
-  return { ...value, active, hosts: checked };
+  const { aliases, ...rest } = value;
+  if (aliases === undefined) return { ...rest, active, hosts: checked };
+  return { ...rest, active, hosts: checked, aliases: checkAliases(aliases, path) };
+}
+
+function checkAliases(aliases: unknown, path: string): Record<string, string> {
+  if (!isRecord(aliases)) throw invalid(path, "`aliases` is not an object");
+  const checked: Record<string, string> = {};
+  for (const [name, command] of Object.entries(aliases)) {
+    if (!ALIAS_NAME.test(name)) throw invalid(path, "a key of `aliases` is not a name");
+    if (typeof command !== "string") throw invalid(path, `aliases.${name} is not a string`);
+    checked[name] = command;
+  }
+  return checked;
 }
 
 function checkEntry(entry: unknown, name: string, path: string): HostEntry {

@@ -32,7 +32,10 @@ function rootHelp(): string {
       'svc cr open --title "Fix the login page"',
       "svc cr merge 3",
     ]),
-    section("LEARN MORE", ["svc <command> --help", "svc help environment | exit-codes | json | sandbox"]),
+    section("LEARN MORE", [
+      "svc <command> --help",
+      "svc help environment | exit-codes | extensions | json | sandbox",
+    ]),
   ].join("\n");
 }
 

@@ -18,8 +18,6 @@ const REVIEW =
  */
 export const HINTS: Readonly<Record<string, string>> = {
   // change requests
-  "cr status": "svc status",
-  "cr review": REVIEW,
   review: REVIEW,
   reviews: "svc cr",
   ...words("svc cr approve <cr> --undo", "cr revoke", "cr unapprove"),
@@ -74,7 +72,7 @@ export const HINTS: Readonly<Record<string, string>> = {
     "use",
     "switch",
   ),
-  ...words("svc projects open", "open", "browse", "dashboard"),
+  ...words("svc projects open", "open", "dashboard"),
   ...words("svc repo", "repository", "repositories", "repos"),
   ...words(
     "svc sessions",
@@ -182,12 +180,21 @@ export const HINTS: Readonly<Record<string, string>> = {
   branch: "To list branches: `svc repo branches`. To create one: `git switch -c <name>`.",
   ...words(NO_ISSUES, "issue", "issues"),
   ...words("svc has no releases; an app has deployments: `svc apps info <slug>`.", "release"),
-  ...words("svc has no gists, labels, projects boards or extensions.", "gist", "label", "extension"),
+  ...words("svc has no gists, labels or project boards.", "gist", "label"),
+  ...words(
+    "An extension is a program svc-<name> on the PATH: `svc help extensions`.",
+    "extension",
+    "extensions",
+    "plugin",
+    "plugins",
+  ),
   test: 'svc runs no tests. An agent in a session does: `svc sessions new --prompt "Run the tests"`.',
   build: "Apps are built when they are deployed: `svc apps deploy <slug>`.",
   install: "`svc init` sets up a repository; `svc projects new` connects one.",
 };
 
+const NO_SHELL_ALIAS =
+  "An alias is a command of svc. To run another program, name it svc-<name> and put it on the PATH.";
 const FILES = "`svc cr files <cr>` lists the changed files.";
 const RESUME = `To continue: \`svc sessions chat <id>\`. To start: \`${START}\`.`;
 
@@ -211,7 +218,7 @@ export const FLAG_HINTS: Readonly<Record<string, string>> = {
     "svc cr ls --label",
     "svc cr ls --search",
   ),
-  "--author": "`svc status` lists your own; `--jq <expression>` filters.",
+  "--author": "`svc cr status` lists your own; `--jq <expression>` filters.",
   "svc cr show --comments": "`svc cr comments <cr>` lists the comments.",
   ...words(FILES, "svc cr diff --name-status"),
   ...words("`svc projects open` opens the project's page in the browser.", "--web", "-w"),
@@ -230,12 +237,15 @@ export const FLAG_HINTS: Readonly<Record<string, string>> = {
     "svc --continue",
     "svc -c",
   ),
+  ...words(NO_SHELL_ALIAS, "svc alias set --shell", "svc alias set -s"),
   "-v": "`svc version` prints the version.",
 };
 
 /** The answer to an argument that a command does not take. */
 export const EXTRA_HINTS: Readonly<Record<string, string>> = {
   "svc sessions new": `Did you mean \`${START}\`?`,
+  "svc cr status": "To show one: `svc cr show <cr>`. Its checks: `svc cr checks <cr>`.",
+  "svc alias set": "Put the command in quotes: svc alias set co 'cr checkout'",
   "svc login": "To name the server: `svc login --api <url>`.",
   "svc ship": "To deploy an app: `svc apps deploy <slug>`.",
   "svc mcp":

@@ -1,3 +1,4 @@
+import type { Api } from "./api.ts";
 import { openBrowser } from "./browser.ts";
 import type { Context } from "./context.ts";
 import { readUrl } from "./hosts.ts";
@@ -7,11 +8,28 @@ import { oneLine } from "./text.ts";
 
 /** Prints an address and, on a terminal, opens it in the browser. */
 export async function openPage(context: Context, url: string, printOnly: boolean): Promise<void> {
-  const { system, out } = context;
-  const stays = printOnly || !context.canAsk() || !system.stdout.isTTY || out.data.json;
-  const opened = !stays && (await openBrowser(system, url));
+  const { out } = context;
+  const opened = !printOnly && (await openOnTerminal(context, url));
   await out.result({ url }, () => `${oneLine(url)}\n`);
   if (opened) await out.note("Opened in the browser.");
+}
+
+/** Opens a page of the dashboard. @param page its path, which is that of the resource in the API, and its query */
+export async function openDashboard(context: Context, { target }: Api, page: string): Promise<void> {
+  await openPage(context, `${dashboardOf(context.system, target)}${page}`, false);
+}
+
+/** Opens the page of something that a command has created, after the command's own output. */
+export async function openCreated(context: Context, { target }: Api, page: string): Promise<void> {
+  const url = `${dashboardOf(context.system, target)}${page}`;
+  const opened = await openOnTerminal(context, url);
+  await context.out.note(opened ? "Opened in the browser." : `Its page: ${oneLine(url)}`);
+}
+
+async function openOnTerminal(context: Context, url: string): Promise<boolean> {
+  const { system, out } = context;
+  if (!context.canAsk() || !system.stdout.isTTY || out.data.json) return false;
+  return openBrowser(system, url);
 }
 
 /** The dashboard's address: SVC_DASHBOARD_URL, the host's `dashboard_url`, or the API's address without /v1. */

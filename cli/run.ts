@@ -1,5 +1,6 @@
 import { type Parsed, parse } from "./arguments.ts";
 import { CliError, OutputClosed } from "./failure.ts";
+import { entryOf } from "./lookup.ts";
 import { checkJq, makeOutput, type Output, painter, usesColour } from "./output.ts";
 import { canAsk, inSandbox } from "./sandbox.ts";
 import type { Command } from "./spec.ts";
@@ -9,14 +10,30 @@ import { lines, logText, oneLine, safeJson } from "./text.ts";
 
 /** Runs one command line. Reports errors and returns the exit code. */
 export async function run(system: System, argv: readonly string[]): Promise<number> {
+  let line = argv;
   try {
-    return await dispatch(system, argv);
+    if (isOfUser(system, argv)) {
+      const { expandAlias } = await import("./alias.ts");
+      const expanded = await expandAlias(system, argv);
+      if (expanded === null) {
+        const { findExtension, runExtension } = await import("./extension.ts");
+        const program = findExtension(system, argv[0] ?? "");
+        if (program !== null) return await runExtension(system, program, argv.slice(1));
+      }
+      line = expanded ?? argv;
+    }
+    return await dispatch(system, line);
   } catch (error) {
     if (error instanceof OutputClosed) return 0;
     // If stderr cannot be written either, the exit code is all that is left.
-    await report(system, argv, error).catch(() => {});
+    await report(system, line, error).catch(() => {});
     return error instanceof CliError ? error.exit : 1;
   }
+}
+
+/** Whether the first word may be an alias or an extension. In a sandbox there are none: all settings are in the environment. */
+function isOfUser({ env }: System, [word = "-"]: readonly string[]): boolean {
+  return !word.startsWith("-") && !inSandbox(env) && entryOf(TABLE, word) === undefined;
 }
 
 async function dispatch(system: System, argv: readonly string[]): Promise<number> {

@@ -1,6 +1,8 @@
 import type { Command, Group } from "./spec.ts";
 import { account } from "./table/account.ts";
+import { alias } from "./table/alias.ts";
 import { apps } from "./table/apps.ts";
+import { browse } from "./table/browse.ts";
 import { channels } from "./table/channels.ts";
 import { checks } from "./table/checks.ts";
 import { connectors } from "./table/connectors.ts";
@@ -13,6 +15,7 @@ import { models } from "./table/models.ts";
 import { notifications } from "./table/notifications.ts";
 import { projects } from "./table/projects.ts";
 import { repo } from "./table/repo.ts";
+import { search } from "./table/search.ts";
 import { env, secrets } from "./table/secrets.ts";
 import { selfHost } from "./table/self-host.ts";
 import { sessions } from "./table/sessions.ts";
@@ -41,11 +44,14 @@ export const TABLE: readonly (Group | Command)[] = [
   notifications,
   projects,
   hosts,
+  alias,
   selfHost,
   ...initializing,
   ...trying,
   ...shipping,
   status,
+  browse,
+  search,
   ...account,
   ...installing,
   ...tools,

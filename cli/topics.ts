@@ -61,6 +61,25 @@ webhook_failed, channel_failed, jq,
 install_record_invalid, update_unsupported, update_failed, internal. All others
 come from the API.
 `,
+  extensions: `Aliases and extensions
+
+An alias is a shorter name for a command line, in svc's configuration:
+
+  svc alias set co 'cr checkout'              svc co 3
+  svc alias set why 'cr comment $1 "Why $2?"' svc why 3 now
+
+$1 to $9 are the words after the alias; those that it does not use follow at the
+end. An alias does not stand for another alias, and no shell reads it.
+
+An extension is a program svc-<name> on the PATH: \`svc foo a b\` runs
+\`svc-foo a b\`, if foo is neither a command nor an alias. Folders of the PATH that
+are not absolute, such as the current one, are skipped. It gets svc's environment
+without tokens (SVC_CLI_TOKEN, SVC_EXECUTOR_TOKEN, SVC_TOKEN); to use the server, it
+calls svc, for example \`svc api\`, which finds the token of \`svc login\`.
+
+The name of a command is never an alias or an extension, and in a sandbox there are
+none.
+`,
   sandbox: `In a sandbox
 
 An agent's session sets SVC_API_URL, SVC_CLI_TOKEN, SVC_PROJECT_ID, SVC_SESSION_ID

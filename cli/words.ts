@@ -17,6 +17,7 @@ export const GROUP_NAMES: Readonly<Record<string, string>> = {
     "merge-requests",
   ),
   ...words("cr", "change-request", "change-requests"),
+  ...words("alias", "aliases"),
 };
 
 /** Commands that run without their group. */

@@ -8,10 +8,9 @@ import { identify } from "../identity.ts";
 import type { View } from "../output.ts";
 import type { Handler } from "../spec.ts";
 import type * as spec from "../table/status.ts";
-import { ago, type Column, sheet, table } from "../table-print.ts";
+import { ago, type Column, sheet } from "../table-print.ts";
 import { oneLine } from "../text.ts";
-import { checksText } from "./cr/checks.ts";
-import { approvalsText } from "./cr/show-comments.ts";
+import { crColumns, kindColumn, listText, waitsFor } from "./cr/work-lists.ts";
 import { shortId, statusPaint, statusText, waitingText } from "./sessions/show-session.ts";
 
 /** Sessions of each status, and open change requests, that are read: an overview, not a list. */
@@ -82,40 +81,23 @@ async function read(api: Api, id: string, me: string): Promise<Work> {
       .filter((session) => isMine(session) && (isAlive(session) || session.activity === "waiting"))
       .sort((a, b) => urgency(a) - urgency(b)),
     change_requests: crs.filter(isMine),
-    to_review: crs.filter((cr) => !isMine(cr) && !cr.draft && waitsFor(me, cr)),
+    to_review: crs.filter((cr) => !isMine(cr) && waitsFor(me, cr)),
   };
 }
 
 /** Those that wait for a person come first. */
 const urgency = ({ activity }: Session): number => ["waiting", "idle", "working", null].indexOf(activity);
 
-/** Whether a person's review may be wanted: it is not given, and there are not enough other approvals. */
-function waitsFor(me: string, { approvals, required_approvals, head_commit_sha }: ChangeRequest): boolean {
-  const mine = approvals.find(({ user_id }) => user_id === me);
-  if (mine?.state === "changes_requested") return mine.head_commit_sha !== head_commit_sha;
-  const counting = approvals.filter(({ counts }) => counts);
-  if (counting.some(({ user_id }) => user_id === me)) return false;
-  return required_approvals === 0 ? counting.length === 0 : counting.length < required_approvals;
-}
-
 function text({ sessions, change_requests, to_review }: Work, view: View): string {
-  const lists = [
-    ["Sessions", sessions.length && table(sessions, sessionColumns(view), view)],
-    ["Change requests", change_requests.length && table(change_requests, crColumns("cr", view), view)],
-    ["To review", to_review.length && table(to_review, crColumns("review", view), view)],
-  ] as const;
-  return lists
-    .filter(([, rows]) => rows !== 0)
-    .map(([title, rows]) => (view.tty ? `\n${view.paint.bold(title)}\n${rows}` : rows))
-    .join("");
+  return (
+    listText("Sessions", sessions, sessionColumns(view), view) +
+    listText("Change requests", change_requests, crColumns("cr", view), view) +
+    listText("To review", to_review, crColumns("review", view), view)
+  );
 }
-
-/** Scripts get one kind of row a list, by its first column. */
-const kind = <Row>(name: string, view: View): Column<Row>[] =>
-  view.tty ? [] : [{ title: "KIND", value: () => name }];
 
 const sessionColumns = (view: View): Column<Session>[] => [
-  ...kind<Session>("session", view),
+  ...kindColumn<Session>("session", view),
   {
     title: "ID",
     value: ({ session_id }) => session_id,
@@ -137,19 +119,6 @@ const sessionColumns = (view: View): Column<Session>[] => [
     paint: () => view.paint.dim,
   },
   { title: "WAITS FOR", value: (session) => waitingText(session) ?? "", flexible: true },
-];
-
-const crColumns = (name: string, view: View): Column<ChangeRequest>[] => [
-  ...kind<ChangeRequest>(name, view),
-  {
-    title: "CR",
-    value: ({ number }) => String(number),
-    shown: ({ number }) => `#${number}`,
-    paint: () => view.paint.green,
-  },
-  { title: "TITLE", value: ({ title }) => title, flexible: true },
-  { title: "CHECKS", value: ({ checks }) => checksText(checks) ?? "none" },
-  { title: "APPROVALS", value: approvalsText },
 ];
 
 async function next({ out }: Context, work: Work | null): Promise<void> {

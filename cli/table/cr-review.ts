@@ -1,7 +1,8 @@
 import type { Comment } from "../../src/contract/comment.ts";
 import { spec } from "../spec.ts";
 import { CR } from "./cr-id.ts";
-import { COMMENT_FIELDS, CR_FIELDS } from "./fields.ts";
+import { APPLIED_FIELDS, COMMENT_FIELDS, CR_FIELDS, HEAD_FIELDS } from "./fields.ts";
+import { WEB } from "./web.ts";
 
 const SIDES = ["old", "new"] as const satisfies readonly Comment["side"][];
 
@@ -11,31 +12,54 @@ const COMMENT = {
   required: true,
 } as const;
 
+const TEXT = {
+  body: {
+    kind: "string",
+    value: "text",
+    short: "b",
+    guesses: ["message", "m"],
+    summary: "The text of the comment",
+  },
+  "body-file": {
+    kind: "string",
+    value: "path",
+    short: "F",
+    summary: "Read the comment from a file; `-` is standard input",
+    completes: "file",
+  },
+} as const;
+
+export const status = spec({
+  path: ["cr", "status"],
+  summary: "Show your change requests, those to review, and that of the current branch",
+  about: [
+    "Lists open change requests that you or your agents opened, and those of others that still need an approval and do not have yours. That of the current branch is shown in any state.",
+  ],
+  args: [],
+  flags: {},
+  fields: ["branch", "of_branch", "created", "to_review"],
+  examples: [
+    ["svc cr status", "In a clone of the project"],
+    ["svc cr status --jq '.to_review[].number'", "Numbers of those to review"],
+  ],
+});
+
 export const comment = spec({
   path: ["cr", "comment"],
   summary: "Comment on a change request, on a file or on a line of its diff",
   about: ["To reply in a thread, use `svc cr reply`, also as an agent in a session. The text is Markdown."],
-  args: [
-    { ...CR, required: true },
-    { name: "text", summary: "The comment; `-` reads it from standard input" },
-  ],
+  args: [CR, { name: "text", summary: "The comment; `-` reads it from standard input" }],
   flags: {
-    body: {
-      kind: "string",
-      value: "text",
-      short: "b",
-      guesses: ["message", "m"],
-      summary: "The same as the argument",
-    },
-    "body-file": {
-      kind: "string",
-      value: "path",
-      short: "F",
-      summary: "Read the comment from a file; `-` is standard input",
-      completes: "file",
-    },
+    ...TEXT,
     file: { kind: "string", value: "path", summary: "A file that the change request changes" },
     line: { kind: "integer", value: "n", min: 1, max: 2_147_483_647, summary: "A line of that file" },
+    "start-line": {
+      kind: "integer",
+      value: "n",
+      min: 1,
+      max: 2_147_483_647,
+      summary: "The first of several lines, of which --line is the last",
+    },
     side: {
       kind: "string",
       value: "side",
@@ -47,7 +71,9 @@ export const comment = spec({
   fields: COMMENT_FIELDS,
   examples: [
     ['svc cr comment 3 "Looks good to me."', "On the change request"],
+    ['svc cr comment "Looks good to me."', "On that of the current branch"],
     ['svc cr comment 3 --file src/login.ts --line 12 "Why not earlier?"', "On a line"],
+    ['svc cr comment 3 --file src/login.ts --start-line 10 --line 12 "Simplify."', "On several lines"],
     ["svc cr comment 3 - < review.md", "A long text"],
   ],
 });
@@ -56,7 +82,7 @@ export const reply = spec({
   path: ["cr", "reply"],
   summary: "Reply in a thread of a change request",
   args: [
-    { ...CR, required: true },
+    CR,
     COMMENT,
     { name: "text", summary: "The reply; `-` reads it from standard input", required: true },
   ],
@@ -71,12 +97,42 @@ export const reply = spec({
 export const resolve = spec({
   path: ["cr", "resolve"],
   summary: "Resolve a thread of a change request",
-  args: [{ ...CR, required: true }, COMMENT],
+  args: [CR, COMMENT],
   flags: { undo: { kind: "boolean", summary: "Reopen the thread" } },
   fields: COMMENT_FIELDS,
   examples: [
     ["svc cr resolve 3 6f0c1b1e-5a52-4f61-9d50-3f2c8f1d7a11", "Resolve it"],
     ["svc cr resolve 3 6f0c1b1e-5a52-4f61-9d50-3f2c8f1d7a11 --undo", "Reopen it"],
+  ],
+});
+
+export const apply = spec({
+  path: ["cr", "apply"],
+  summary: "Commit the suggestion of a comment to the head branch",
+  about: [
+    "A suggestion is a block of code with the language `suggestion` in a comment on lines: it replaces them. The thread is resolved.",
+  ],
+  args: [CR, COMMENT],
+  flags: {},
+  fields: APPLIED_FIELDS,
+  examples: [
+    ["svc cr apply 3 6f0c1b1e-5a52-4f61-9d50-3f2c8f1d7a11", "Commit it"],
+    ["svc cr apply 6f0c1b1e-5a52-4f61-9d50-3f2c8f1d7a11", "On the change request of the current branch"],
+  ],
+});
+
+export const heads = spec({
+  path: ["cr", "heads"],
+  summary: "List the commits that the head of a change request has had, the newest first",
+  about: [
+    "svc keeps them, also those that a force push replaced. `svc cr diff --since` shows what is new since one.",
+  ],
+  args: [CR],
+  flags: {},
+  fields: HEAD_FIELDS,
+  examples: [
+    ["svc cr heads 3", "Its pushes, and what you have reviewed"],
+    ["svc cr diff 3 --since 2", "What is new since the second one"],
   ],
 });
 
@@ -90,6 +146,26 @@ export const comments = spec({
     ["svc cr comments 3", "All threads"],
     ["svc cr comments 3 --open --json", "Unresolved threads as JSON"],
     ["svc cr comments 3 --open --jq '.[] | [.path, .line, .body]'", "File, line and text"],
+  ],
+});
+
+export const review = spec({
+  path: ["cr", "review"],
+  summary: "Approve a change request, or comment on it",
+  about: [
+    "With --approve, a text is added as a comment. `svc cr comment` also comments on a line or in a thread, and `svc cr approve --undo` withdraws an approval.",
+  ],
+  args: [CR],
+  flags: {
+    approve: { kind: "boolean", short: "a", summary: "Approve its current head commit" },
+    comment: { kind: "boolean", short: "c", summary: "Only comment" },
+    ...TEXT,
+  },
+  fields: [...CR_FIELDS, "comment"],
+  examples: [
+    ["svc cr review 3 --approve", "Approve it"],
+    ['svc cr review 3 --approve --body "Nice work."', "With a comment"],
+    ["svc cr review 3 --comment --body-file review.md", "Comment on it"],
   ],
 });
 
@@ -168,6 +244,7 @@ export const checks = spec({
       guesses: ["retry", "run"],
       summary: "Run a check again, then show all",
     },
+    ...WEB,
     send: { kind: "boolean", summary: "Send the failed checks and their logs to the session of the branch" },
   },
   fields: ["context", "state", "description", "target_url", "updated_at"],

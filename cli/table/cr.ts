@@ -1,11 +1,23 @@
-import type { CrStatusFilter } from "../../src/contract/change-request.ts";
 import { bind, type Group, spec } from "../spec.ts";
 import { CR } from "./cr-id.ts";
 import { merge, ready } from "./cr-merge.ts";
-import { approve, checks, comment, comments, reply, requestChanges, resolve } from "./cr-review.ts";
-import { CR_FIELDS, DIFF_FIELDS, FILE_FIELDS } from "./fields.ts";
-
-const STATUSES = ["open", "merged", "closed", "all"] as const satisfies readonly CrStatusFilter[];
+import { checkout, diff, files, ls, show } from "./cr-read.ts";
+import {
+  apply,
+  approve,
+  checks,
+  comment,
+  comments,
+  heads,
+  reply,
+  requestChanges,
+  resolve,
+  review,
+  status,
+} from "./cr-review.ts";
+import { resolveConflicts, send } from "./cr-session.ts";
+import { CR_FIELDS } from "./fields.ts";
+import { WEB } from "./web.ts";
 
 const DESCRIPTION = {
   description: {
@@ -26,105 +38,12 @@ const DESCRIPTION = {
   },
 } as const;
 
-export const ls = spec({
-  path: ["cr", "ls"],
-  summary: "List change requests, the newest first",
-  args: [],
-  flags: {
-    status: {
-      kind: "string",
-      value: "status",
-      short: "s",
-      aliases: ["state"],
-      choices: STATUSES,
-      fallback: "open",
-      summary: "open (the default), merged, closed or all",
-    },
-    limit: {
-      kind: "integer",
-      value: "n",
-      min: 1,
-      max: 10_000,
-      short: "L",
-      summary: "At most this many",
-    },
-  },
-  fields: CR_FIELDS,
-  examples: [
-    ["svc cr ls", "Open change requests"],
-    ["svc cr ls --status all --json=number,title,status", "Everything, three fields as JSON"],
-    ["svc cr ls --jq '.[].head_ref'", "Only the branches"],
-  ],
-});
-
-export const show = spec({
-  path: ["cr", "show"],
-  aliases: ["info"],
-  guesses: ["status"],
-  summary: "Show a change request with its review and merge preview",
-  args: [CR],
-  flags: {},
-  fields: [...CR_FIELDS, "merge_preview", "manifest", "open_comments"],
-  examples: [
-    ["svc cr show 3", "Show a change request"],
-    ["svc cr show 3 --jq .merge_preview.conflicts", "Conflicting paths"],
-  ],
-});
-
-export const diff = spec({
-  path: ["cr", "diff"],
-  summary: "Show the diff of a change request",
-  about: [
-    "On a terminal the diff is coloured and shown in a pager (SVC_PAGER, PAGER or less). Elsewhere the patch is printed unchanged, for `git apply`.",
-  ],
-  args: [CR],
-  flags: {
-    "name-only": { kind: "boolean", summary: "Only the paths of the changed files" },
-    stat: { kind: "boolean", summary: "Only the changed files, with the lines that are added and removed" },
-    "no-pager": { kind: "boolean", summary: "Do not use a pager" },
-  },
-  fields: DIFF_FIELDS,
-  examples: [
-    ["svc cr diff 3", "Read it"],
-    ["svc cr diff 3 | git apply", "Try it in your own checkout"],
-    ["svc cr diff 3 --name-only", "Only the changed files"],
-  ],
-});
-
-export const files = spec({
-  path: ["cr", "files"],
-  summary: "List the files that a change request changes",
-  args: [CR],
-  flags: {},
-  fields: FILE_FIELDS,
-  examples: [
-    ["svc cr files 3", "Paths, with the lines that are added and removed"],
-    ["svc cr files 3 --jq '.[].path'", "Only the paths"],
-  ],
-});
-
-export const checkout = spec({
-  path: ["cr", "checkout"],
-  guesses: ["co", "switch"],
-  summary: "Fetch the branch of a change request and switch to it",
-  about: [
-    "Run it in a clone of the project's repository. A branch of this name that exists is fast-forwarded; if it has other commits, nothing is changed.",
-  ],
-  args: [CR],
-  flags: {},
-  fields: ["number", "branch", "remote", "commit_sha"],
-  examples: [
-    ["svc cr checkout 3", "Try it"],
-    ["svc cr checkout 3 --jq .branch", "Print its branch"],
-  ],
-});
-
 export const open = spec({
   path: ["cr", "open"],
   aliases: ["new", "create"],
   summary: "Open a change request",
   about: [
-    "In a session, --head and --session default to those of the session. In a linked checkout, --head defaults to the current branch.",
+    "In a session, --head and --session default to those of the session. In a clone of the project, --head defaults to the current branch.",
   ],
   args: [],
   flags: {
@@ -165,10 +84,11 @@ export const open = spec({
       summary: "The session that did the work; in a session its own ($SVC_SESSION_ID)",
       completes: "session",
     },
+    ...WEB,
   },
   fields: CR_FIELDS,
   examples: [
-    ['svc cr open --title "Fix the login page"', "In a session or a linked checkout"],
+    ['svc cr open --title "Fix the login page"', "In a session or a clone of the project"],
     ["svc cr open --fill", "With the message of its commit, or a list of its commits"],
     ['svc cr open --title "Fix it" --from fix-login --into main --body "Closes 12"', "With every option"],
     ['svc cr open --title "Fix it" --description-file - < notes.md', "A long description"],
@@ -177,13 +97,15 @@ export const open = spec({
 
 export const close = spec({
   path: ["cr", "close"],
-  summary: "Close an open change request without merging it",
-  args: [CR],
+  summary: "Close open change requests without merging them",
+  about: ["If one of several cannot be closed, the others are, and the exit code is 1."],
+  args: [{ ...CR, many: true }],
   flags: {},
   fields: CR_FIELDS,
   examples: [
     ["svc cr close 3", "Close it"],
-    ["svc cr close 3 --json=status,closed_at", "With JSON output"],
+    ["svc cr close 3 4 7", "Close several"],
+    ["svc cr close 3 4 --json=number,status", "A list of those that were closed"],
   ],
 });
 
@@ -227,9 +149,11 @@ export const cr: Group = {
   summary: "Change requests: propose, review and merge work",
   commands: [
     bind(ls, () => import("../commands/cr/ls.ts").then((module) => module.ls)),
+    bind(status, () => import("../commands/cr/status.ts").then((module) => module.status)),
     bind(show, () => import("../commands/cr/show.ts").then((module) => module.show)),
     bind(diff, () => import("../commands/cr/diff.ts").then((module) => module.diff)),
     bind(files, () => import("../commands/cr/files.ts").then((module) => module.files)),
+    bind(heads, () => import("../commands/cr/heads.ts").then((module) => module.heads)),
     bind(checkout, () => import("../commands/cr/checkout.ts").then((module) => module.checkout)),
     bind(open, () => import("../commands/cr/open.ts").then((module) => module.open)),
     bind(merge, () => import("../commands/cr/merge.ts").then((module) => module.merge)),
@@ -240,11 +164,15 @@ export const cr: Group = {
     bind(comment, () => import("../commands/cr/comment.ts").then((module) => module.comment)),
     bind(reply, () => import("../commands/cr/comment.ts").then((module) => module.reply)),
     bind(resolve, () => import("../commands/cr/resolve.ts").then((module) => module.resolve)),
+    bind(apply, () => import("../commands/cr/apply.ts").then((module) => module.apply)),
     bind(comments, () => import("../commands/cr/comments.ts").then((module) => module.comments)),
     bind(checks, () => import("../commands/cr/checks.ts").then((module) => module.checks)),
+    bind(review, () => import("../commands/cr/review.ts").then((module) => module.review)),
     bind(approve, () => import("../commands/cr/approve.ts").then((module) => module.approve)),
     bind(requestChanges, () =>
       import("../commands/cr/request-changes.ts").then((module) => module.requestChanges),
     ),
+    bind(send, () => import("../commands/cr/send.ts").then((module) => module.send)),
+    bind(resolveConflicts, () => import("../commands/cr/send.ts").then((module) => module.resolveConflicts)),
   ],
 };

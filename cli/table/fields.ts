@@ -5,7 +5,8 @@ import type {
   DiffFile,
   MergedChangeRequest,
 } from "../../src/contract/change-request.ts";
-import type { Comment } from "../../src/contract/comment.ts";
+import type { ChangeRequestHead } from "../../src/contract/change-request-head.ts";
+import type { AppliedSuggestion, Comment } from "../../src/contract/comment.ts";
 import type { Project } from "../../src/contract/project.ts";
 import type { Branch, Commit, FileContents, TreeEntry } from "../../src/contract/repository.ts";
 import type { Secret } from "../../src/contract/secret.ts";
@@ -138,6 +139,17 @@ export const DIFF_FIELDS = fieldsOf<ChangeRequestDiff>()([
   "patch",
   "patch_base64",
   "truncated",
+  "since",
+]);
+
+export const APPLIED_FIELDS = fieldsOf<AppliedSuggestion>()(["commit_sha", "comment"]);
+
+export const HEAD_FIELDS = fieldsOf<ChangeRequestHead>()([
+  "number",
+  "commit_sha",
+  "base_commit_sha",
+  "seen_at",
+  "reviewed",
 ]);
 
 export const COMMENT_FIELDS = fieldsOf<Comment>()([
@@ -147,7 +159,12 @@ export const COMMENT_FIELDS = fieldsOf<Comment>()([
   "body",
   "path",
   "line",
+  "start_line",
   "side",
+  "outdated",
+  "original_path",
+  "original_line",
+  "original_start_line",
   "quote",
   "head_commit_sha",
   "author",

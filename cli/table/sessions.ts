@@ -9,6 +9,7 @@ import { SAVED_FIELDS } from "./session-fields.ts";
 import { ID, OWN_ID } from "./session-id.ts";
 import { ATTACH_TO_PROMPT, abort, answer, chat, prompt, prompts } from "./session-prompts.ts";
 import { tries } from "./session-tries.ts";
+import { WEB } from "./web.ts";
 
 const STATUSES = ["all", "provisioning", "running", "stopped", "failed"] as const satisfies readonly (
   | SessionStatus
@@ -63,10 +64,11 @@ export const info = spec({
     "For a failed session: the step, the reason and the end of its log. For a session with unpushed work: when it was saved, or why it was not.",
   ],
   args: [OWN_ID],
-  flags: {},
+  flags: WEB,
   fields: SESSION_FIELDS,
   examples: [
     ["svc sessions info 1a2b3c4d", "One session"],
+    ["svc sessions info 1a2b --web", "Its page in the browser"],
     ["svc sessions info 1a2b --jq .status", "Only its status"],
   ],
 });

@@ -64,7 +64,7 @@ export const version = spec({
 export const help = spec({
   path: ["help"],
   summary: "Show help for a command or a topic",
-  about: ["Topics: environment, exit-codes, json, sandbox."],
+  about: ["Topics: environment, exit-codes, extensions, json, sandbox."],
   args: [{ name: "topic-or-command", summary: "A topic or a command", many: true, completes: "topic" }],
   flags: {},
   examples: [

@@ -96,6 +96,30 @@ export const changeRequests = pgTable(
 );
 
 /**
+ * The commits that the head of a change request has had, in order (contract: Change requests). The mirror keeps each as
+ * `refs/cr/<number of the change request>/head/<number>`.
+ */
+export const changeRequestHeads = pgTable(
+  "change_request_heads",
+  {
+    crId: uuid("cr_id")
+      .notNull()
+      .references(() => changeRequests.crId, { onDelete: "cascade" }),
+    number: integer("number").notNull(),
+    commitSha: text("commit_sha").notNull(),
+    /** The base at that time. */
+    baseCommitSha: text("base_commit_sha").notNull(),
+    seenAt: time("seen_at").notNull(),
+    /** Whether the mirror keeps it; null: not yet, false: it was gone before svc could fetch it. */
+    kept: boolean("kept"),
+  },
+  (table) => [
+    primaryKey({ columns: [table.crId, table.number] }),
+    index("change_request_heads_not_kept").on(table.crId).where(sql`${table.kept} is null`),
+  ],
+);
+
+/**
  * A merge that is about to be pushed, written before the push. The row stays until the repository shows whether the
  * push happened, so that a crash at any moment is resolved from the repository.
  */

@@ -34,9 +34,18 @@ export const changeRequestComments = pgTable(
     body: text("body").notNull(),
     path: text("path"),
     line: integer("line"),
+    /** The first line of several, of which `line` is the last. */
+    startLine: integer("start_line"),
     side: diffSide("side"),
     quote: text("quote"),
     headCommitSha: text("head_commit_sha"),
+    /** The commit that has the line: the head, or the merge base for the old side. Null in old rows. */
+    anchorCommitSha: text("anchor_commit_sha"),
+    /** Where the line was when it was looked for last: in which commit, and there; without a line it is gone. */
+    placedCommitSha: text("placed_commit_sha"),
+    placedPath: text("placed_path"),
+    placedLine: integer("placed_line"),
+    placedStartLine: integer("placed_start_line"),
     createdBy: uuid("created_by")
       .notNull()
       .references(() => users.userId),
@@ -56,6 +65,10 @@ export const changeRequestComments = pgTable(
     check(
       "change_request_comments_anchor",
       sql`(${table.line} is null) = (${table.side} is null) and (${table.line} is null or ${table.path} is not null)`,
+    ),
+    check(
+      "change_request_comments_lines",
+      sql`${table.startLine} is null or ${table.startLine} < ${table.line}`,
     ),
     check(
       "change_request_comments_thread",

@@ -252,6 +252,12 @@ export const changeRequestDiff = Type.Object({
   patch: text,
   patch_base64: Type.Optional(Type.String({ description: "The exact bytes, when the patch is not UTF-8" })),
   truncated: Type.Boolean(),
+  since: Type.Optional(
+    Type.Object(
+      { number: Type.Integer(), commit_sha: sha },
+      { description: "The earlier head at which it begins; then the patch does not apply to `merge_base`" },
+    ),
+  ),
 });
 export type ChangeRequestDiff = Static<typeof changeRequestDiff>;
 

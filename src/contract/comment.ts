@@ -16,12 +16,21 @@ export const comment = Type.Object({
     Type.String({ description: "The first comment of its thread; null for that comment itself" }),
   ),
   body: Type.String({ description: "Markdown" }),
-  path: nullable(Type.String()),
-  line: nullable(Type.Integer({ minimum: 1 })),
+  path: nullable(Type.String({ description: "The name of the file at the head now" })),
+  line: nullable(Type.Integer({ minimum: 1, description: "Where the line is now; null if it is outdated" })),
+  start_line: nullable(
+    Type.Integer({ minimum: 1, description: "The first of several lines, of which `line` is the last" }),
+  ),
   side: nullable(side),
-  quote: nullable(Type.String({ description: "The text of the line, up to 1 KiB" })),
+  outdated: Type.Boolean({ description: "The line was changed or removed after the comment" }),
+  original_path: nullable(Type.String({ description: "The file, when the comment was written" })),
+  original_line: nullable(Type.Integer({ minimum: 1, description: "The line, when it was written" })),
+  original_start_line: nullable(Type.Integer({ minimum: 1 })),
+  quote: nullable(Type.String({ description: "The text of the lines, when it was written, up to 1 KiB" })),
   head_commit_sha: nullable(
-    Type.String({ description: "The head of the diff; null for a comment without a file" }),
+    Type.String({
+      description: "The head of the diff, when it was written; null for a comment without a file",
+    }),
   ),
   author,
   resolved_at: nullable(time),
@@ -38,10 +47,39 @@ export const addCommentBody = Type.Object({
   body,
   path: Type.Optional(Type.String({ minLength: 1, maxLength: PATH_MAX_BYTES })),
   line: Type.Optional(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 })),
+  start_line: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 2 ** 31 - 1,
+      description: "The first of several lines; `line` is the last",
+    }),
+  ),
   side: Type.Optional(side),
   reply_to: Type.Optional(uuid),
 });
 export type AddCommentBody = Static<typeof addCommentBody>;
+
+/** Body of `POST …/comments/:commentId/apply`. */
+export const applySuggestionBody = Type.Optional(
+  Type.Object({
+    head_commit_sha: Type.Optional(
+      Type.String({
+        pattern: "^(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$",
+        description:
+          "The head commit that you reviewed; if the branch has moved, the answer is 409 head_moved",
+      }),
+    ),
+  }),
+);
+
+/** Answer of `POST …/comments/:commentId/apply`. */
+export const appliedSuggestion = Type.Object({
+  commit_sha: Type.String({
+    description: "The commit of the suggestion, which is the head of the branch now",
+  }),
+  comment,
+});
+export type AppliedSuggestion = Static<typeof appliedSuggestion>;
 
 /** Body of `POST …/change-requests/:crId/send-to-session`; without a body, all unresolved threads are sent. */
 export const sendToSessionBody = Type.Optional(

@@ -58,6 +58,7 @@ export const ERROR_STATUS = {
   draft: 409,
   checks_required: 409,
   head_moved: 409,
+  suggestion_outdated: 409,
   no_open_comments: 409,
   no_conflicts: 409,
   no_failed_checks: 409,

@@ -1,6 +1,7 @@
 import type { Gate } from "../lib/gate.ts";
 import { createBackups } from "./backup/backups.ts";
 import { diffCommits } from "./diff/diff.ts";
+import { followLines } from "./diff/follow-lines.ts";
 import {
   type Branches,
   type Git,
@@ -84,6 +85,7 @@ export async function createGit(options: GitOptions): Promise<Git> {
       merges,
     ),
     diff: onMirror("diff", diffCommits, ({ to, attributes }) => [to, attributes], diffs),
+    followLines: onMirror("follow_lines", followLines, ({ from, to }) => [from, to], diffs),
     writeMerge: onMirror("write_merge", writeMergeCommit, ({ base, head }) => [base, head], merges),
     writeSquash: onMirror("write_squash", writeSquash, ({ base, head }) => [base, head], merges),
     writeRebase: onMirror("write_rebase", writeRebase, ({ base, head }) => [base, head], merges),

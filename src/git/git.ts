@@ -1,5 +1,5 @@
 import type { GitBackups } from "./backup/backups.ts";
-import type { DiffRequest, DiffSummary } from "./diff/types.ts";
+import type { DiffRequest, DiffSummary, FollowedLines, FollowRequest } from "./diff/types.ts";
 import type {
   Arrival,
   ArrivalRequest,
@@ -118,6 +118,12 @@ export interface Git {
   diff(repo: Repository, request: DiffRequest): Promise<DiffSummary>;
 
   /**
+   * Where lines of a file of one commit are in another one; both must be in the mirror. A renamed file is found.
+   * @returns null when the file is gone, is no text, or is too large
+   */
+  followLines(repo: Repository, request: FollowRequest): Promise<FollowedLines | null>;
+
+  /**
    * Writes the commit that merges `head` into `base` into the mirror, without a work tree. The same request always
    * gives the same commit: author, committer, date and message are all in it.
    * @returns the merge commit, or the conflicts.
@@ -168,8 +174,11 @@ export interface Git {
    */
   ensureOwn(repo: Repository, ref: string, commit: string): Promise<boolean>;
 
-  /** Keeps commits reachable in the mirror under `refs/cr/<number>/<name>`, whatever happens to the branches. */
-  keep(repo: Repository, number: number, commits: Record<"base" | "head" | "merge", string>): Promise<void>;
+  /**
+   * Keeps commits reachable in the mirror under `refs/cr/<number>/<name>`, whatever happens to the branches. Names are
+   * `base`, `merge`, and `head/1`, `head/2`, …
+   */
+  keep(repo: Repository, number: number, commits: Readonly<Record<string, string>>): Promise<void>;
 
   /**
    * The answer to `GET info/refs` of git's smart HTTP protocol (gitprotocol-http), after a fetch from the remote.

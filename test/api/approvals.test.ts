@@ -26,6 +26,20 @@ const withdraw = (cr: { number: number }, token: string) =>
 const get = async (cr: { number: number }) =>
   (await bench.call("GET", `/change-requests/${cr.number}`)).body.change_request;
 
+test("the list has those of the caller, also those that their agents have opened", async () => {
+  const [mine, theirs, ofAgent] = [await bench.open(), await bench.open(bob), await bench.open(agent)];
+  const listed = async (token: string, more = "") => {
+    const { body } = await bench.call("GET", `/change-requests?created_by=me${more}`, { token });
+    return body.change_requests.map(({ number }: { number: number }) => number);
+  };
+  expect(await listed(bench.api.token)).toEqual([ofAgent.number, mine.number]);
+  expect(await listed(agent)).toEqual([ofAgent.number, mine.number]);
+  expect(await listed(bob)).toEqual([theirs.number]);
+  expect(await listed(bob, "&status=closed")).toEqual([]);
+  const others = await bench.call("GET", `/change-requests?created_by=${mine.created_by}`);
+  expect(others.status).toBe(400);
+});
+
 test("an approval records the person and the head, and is part of the change request", async () => {
   bench.rule(asks(0));
   const cr = await bench.open();

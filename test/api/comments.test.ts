@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { rename } from "node:fs/promises";
 import type { Comment } from "../../src/contract/comment.ts";
 import { type Answer, type Api, startApi } from "../helpers/api.ts";
 import { Remote } from "../helpers/remote.ts";
@@ -73,7 +74,12 @@ describe("a comment", () => {
       body: body.toWellFormed(),
       path: null,
       line: null,
+      start_line: null,
       side: null,
+      outdated: false,
+      original_path: null,
+      original_line: null,
+      original_start_line: null,
       quote: null,
       head_commit_sha: null,
       author: { user_id: expect.any(String), name: expect.any(String), kind: "user", session_id: null },
@@ -135,26 +141,23 @@ describe("a comment", () => {
     expect((await say({ body: "b", ...where })).status).toBe(400);
   });
 
-  test("keeps its line when the branch moves", async () => {
-    const { say, list } = await open();
-    const before = head();
-    const made = await say({ body: "b", path: "edited.txt", line: 4 });
-    remote.commit(branch, { "edited.txt": "other\n" });
-    expect(await list()).toEqual([made.body]);
-    expect((await list())[0]).toMatchObject({ quote: "four", head_commit_sha: before });
-    remote.branch(branch, before);
-  });
-
   test("needs the repository only if it is on a file", async () => {
     remote.commit("short", { s: "1\n" }, { from: "main" });
     const { body } = await api.call("POST", `${project}/change-requests`, {
       body: { title: "t", head_ref: "short" },
     });
     const path = `${project}/change-requests/${body.number}/comments`;
+    await api.call("GET", `${project}/change-requests/${body.number}/diff`);
     remote.deleteBranch("short");
     expect((await api.call("POST", path, { body: { body: "where is it?" } })).status).toBe(201);
-    const gone = await api.call("POST", path, { body: { body: "b", path: "s", line: 1 } });
-    expect(gone.body.code).toBe("branch_missing");
+    const last = await api.call("POST", path, { body: { body: "b", path: "s", line: 1 } });
+    expect(last.body).toMatchObject({ quote: "1", head_commit_sha: body.head_commit_sha });
+    const moved = `${remote.path}.moved`;
+    await rename(remote.path, moved);
+    const unreachable = await api.call("POST", path, { body: { body: "b", path: "s", line: 1 } });
+    expect(unreachable.body.code).toBe("repo_unreachable");
+    expect((await api.call("POST", path, { body: { body: "still here?" } })).status).toBe(201);
+    await rename(moved, remote.path);
   });
 });
 
@@ -293,7 +296,7 @@ test("lists the commits that a change request adds, page by page, also if branch
   expect(merged.commits.length).toBe(6);
 });
 
-test("the list can be searched by title, branch and number", async () => {
+test("the list can be searched by title, branch and number, and filtered by branch", async () => {
   const { project_id } = await api.project(remote.url, { name: "searched" });
   const path = `/v1/projects/${project_id}/change-requests`;
   remote.commit("fix/log%in", { l: "1\n" }, { from: "main" });
@@ -318,6 +321,14 @@ test("the list can be searched by title, branch and number", async () => {
     ["q=%20", [3, 2, 1]],
     ["q=%00", [3, 2, 1]],
     ["q=nothing", []],
+    ["head_ref=work", [1]],
+    ["head_ref=fix/log%25in", [3]],
+    ["head_ref=WORK", []],
+    ["head_ref=%25", []],
+    ["head_ref=%00", []],
+    ["head_ref=work-percent&status=open", []],
+    ["head_ref=work-percent&status=closed", [2]],
+    ["head_ref=work&q=other", []],
   ];
   for (const [query, numbers] of rows) {
     const { body } = await api.call("GET", `${path}?${query}`);

@@ -1,5 +1,13 @@
 import { afterAll, beforeEach, expect, test } from "bun:test";
-import { approval, changeRequest, changesRequested, comment, diff, fakeApi } from "../helpers/cli-api.ts";
+import {
+  approval,
+  changeRequest,
+  changesRequested,
+  comment,
+  diff,
+  failure,
+  fakeApi,
+} from "../helpers/cli-api.ts";
 import { type RunOptions, svc, svcOnTerminal } from "../helpers/cli-run.ts";
 
 const api = fakeApi();
@@ -18,6 +26,11 @@ test("comment sends the text to the given place", async () => {
       ["Why?", "--file", "a b.ts", "--line", "7", "--side", "old"],
       { body: "Why?", path: "a b.ts", line: 7, side: "old" },
       "Commented on a b.ts:7 (before the change)",
+    ],
+    [
+      ["Why?", "--file", "a.ts", "--start-line", "5", "--line", "7"],
+      { body: "Why?", path: "a.ts", start_line: 5, line: 7 },
+      "Commented on a.ts:5-7",
     ],
     [
       ["Done.", "--reply-to", THREAD],
@@ -169,6 +182,71 @@ test("approve sends the head that it read just before", async () => {
   expect(api.seen.at(-1)?.method).toBe("DELETE");
 });
 
+test("review approves the head that it read, comments, or does both in this order", async () => {
+  const rows: [flags: string[], sent: [verb: string, body: object][], says: string][] = [
+    [["-a"], [["approve", { head_commit_sha: "a".repeat(40) }]], "approved at aaaaaaaaaa; 1 of 2 approvals"],
+    [["-c", "-b", "Why?"], [["comments", { body: "Why?" }]], `commented, ${THREAD}`],
+    [
+      ["--approve", "-F", "-"],
+      [
+        ["approve", { head_commit_sha: "a".repeat(40) }],
+        ["comments", { body: "Nice." }],
+      ],
+      `approved at aaaaaaaaaa; 1 of 2 approvals; commented, ${THREAD}`,
+    ],
+  ];
+  for (const [flags, sent, says] of rows) {
+    api.seen.length = 0;
+    const ran = await run(["cr", "review", "3", ...flags], { stdin: "Nice." });
+    expect([flags, ran.code, ran.stdout]).toEqual([flags, 0, `#3 Fix the login page: ${says}\n`]);
+    const posts = api.seen.filter(({ method }) => method === "POST");
+    expect(posts.map(({ path, body }) => [path.split("/").at(-1), body])).toEqual(sent);
+  }
+  const json = await run(["cr", "review", "3", "-c", "-b", "Why?", "--jq", "[.number, .comment.body]"]);
+  expect(json.stdout).toBe('[3,"Why?"]\n');
+});
+
+test("review sends nothing without exactly one decision, or without a text to comment", async () => {
+  for (const flags of [[], ["-b", "x"], ["-a", "-c", "-b", "x"], ["-c"], ["-a", "-b", "x", "-F", "-"]]) {
+    const ran = await run(["cr", "review", "3", ...flags], { stdin: "x" });
+    expect([flags, ran.code, ran.stdout]).toEqual([flags, 2, ""]);
+  }
+  expect(api.seen).toEqual([]);
+});
+
+test("review does not comment on what it could not approve, and says if only the comment failed", async () => {
+  api.on("POST /projects/:p/change-requests/:n/comments", () => failure("rate_limited", "Slow down.", 429));
+  const half = await run(["cr", "review", "3", "-a", "-b", "Nice."]);
+  expect(half).toMatchObject({ code: 1, stdout: "" });
+  expect(half.stderr).toContain("#3 is approved, but the comment was not added: Slow down.");
+  api.on("POST /projects/:p/change-requests/:n/approve", () =>
+    failure("own_change_request", "Your own.", 409),
+  );
+  api.seen.length = 0;
+  const none = await run(["cr", "review", "3", "-a", "-b", "Nice."]);
+  expect(none).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("error: Your own.") });
+  expect(api.seen.filter(({ method }) => method === "POST").length).toBe(1);
+});
+
+test("send and resolve-conflicts prompt the agent, in its session or in a new one", async () => {
+  const session_id = "77777777-7777-4777-8777-000000000001";
+  const rows = [
+    ["send", "send-to-session", "Sent the open threads"],
+    ["resolve-conflicts", "resolve-conflicts", "Sent the conflicts"],
+  ] as const;
+  for (const [command, verb, says] of rows) {
+    const ran = await run(["cr", command, "3"]);
+    expect(ran).toEqual({
+      ...{ code: 0, signal: null, stdout: `${says} to the session ${session_id}.\n` },
+      stderr: `To follow it: svc sessions chat ${session_id}\n`,
+    });
+    expect(api.seen.at(-1)).toMatchObject({ method: "POST", body: {} });
+    expect(api.seen.at(-1)?.path).toEndWith(`/change-requests/3/${verb}`);
+    api.on(`POST /projects/:p/change-requests/:n/${verb}`, () => ({ session_id: "\x1b[2J", created: true }));
+    expect((await run(["cr", command, "3"])).stdout).toBe(`${says} to a new session \\x1b[2J.\n`);
+  }
+});
+
 test("show lists approvals and open comments", async () => {
   const rows: [change: Parameters<typeof changeRequest>[0], line: string | null][] = [
     [{}, null],
@@ -235,4 +313,28 @@ test("show prints what is requested, with control characters escaped", async () 
   api.on("GET /projects/:p/change-requests/:n", () => ({ change_request: changeRequest({ approvals }) }));
   const { stdout } = await run(["cr", "show", "3"]);
   expect(stdout).toContain("Changes requested by Ada\\x07:\n  Fix\\x1b[2J it.\n  All of it.\n");
+});
+
+test("diff shows what is new since a head", async () => {
+  const rows: [flags: string[], since: string | null][] = [
+    [[], null],
+    [["--since-review"], "review"],
+    [["--since", "2"], "2"],
+    [["--since", "a".repeat(40), "--stat"], "a".repeat(40)],
+  ];
+  for (const [flags, since] of rows) {
+    api.seen.length = 0;
+    expect((await run(["cr", "diff", "3", ...flags])).code).toBe(0);
+    expect([flags, api.seen.map(({ query }) => query["since"] ?? null)]).toEqual([flags, [since]]);
+  }
+  expect((await run(["cr", "diff", "3", "--since", "2", "--since-review"])).code).toBe(2);
+});
+
+test("apply commits the suggestion of a comment", async () => {
+  const applied = await run(["cr", "apply", "3", THREAD]);
+  expect(applied).toMatchObject({
+    code: 0,
+    stdout: "Committed cccccccccc and resolved the thread on login.ts:2.\n",
+  });
+  expect(api.seen.at(-1)?.path).toEndWith(`/change-requests/3/comments/${THREAD}/apply`);
 });

@@ -57,6 +57,7 @@ test("shows my sessions, those that wait first, my change requests, and those to
             }),
             // my approval is of an earlier commit
             changeRequest({ number: 7, ...byBen, approvals: [approval(false)], required_approvals: 1 }),
+            changeRequest({ number: 10, ...byBen, draft: true }),
             // I have requested changes of its last commit, and of an earlier one
             changeRequest({ number: 8, ...byBen, approvals: [changesRequested()] }),
             changeRequest({

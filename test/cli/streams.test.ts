@@ -22,6 +22,8 @@ const DATA_LINES: Record<string, string[]> = {
   "cr show": ["3"],
   "cr diff": ["3"],
   "cr files": ["3"],
+  "cr heads": ["3"],
+  "cr apply": ["3", "55555555-5555-4555-8555-000000000001"],
   "cr reply": ["3", "55555555-5555-4555-8555-000000000001", "Done."],
   "cr resolve": ["3", "55555555-5555-4555-8555-000000000001"],
   "cr open": ["--title", "T", "--head", "x"],
@@ -32,8 +34,11 @@ const DATA_LINES: Record<string, string[]> = {
   "cr edit": ["3", "--title", "T"],
   "cr comment": ["3", "Say it shorter."],
   "cr comments": ["3"],
+  "cr review": ["3", "--approve"],
   "cr approve": ["3"],
   "cr request-changes": ["3", "-b", "Say it shorter."],
+  "cr send": ["3"],
+  "cr resolve-conflicts": ["3"],
   "cr checks": ["3"],
   "checks ls": ["a".repeat(40)],
   "checks report": ["test", "success", "--sha", "a".repeat(40)],
@@ -42,6 +47,8 @@ const DATA_LINES: Record<string, string[]> = {
   "projects link": ["shop"],
   "projects rm": ["shop", "--yes"],
   "hosts use": ["cloud"],
+  "alias set": ["mine", "cr status"],
+  "alias rm": ["stored"],
   "hosts add": ["team", "--url", "https://svc.example.com"],
   "hosts rm": ["stored", "--yes"],
   login: ["--token", TOKEN],
@@ -53,6 +60,7 @@ const DATA_LINES: Record<string, string[]> = {
   "triggers fire": ["nightly"],
   "triggers enable": ["nightly"],
   "triggers disable": ["nightly"],
+  search: ["login"],
   ship: ["--dry-run"],
   validate: ["-"],
   "<project-name>": ["--dry-run"],
@@ -124,7 +132,10 @@ for (const spec of WITH_DATA) {
   test.concurrent(`${name} --json prints exactly one JSON value with all its documented fields`, async () => {
     const home = makeHome();
     mkdirSync(join(home.home, ".config/svc"), { recursive: true });
-    writeFileSync(home.config, JSON.stringify({ hosts: { stored: { url: "https://stored.example" } } }));
+    writeFileSync(
+      home.config,
+      JSON.stringify({ hosts: { stored: { url: "https://stored.example" } }, aliases: { stored: "cr ls" } }),
+    );
     mkdirSync(join(home.cwd, ".svc"));
     if (name === "ship") beginRepository(home.cwd);
     if (name === "projects unlink") writeFileSync(join(home.cwd, ".svc/link.json"), "{}");

@@ -130,7 +130,7 @@ describe("on a terminal", () => {
     ] as const) {
       const terminal = svcOnTerminal(line, { home: signedIn(), env });
       expect(await terminal.exited).toEqual({ code: 2, signal: null });
-      expect(terminal.screen()).toContain("<cr>");
+      expect(terminal.screen()).toContain("A change request is required");
     }
   });
 
@@ -223,7 +223,7 @@ test("does not prompt if only one of input and output is a terminal", async () =
       stdout: "pipe",
     },
   );
-  expect(await textOf(terminal.stdout)).toContain("needs <cr>");
+  expect(await textOf(terminal.stdout)).toContain("A change request is required");
   expect(await terminal.exited).toBe(2);
 });
 

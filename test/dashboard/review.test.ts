@@ -129,9 +129,15 @@ test("comments on a line appear in two browsers at once", async () => {
   // in the conversation it stands with what the line said, and leads back to it
   await a.getByRole("link", { name: /^Conversation/ }).click();
   await a.getByText("const two = 22;").waitFor();
+  remote.commit("talk", { "a.ts": "// moved\nconst one = 1;\nconst two = 22;\nconst three = 3;\n" });
+  await a.reload();
+  // it moves with its line
+  await a.getByRole("link", { name: "a.ts:3" }).click();
+  await a.locator("strong", { hasText: "twenty-two" }).waitFor();
+  await a.getByRole("link", { name: /^Conversation/ }).click();
   remote.commit("talk", { "a.ts": "// moved\nconst one = 1;\nconst two = 222;\nconst three = 3;\n" });
   await a.reload();
-  await a.getByText("on an earlier commit").waitFor();
+  await a.getByText("Outdated", { exact: true }).waitFor();
   await a.getByRole("link", { name: "a.ts:2" }).click();
   await a.getByText("const two = 222;").waitFor();
   // the line says something else by now: nothing stands below it
@@ -139,6 +145,39 @@ test("comments on a line appear in two browsers at once", async () => {
   expect([...first.faults(), ...second.faults()]).toEqual([]);
   await first.close();
   await second.close();
+});
+
+test("commits a suggestion", async () => {
+  const number = await propose("suggested");
+  const body = "Shorter:\n\n```suggestion\nconst two = 2;\n```";
+  const comment = { body, path: "a.ts", line: 2 };
+  await svc.api.call("POST", `${api}/${number}/comments`, { body: comment });
+  const { page, faults, close } = await svc.openAs(SECOND, `${pages}/${number}`);
+  await page.getByRole("button", { name: "Commit suggestion" }).click();
+  await page.getByRole("button", { name: "Show 1 comment" }).waitFor();
+  expect(remote.git("show", "suggested:a.ts")).toBe("const one = 1;\nconst two = 2;\nconst three = 3;\n");
+  expect(remote.git("log", "-1", "--format=%ae", "suggested").trim()).toBe(SECOND);
+  expect(faults()).toEqual([]);
+  await close();
+});
+
+test("shows what is new since one's review", async () => {
+  const number = await propose("again");
+  await svc.api.call("POST", `${api}/${number}/comments`, { body: { body: "b", path: "a.ts", line: 2 } });
+  remote.commit("again", { "a.ts": "const one = 1;\nconst two = 22;\n" });
+  const { page, faults, close } = await svc.openAs(FIRST, `${pages}/${number}?view=changes`);
+  await page.getByRole("button", { name: "Comment on line 2, added" }).waitFor();
+  const changes = page.getByRole("combobox", { name: "Which changes" });
+  await changes.selectOption({ label: "Since your review" });
+  await page.getByRole("button", { name: "Comment on line 2", exact: true }).waitFor();
+  expect(await page.getByRole("button", { name: /, (?:added|removed)$/ }).count()).toBe(1);
+  await page.getByRole("button", { name: "Comment on line 3, removed" }).click();
+  await page.getByText("To comment on a removed line, show all changes.").waitFor();
+  expect(await barriers(page)).toEqual([]);
+  await changes.selectOption({ label: "All changes" });
+  await page.getByRole("button", { name: "Comment on line 2, added" }).waitFor();
+  expect(faults()).toEqual([]);
+  await close();
 });
 
 test("shows a comment from between the first load and the event stream", async () => {

@@ -26,7 +26,7 @@ test("no branch moves and no commit of a change request is kept while a backup l
   const copy = async (folder: string) => {
     changes = Promise.all([
       git.push(repo, { branch: "main", from: two, to: one }).then(() => events.push("moved")),
-      git.keep(repo, 1, { base: one, head: two, merge: two }).then(() => events.push("kept")),
+      git.keep(repo, 1, { base: one, "head/1": two, merge: two }).then(() => events.push("kept")),
     ]);
     for (let n = 0; n < PROCESSES; n++) await runGit(directory.path, ["version"]);
     const copies = await git.backups.copy(folder);

@@ -44,7 +44,7 @@ test.each(WORDS)("merged change requests keep their commits when the host return
   }
   refuses = false;
   expect(await place.git.ensureCommits(place.repo, [UNKNOWN])).toBe(false);
-  expect(await place.refs()).toMatchObject({ "refs/cr/1/head": head });
+  expect(await place.refs()).toMatchObject({ "refs/cr/1/head/1": head });
   expect(await place.read(head)).toBe("work");
   expect(place.said("rebuilt")).toEqual([]);
 });
@@ -93,7 +93,7 @@ test.each(Object.keys(DAMAGES))(
     // with and without a server that has the mirror open
     for (let life = 0; life < 2; life++) {
       expect(await place.git.compare(place.repo, base, place.side)).toMatchObject({ canMerge: true });
-      expect(await place.refs()).toMatchObject({ "refs/cr/1/head": head, "refs/svc/saved/x": head });
+      expect(await place.refs()).toMatchObject({ "refs/cr/1/head/1": head, "refs/svc/saved/x": head });
       expect(await place.read(head)).toBe("work");
       await runGit(place.mirror(), ["fsck", "--full", "--strict", "--no-dangling"], { codes: [0, 8] });
       expect(await readdir(join(place.directory, "data", "mirrors"))).toEqual([`${place.repo.id}.git`]);
@@ -128,7 +128,7 @@ test("complete refs of a damaged mirror are kept, and lost ones are logged", asy
 
   expect(await place.git.compare(place.repo, base, place.side)).toMatchObject({ canMerge: true });
   const refs = await place.refs();
-  expect(refs).toMatchObject({ "refs/cr/1/head": head });
+  expect(refs).toMatchObject({ "refs/cr/1/head/1": head });
   expect(refs["refs/cr/2/head"]).toBeUndefined();
   expect(place.said("lost")).toEqual([expect.objectContaining({ lost: ["refs/cr/2/head"] })]);
 });
@@ -148,7 +148,7 @@ test("a damaged mirror whose host is unreachable stays as it is, and is rebuilt 
   away = false;
   await place.restart();
   expect(await place.git.compare(place.repo, base, place.side)).toMatchObject({ canMerge: true });
-  expect(await place.refs()).toMatchObject({ "refs/cr/1/head": head });
+  expect(await place.refs()).toMatchObject({ "refs/cr/1/head/1": head });
 });
 
 test.each([
@@ -159,7 +159,7 @@ test.each([
   const { head } = await place.mergeAndDelete();
   await place.restart(() => cut(place.mirror()));
   expect(await place.git.hasCommit(place.repo, head)).toBe(true);
-  expect(await place.refs()).toMatchObject({ "refs/cr/1/head": head });
+  expect(await place.refs()).toMatchObject({ "refs/cr/1/head/1": head });
   expect(await readdir(join(place.directory, "data", "mirrors"))).toEqual([`${place.repo.id}.git`]);
 });
 
@@ -358,7 +358,7 @@ async function start({ before, limits = {}, file = false }: StartOptions = {}): 
         { name: "head", branch: "work", parents: [base], files: { f: "work", k: "root" } },
       ]);
       expect(await place.git.ensureCommits(repo, [head])).toBe(true);
-      await place.git.keep(repo, 1, { base, head, merge: head });
+      await place.git.keep(repo, 1, { base, "head/1": head, merge: head });
       await runGit(mirror(), ["update-ref", "refs/svc/saved/x", head]);
       await upstream.git("update-ref", "-d", "refs/heads/work");
       // the host's copy of the commit goes too

@@ -131,7 +131,7 @@ test("kept commits outlive their branches", async () => {
     { name: "two", branch: "work", parents: ["one"], files: { f: "2" } },
   ]);
   await place.git.ensureCommits(place.repo, [one, two]);
-  const commits = { base: one, head: two, merge: two };
+  const commits = { base: one, "head/1": two, merge: two };
   await Promise.all([1, 2, 3].map((number) => place.git.keep(place.repo, number, commits)));
   await place.git.keep(place.repo, 1, commits);
   await place.upstream.git("update-ref", "-d", "refs/heads/work");
@@ -139,7 +139,7 @@ test("kept commits outlive their branches", async () => {
     { name: "three", branch: "main", parents: [one], files: { f: "3" } },
   ]);
   await place.git.ensureCommits(place.repo, [three]);
-  expect(await mirrorRefs(place)).toContain("refs/cr/1/head");
+  expect(await mirrorRefs(place)).toContain("refs/cr/1/head/1");
   expect(place.git.keep(place.repo, 0, commits)).rejects.toThrow(TypeError);
 });
 
@@ -176,7 +176,7 @@ test.each(["this", "an earlier"])(
     const { one = "" } = await place.upstream.write([{ name: "one", branch: "main", files: { f: "1" } }]);
     const spelt = { ...place.repo, url: `${place.repo.url}/` };
     expect(await place.git.ensureCommits(spelt, [one])).toBe(true);
-    await place.git.keep(spelt, 1, { base: one, head: one, merge: one });
+    await place.git.keep(spelt, 1, { base: one, "head/1": one, merge: one });
     expect(await place.git.ensureCommits(place.repo, [one])).toBe(true);
     if (version === "an earlier") {
       const digest = new Bun.CryptoHasher("sha256").update(spelt.url).digest("hex");
@@ -185,7 +185,7 @@ test.each(["this", "an earlier"])(
       expect(await place.git.ensureCommits(spelt, [one])).toBe(true);
       expect(await place.git.ensureCommits(place.repo, [one])).toBe(true);
     }
-    expect(await mirrorRefs(place)).toContain("refs/cr/1/head");
+    expect(await mirrorRefs(place)).toContain("refs/cr/1/head/1");
   },
 );
 

@@ -5,8 +5,9 @@ import type {
   MergedChangeRequest,
   MergePreview,
 } from "../../src/contract/change-request.ts";
+import type { ChangeRequestHead } from "../../src/contract/change-request-head.ts";
 import type { Check } from "../../src/contract/check.ts";
-import type { Comment } from "../../src/contract/comment.ts";
+import type { Comment, SentToSession } from "../../src/contract/comment.ts";
 import type { CommitStatus } from "../../src/contract/commit-status.ts";
 import type { ErrorBody } from "../../src/contract/errors.ts";
 import type { MergeMethod } from "../../src/contract/merge-method.ts";
@@ -134,7 +135,12 @@ export function comment(change: Partial<Comment> = {}): Comment {
     body: "Too short.",
     path: "login.ts",
     line: 2,
+    start_line: null,
     side: "new",
+    outdated: false,
+    original_path: "login.ts",
+    original_line: 2,
+    original_start_line: null,
     quote: "new",
     head_commit_sha: "a".repeat(40),
     author: ADA,
@@ -343,6 +349,11 @@ export const PROJECT_IDENTITY: Identity = {
 };
 
 const CR = "/projects/:p/change-requests/:n";
+const SENT: SentToSession = {
+  session_id: "77777777-7777-4777-8777-000000000001",
+  prompt_id: "77777777-7777-4777-8777-000000000002",
+  created: false,
+};
 
 const DEFAULTS: Record<string, Route> = {
   ...REPOSITORY_ROUTES,
@@ -405,6 +416,10 @@ const DEFAULTS: Record<string, Route> = {
   [`GET ${CR}/comments`]: () => ({ comments: [comment()] }),
   [`POST ${CR}/comments`]: ({ body }) => Response.json(comment(body as Partial<Comment>), { status: 201 }),
   [`POST ${CR}/comments/:c/resolve`]: () => comment({ resolved_at: TIME, resolved_by: USER_ID }),
+  [`POST ${CR}/comments/:c/apply`]: () => ({
+    commit_sha: "c".repeat(40),
+    comment: comment({ resolved_at: TIME, resolved_by: USER_ID }),
+  }),
   [`POST ${CR}/comments/:c/unresolve`]: () => comment(),
   [`POST ${CR}/approve`]: () => changeRequest({ approvals: [approval()], required_approvals: 2 }),
   [`DELETE ${CR}/approve`]: () => changeRequest(),
@@ -418,11 +433,9 @@ const DEFAULTS: Record<string, Route> = {
   [`GET ${CR}/checks`]: () => ({ checks: [check()] }),
   [`POST ${CR}/checks/rerun`]: ({ body }) =>
     Response.json(check({ ...(body as Partial<Check>), state: "queued", attempt: 2 }), { status: 202 }),
-  [`POST ${CR}/checks/send-to-session`]: () => ({
-    session_id: "77777777-7777-4777-8777-000000000001",
-    prompt_id: "77777777-7777-4777-8777-000000000002",
-    created: false,
-  }),
+  [`POST ${CR}/checks/send-to-session`]: () => SENT,
+  [`POST ${CR}/send-to-session`]: () => SENT,
+  [`POST ${CR}/resolve-conflicts`]: () => SENT,
   "GET /projects/:p/checks/:c/log": () => ({ check: check(), lines: [CHECK_LINE], truncated: false }),
   "POST /projects/:p/statuses/:n": ({ path, body }) =>
     Response.json(commitStatus({ ...(body as Partial<CommitStatus>), sha: path.split("/").at(-1) ?? "" }), {
@@ -434,10 +447,16 @@ const DEFAULTS: Record<string, Route> = {
       : diff(),
   [`PUT ${CR}/auto-merge`]: ({ body }) => changeRequest({ auto_merge: autoMerge(body as object) }),
   [`DELETE ${CR}/auto-merge`]: () => changeRequest(),
+  [`GET ${CR}/heads`]: () => ({ heads: [head({ number: 2, reviewed: false }), head()] }),
   [`POST ${CR}/merge`]: () => merged("merge"),
   [`POST ${CR}/close`]: () => changeRequest({ status: "closed", closed_at: TIME, closed_by: USER_ID }),
   [`POST ${CR}/reopen`]: () => changeRequest(),
 };
+
+function head(change: Partial<ChangeRequestHead> = {}): ChangeRequestHead {
+  const shas = { commit_sha: "a".repeat(40), base_commit_sha: "b".repeat(40) };
+  return { number: 1, ...shas, seen_at: TIME, reviewed: true, ...change };
+}
 
 export function diff(): ChangeRequestDiff {
   return {
@@ -462,5 +481,6 @@ export function diff(): ChangeRequestDiff {
     deletions: 1,
     patch: PATCH,
     truncated: false,
+    since: { number: 1, commit_sha: "c".repeat(40) },
   };
 }

@@ -469,7 +469,7 @@ describe("what is refused", () => {
 });
 
 test("a list is newest update first, by pages, and by status", async () => {
-  const ids = [];
+  const ids: string[] = [];
   for (let count = 0; count < 3; count++) ids.push((await bench.create({ name: `n${count}` })).session_id);
   for (const id of ids) await bench.becomes(id, "running");
   await bench.call("PATCH", `/${ids[0]}`, { body: { name: "touched" } });
@@ -478,6 +478,16 @@ test("a list is newest update first, by pages, and by status", async () => {
   const next = (await bench.call("GET", `?limit=2&cursor=${first.next_cursor}`)).body;
   const seen = [...first.sessions, ...next.sessions].map(({ session_id }) => session_id);
   expect(new Set(seen).size).toBe(4);
+  const numbers = async (query: string) =>
+    (await bench.call("GET", `?limit=200&${query}`)).body.sessions.map(
+      ({ session_id }: { session_id: string }) => ids.indexOf(session_id),
+    );
+  expect(await numbers("q=TOUCH")).toEqual([0]);
+  expect(await numbers(`q=${ids[1]?.slice(0, 13)}`)).toEqual([1]);
+  for (const none of ["n0", "%25", "_", "%5C"])
+    expect([none, await numbers(`q=${none}`)]).toEqual([none, []]);
+  expect(await numbers("q=%20")).toEqual(await numbers(""));
+  expect((await bench.call("GET", `?q=${"x".repeat(300)}`)).status).toBe(400);
   const running = (await bench.call("GET", "?status=failed&limit=200")).body.sessions;
   expect(running.every(({ status }: { status: string }) => status === "failed")).toBe(true);
 });

@@ -1,25 +1,29 @@
 import type { ChangeRequest } from "../../../src/contract/change-request.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/cr-review.ts";
-import { findCr } from "./reference.ts";
+import { type Found, findCr } from "./reference.ts";
 import { approvalsText } from "./show-comments.ts";
 import { outcome } from "./show-cr.ts";
 
 export const approve: Handler<typeof table.approve> = async (context, { args, flags }) => {
   const { api, path } = await findCr(context, args.cr);
-  const at = `${path}/approve`;
   if (flags.undo) {
-    const cr = await api.call<ChangeRequest>({ method: "DELETE", path: at });
+    const cr = await api.call<ChangeRequest>({ method: "DELETE", path: `${path}/approve` });
     return await context.out.result(cr, (view) =>
       outcome(cr, `approval withdrawn; ${approvalsText(cr)}`, view),
     );
   }
-  // later pushes are not approved with it
+  const cr = await approveHead({ api, path });
+  await context.out.result(cr, (view) => outcome(cr, approvedText(cr), view));
+};
+
+/** Approves the current head commit: later pushes are not approved with it. */
+export async function approveHead({ api, path }: Pick<Found, "api" | "path">): Promise<ChangeRequest> {
   const { change_request } = await api.call<{ change_request: ChangeRequest }>({ path, slow: true });
   const { head_commit_sha } = change_request;
   const body = head_commit_sha === null ? {} : { head_commit_sha };
-  const cr = await api.call<ChangeRequest>({ method: "POST", path: at, body, slow: true });
-  await context.out.result(cr, (view) =>
-    outcome(cr, `approved at ${cr.head_commit_sha?.slice(0, 10)}; ${approvalsText(cr)}`, view),
-  );
-};
+  return api.call<ChangeRequest>({ method: "POST", path: `${path}/approve`, body, slow: true });
+}
+
+export const approvedText = (cr: ChangeRequest): string =>
+  `approved at ${cr.head_commit_sha?.slice(0, 10)}; ${approvalsText(cr)}`;

@@ -8,7 +8,7 @@ import { type GitRemote, readRemotes } from "../../git-remotes.ts";
 import { hasRepository } from "../../project-by-remote.ts";
 import type { Handler } from "../../spec.ts";
 import type { System } from "../../system.ts";
-import type * as table from "../../table/cr.ts";
+import type * as table from "../../table/cr-read.ts";
 import { displayUrl, oneLine, shellWord } from "../../text.ts";
 import { gatewayEnvironment } from "../ship/push.ts";
 import { findCr } from "./reference.ts";

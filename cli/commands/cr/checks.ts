@@ -1,16 +1,17 @@
 import type { ChangeRequest } from "../../../src/contract/change-request.ts";
 import type { Check } from "../../../src/contract/check.ts";
-import type { SentToSession } from "../../../src/contract/comment.ts";
 import type { ChecksSummary, CombinedStatus, CommitStatus } from "../../../src/contract/commit-status.ts";
 import { path as at } from "../../api.ts";
 import type { Context } from "../../context.ts";
 import { CliError, usage } from "../../failure.ts";
+import { openDashboard } from "../../open-page.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/cr-review.ts";
 import { count, oneLine } from "../../text.ts";
 import { type ShownStatus, statusesText } from "../checks/show-statuses.ts";
 import { showCheckLog } from "./check-log.ts";
 import { type Found, findCr } from "./reference.ts";
+import { handOver } from "./send.ts";
 
 const POLL_MS = 3_000;
 /** The default of --timeout with --watch: a long build. */
@@ -19,9 +20,10 @@ const WATCH_SECONDS = 3_600;
 export const checks: Handler<typeof table.checks> = async (context, { args, flags }) => {
   const found = await findCr(context, args.cr);
   const { log, rerun, send } = flags;
+  if (flags.web) return openDashboard(context, found.api, found.path);
   if ([log, rerun, send || undefined].filter((flag) => flag !== undefined).length > 1)
     throw usage("Only one of --log, --rerun and --send can be used at a time.", "Leave out the others.");
-  if (send) return sendFailed(context, found);
+  if (send) return handOver(context, found, "checks/send-to-session", "Sent the failed checks");
   if (rerun !== undefined) await runAgain(context, found, rerun);
   if (log !== undefined) return showCheckLog(context, found, log, flags.watch);
   let cr = await read(found);
@@ -49,17 +51,6 @@ async function runAgain({ out }: Context, { api, path }: Found, name: string): P
   const call = { method: "POST", path: `${path}/checks/rerun`, body: { name } } as const;
   const check = await api.call<Check>(call);
   await out.note(`${oneLine(check.name)} is ${check.state} (attempt ${check.attempt}).`);
-}
-
-async function sendFailed({ out }: Context, { api, path }: Found): Promise<void> {
-  const sent = await api.call<SentToSession>({
-    method: "POST",
-    path: `${path}/checks/send-to-session`,
-    body: {},
-    slow: true,
-  });
-  const session = sent.created ? "a new session" : "the session";
-  await out.result(sent, () => `Sent the failed checks to ${session} ${oneLine(sent.session_id)}.\n`);
 }
 
 async function read({ api, path }: Found): Promise<ChangeRequest> {

@@ -1,7 +1,7 @@
 import type { ChangeRequestDiff, DiffFile } from "../../../src/contract/change-request.ts";
 import type { View } from "../../output.ts";
 import type { Handler } from "../../spec.ts";
-import type * as spec from "../../table/cr.ts";
+import type * as spec from "../../table/cr-read.ts";
 import { type Column, table } from "../../table-print.ts";
 import { findCr } from "./reference.ts";
 

@@ -1,7 +1,8 @@
 import type { ChangeRequest } from "../../../src/contract/change-request.ts";
 import { path } from "../../api.ts";
+import { openDashboard } from "../../open-page.ts";
 import type { Handler } from "../../spec.ts";
-import type * as table from "../../table/cr.ts";
+import type * as table from "../../table/cr-read.ts";
 import { listOf } from "./show-cr.ts";
 
 /** The default of --limit. */
@@ -12,7 +13,9 @@ const NAMED_MAX = 10;
 export const ls: Handler<typeof table.ls> = async (context, { flags }) => {
   const { id } = await context.project();
   const api = await context.api();
-  const call = { path: path`/projects/${id}/change-requests`, query: { status: flags.status }, slow: true };
+  const collection = path`/projects/${id}/change-requests`;
+  if (flags.web) return openDashboard(context, api, `${collection}?status=${flags.status}`);
+  const call = { path: collection, query: { status: flags.status }, slow: true };
   const crs = await api.list<ChangeRequest>(call, "change_requests", flags.limit ?? MANY);
   await context.out.result(crs, (view) => listOf(crs, view));
   if (crs.length === 0) {

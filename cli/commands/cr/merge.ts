@@ -23,6 +23,7 @@ export const merge: Handler<typeof table.merge> = async (context, { args, flags 
     return await disableAuto(context, await findCr(context, args.cr));
   }
   const found = await findCr(context, args.cr);
+  await confirmDefault(context, found);
   const head = flags["match-head"] ?? (await headOf(found));
   if (!flags.auto) await context.out.note(`Merging the head commit ${oneLine(head)}`);
   const body = {
@@ -67,6 +68,15 @@ async function mergeNow({ out }: Context, found: Found, body: AutoMergeBody): Pr
   if (cr.head_branch?.deleted) await out.note(`Deleted the branch ${oneLine(cr.head_ref)}`);
   if (cr.head_branch?.deleted === false)
     await out.warn(`The branch was not deleted. ${oneLine(cr.head_branch.reason ?? "")}`);
+}
+
+/** A person who named no change request confirms the one of the current branch. */
+async function confirmDefault(context: Context, { ofBranch }: Found): Promise<void> {
+  if (ofBranch === undefined || !context.canAsk()) return;
+  const { number, title, base_ref } = ofBranch;
+  const { confirm } = await import("../../prompt.ts");
+  if (!(await confirm(`Merge #${number} ${title} into ${base_ref}?`)))
+    throw new CliError("cancelled", "Cancelled; nothing was merged.");
 }
 
 const HOW: Readonly<Record<MergeMethod, string>> = {

@@ -3,7 +3,8 @@ import type { Project } from "../../../src/contract/project.ts";
 import { path } from "../../api.ts";
 import type { Context } from "../../context.ts";
 import { CliError, usage } from "../../failure.ts";
-import { currentBranch } from "../../git-branch.ts";
+import { openCreated } from "../../open-page.ts";
+import { ownBranch } from "../../own-branch.ts";
 import type { ProjectRef } from "../../project.ts";
 import { inSandbox } from "../../sandbox.ts";
 import type { Handler } from "../../spec.ts";
@@ -28,11 +29,10 @@ export const open: Handler<typeof table.open> = async (context, { flags }) => {
   const session = flags.session ?? system.env["SVC_SESSION_ID"];
   if (session) body.session_id = session;
   const api = await context.api();
-  const cr = await api
-    .call<ChangeRequest>({ path: path`/projects/${project.id}/change-requests`, body, slow: true })
-    .catch((error: unknown) => {
-      throw error instanceof CliError && error.code === "ref_not_found" ? notPushed(error, head) : error;
-    });
+  const collection = path`/projects/${project.id}/change-requests`;
+  const cr = await api.call<ChangeRequest>({ path: collection, body, slow: true }).catch((error: unknown) => {
+    throw error instanceof CliError && error.code === "ref_not_found" ? notPushed(error, head) : error;
+  });
   await out.result(cr, (view) =>
     outcome(
       cr,
@@ -41,6 +41,7 @@ export const open: Handler<typeof table.open> = async (context, { flags }) => {
     ),
   );
   await out.note(await nextSteps(context, cr));
+  if (flags.web) await openCreated(context, api, `${collection}/${cr.number}`);
 };
 
 interface Wanted {
@@ -88,19 +89,17 @@ async function nextSteps(context: Context, cr: ChangeRequest): Promise<string> {
   return `Opened #${cr.number}. Report this number to the user, who merges it. Later pushes to the branch are added to it.`;
 }
 
-/** In a session its own branch; in a linked checkout the current one, with a notice. */
+/** In a session its own branch; in a clone of the project the current one, with a notice. */
 async function defaultHead(context: Context, project: ProjectRef): Promise<string> {
-  const { env, cwd } = context.system;
-  const ofSession = env["SVC_BRANCH_NAME"] || env["SVC_HEAD_REF"];
-  if (ofSession) return ofSession;
-  const branch = project.source === "link" ? await currentBranch(cwd) : null;
+  const branch = await ownBranch(context, project);
   if (branch === null) {
     throw usage(
       "svc cr open needs --head <ref>, the branch to merge.",
-      "It has a default only in a session, and in a linked checkout that is on a branch.",
+      "It has a default only in a session, and in a clone of the project that is on a branch.",
     );
   }
-  await context.out.note(`Using the current branch as --head: ${oneLine(branch)}`);
+  if (!inSandbox(context.system.env))
+    await context.out.note(`Using the current branch as --head: ${oneLine(branch)}`);
   return branch;
 }
 

@@ -15,7 +15,7 @@ export function commentsOf(comments: readonly Comment[], view: View): string {
 const COLUMNS: Column<Comment>[] = [
   { title: "ID", value: ({ comment_id }) => comment_id },
   { title: "THREAD", value: ({ comment_id, reply_to }) => reply_to ?? comment_id },
-  { title: "WHERE", value: ({ path, line }) => `${path ?? ""}${line === null ? "" : `:${line}`}` },
+  { title: "WHERE", value: (comment) => `${comment.path ?? ""}${linesOf(comment)}` },
   { title: "BY", value: authorOf },
   { title: "RESOLVED", value: ({ resolved_at }) => resolved_at ?? "" },
   { title: "CREATED", value: ({ created_at }) => created_at },
@@ -54,12 +54,19 @@ function authorOf({ author }: Comment): string {
   return author.kind === "agent" ? `an agent of ${author.name}` : author.name;
 }
 
-/** The position of a comment: `on src/login.ts:12`. */
-export function placeOf({ path, line, side, reply_to }: Comment): string {
+/** The position of a comment: `on src/login.ts:12`, `on src/login.ts:10-12`, `on src/login.ts:12 (outdated)`. */
+export function placeOf(comment: Comment): string {
+  const { path, line, side, reply_to } = comment;
   if (reply_to !== null) return `in the thread ${reply_to}`;
   if (path === null) return "on the change request";
-  const at = line === null ? "" : `:${line}${side === "old" ? " (before the change)" : ""}`;
-  return `on ${oneLine(path)}${at}`;
+  const before = line !== null && side === "old" ? " (before the change)" : "";
+  return `on ${oneLine(path)}${linesOf(comment)}${before}`;
+}
+
+function linesOf({ line, start_line, outdated, original_line, original_start_line }: Comment): string {
+  const [first, last] = outdated ? [original_start_line, original_line] : [start_line, line];
+  if (last === null) return "";
+  return `:${first === null ? last : `${first}-${last}`}${outdated ? " (outdated)" : ""}`;
 }
 
 /** `2 of 3 approvals`, or their number if none is required, and who requested changes. */

@@ -5,9 +5,9 @@ import { oneLine } from "../../text.ts";
 
 /** A list of change requests, as a table for a terminal or as rows for a script. */
 export const listOf = (crs: readonly ChangeRequest[], view: View): string =>
-  crs.length === 0 ? "" : table(crs, COLUMNS, view);
+  crs.length === 0 ? "" : table(crs, CR_COLUMNS, view);
 
-const COLUMNS: Column<ChangeRequest>[] = [
+export const CR_COLUMNS: readonly Column<ChangeRequest>[] = [
   {
     title: "CR",
     value: (cr) => String(cr.number),

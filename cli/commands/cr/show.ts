@@ -3,21 +3,24 @@ import type { Comment } from "../../../src/contract/comment.ts";
 import { COMMENTS_MAX } from "../../../src/contract/limits.ts";
 import { byAuthor } from "../../author-text.ts";
 import { CliError } from "../../failure.ts";
+import { openDashboard } from "../../open-page.ts";
 import type { View } from "../../output.ts";
 import { inSandbox } from "../../sandbox.ts";
 import type { Handler } from "../../spec.ts";
-import type * as table from "../../table/cr.ts";
+import type * as table from "../../table/cr-read.ts";
 import { ago, sheet } from "../../table-print.ts";
 import { lines, oneLine } from "../../text.ts";
 import { checksText } from "./checks.ts";
+import { nextSteps } from "./next-steps.ts";
 import { previewText } from "./preview.ts";
 import { type Found, findCr } from "./reference.ts";
 import { approvalsText, requestsOf } from "./show-comments.ts";
 import { stateOf, statusPaint } from "./show-cr.ts";
 import { manifestOf, manifestText } from "./show-manifest.ts";
 
-export const show: Handler<typeof table.show> = async (context, { args }) => {
+export const show: Handler<typeof table.show> = async (context, { args, flags }) => {
   const found = await findCr(context, args.cr);
+  if (flags.web) return openDashboard(context, found.api, found.path);
   const { change_request: cr } = await found.api.call<{ change_request: ChangeRequest }>({
     path: found.path,
     slow: true,
@@ -32,12 +35,9 @@ export const show: Handler<typeof table.show> = async (context, { args }) => {
     { ...cr, merge_preview, manifest, open_comments },
     (view) => page(cr, preview, open_comments, view) + manifestText(manifest, view.paint),
   );
-  if (open_comments > 0) await context.out.note(`Open comments: svc cr comments ${cr.number} --open`);
-  if (cr.status === "open" && merge_preview?.can_merge && !merge_preview.is_up_to_date) {
-    const act = cr.draft ? "ready" : "merge";
-    const merge = inSandbox(context.system.env) ? "" : `\n      svc cr ${act} ${cr.number}`;
-    await context.out.note(`Next: svc cr diff ${cr.number}${merge}`);
-  }
+  const isAgent = inSandbox(context.system.env);
+  const next = nextSteps(cr, { preview: merge_preview, openThreads: open_comments, isAgent });
+  if (next !== "") await context.out.note(next);
 };
 
 type Preview = MergePreview | { failed: string } | null;

@@ -1,6 +1,7 @@
 import type { DaemonHealth } from "../../../src/contract/daemon.ts";
 import type { LogLine, Session } from "../../../src/contract/session.ts";
 import { byAuthor } from "../../author-text.ts";
+import { openDashboard } from "../../open-page.ts";
 import type { View } from "../../output.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/sessions.ts";
@@ -10,9 +11,10 @@ import { type Found, findOwnSession } from "./reference.ts";
 import { logRow, shortId, statusPaint, statusText, waitingText, wallsText } from "./show-session.ts";
 import { tailOf } from "./watch.ts";
 
-export const info: Handler<typeof table.info> = async (context, { args }) => {
+export const info: Handler<typeof table.info> = async (context, { args, flags }) => {
   const { out } = context;
   const found = await findOwnSession(context, args.id);
+  if (flags.web) return openDashboard(context, found.api, found.path);
   const session = await found.api.call<Session>({ path: found.path });
   const log = session.status === "failed" && !out.data.json ? await tailOf(found) : [];
   const problem = session.status === "running" && !out.data.json ? await saveProblem(found) : null;

@@ -7,7 +7,9 @@ import { logText, oneLine } from "../../text.ts";
 
 /** A list of sessions, as a table for a terminal or as rows for a script. */
 export const listOf = (sessions: readonly Session[], view: View): string =>
-  sessions.length === 0 ? "" : table(sessions, view.tty ? FOR_PEOPLE : FOR_SCRIPTS, view);
+  sessions.length === 0 ? "" : table(sessions, columnsFor(view), view);
+
+export const columnsFor = (view: View): readonly Column<Session>[] => (view.tty ? FOR_PEOPLE : FOR_SCRIPTS);
 
 const STATUS: Column<Session> = {
   title: "STATUS",

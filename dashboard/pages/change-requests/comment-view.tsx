@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { Link } from "wouter";
 import type { Comment } from "../../../src/contract/comment.ts";
+import { suggestionOf } from "../../../src/contract/suggestion.ts";
 import { path } from "../../api/path.ts";
 import { useMayManage, useProject } from "../../api/project.ts";
 import { useSignedIn } from "../../api/signed-in.ts";
@@ -9,13 +10,21 @@ import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Confirm } from "../../parts/confirm.tsx";
 import { Markdown } from "../../parts/markdown.tsx";
+import { Failure } from "../../parts/notice.tsx";
 import { useRestoreFocus } from "../../parts/restore-focus.ts";
 import { Visible } from "../../parts/visible.tsx";
 import { Composer } from "./composer.tsx";
 import { useAct, type Where } from "./queries.ts";
 
-/** One comment, which its author may edit and delete. */
-export function CommentView({ where, comment }: { where: Where; comment: Comment }) {
+interface Props {
+  where: Where;
+  comment: Comment;
+  /** The first comment of its thread. */
+  thread: Comment;
+}
+
+/** One comment, which its author may edit and delete; anyone may commit what it suggests. */
+export function CommentView({ where, comment, thread }: Props) {
   const { data: signedIn } = useSignedIn();
   const [mode, setMode] = useState<"read" | "edit" | "delete">("read");
   const act = useAct(where);
@@ -67,6 +76,17 @@ export function CommentView({ where, comment }: { where: Where; comment: Comment
       ) : (
         <Markdown>{body}</Markdown>
       )}
+      {mode === "read" && mayApply(comment, thread) && (
+        <div className="flex flex-wrap items-center gap-2">
+          <Button
+            busy={act.isPending}
+            onClick={() => act.mutate({ at: `/comments/${comment_id}/apply` }, { onSuccess: returnFocus })}
+          >
+            Commit suggestion
+          </Button>
+          <Failure error={act.error} />
+        </div>
+      )}
       {mode === "delete" && (
         <Confirm
           title="Delete this comment?"
@@ -82,6 +102,10 @@ export function CommentView({ where, comment }: { where: Where; comment: Comment
       )}
     </li>
   );
+}
+
+function mayApply({ body }: Comment, { line, side, resolved_at }: Comment): boolean {
+  return line !== null && side === "new" && resolved_at === null && suggestionOf(body) !== null;
 }
 
 /** Marks the work of an agent, with a link to its session. */

@@ -2,6 +2,7 @@ import { Link } from "wouter";
 import type { ChangeRequest } from "../../../src/contract/change-request.ts";
 import { path } from "../../api/path.ts";
 import { useProject } from "../../api/project.ts";
+import { Badge } from "../../parts/badge.tsx";
 import { Failure } from "../../parts/notice.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import { Approvals } from "./approvals.tsx";
@@ -51,28 +52,28 @@ export function Conversation({ where, cr, threads, error }: Props) {
   );
 }
 
-/** The file or line of a thread, as it was when the thread began. */
-function AboutLine({ thread, cr }: { thread: Thread; cr: ChangeRequest }) {
+/** The file or lines of a thread, with their text when it began. */
+function AboutLine({ thread: { first }, cr }: { thread: Thread; cr: ChangeRequest }) {
   const { slug } = useProject();
-  const { path: file, line, side } = thread.first;
+  const { path: file, side, quote, outdated } = first;
   if (file === null) return null;
   const query = new URLSearchParams({ view: "changes", file });
-  const { quote, head_commit_sha } = thread.first;
+  const [start, line] = outdated
+    ? [first.original_start_line, first.original_line]
+    : [first.start_line, first.line];
   return (
-    <div className="rounded-md border border-line bg-raised px-3 py-1.5 text-sm">
+    <div className="flex flex-wrap items-center gap-x-2 rounded-md border border-line bg-raised px-3 py-1.5 text-sm">
       <Link
         href={`${path`/projects/${slug}/change-requests/${cr.number}`}?${query}`}
         className="font-mono text-accent underline"
       >
         <Visible>{file}</Visible>
-        {line !== null && `:${line}`}
+        {line !== null && `:${start === null ? line : `${start}-${line}`}`}
       </Link>
-      {side === "old" && <span className="text-muted"> before the change</span>}
-      {head_commit_sha !== null && head_commit_sha !== cr.head_commit_sha && (
-        <span className="text-muted"> on an earlier commit</span>
-      )}
+      {side === "old" && <span className="text-muted">before the change</span>}
+      {outdated && <Badge look="info">Outdated</Badge>}
       {quote !== null && quote !== "" && (
-        <code className="mt-1 block whitespace-pre-wrap font-mono">
+        <code className="mt-1 block w-full whitespace-pre-wrap font-mono">
           <Visible>{quote}</Visible>
         </code>
       )}

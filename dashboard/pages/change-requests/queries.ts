@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { ChangeRequest, CrStatusFilter, MergePreview } from "../../../src/contract/change-request.ts";
+import type { ChangeRequestHead } from "../../../src/contract/change-request-head.ts";
 import type { ChangeRequestTurns } from "../../../src/contract/change-request-turns.ts";
 import type { Comment } from "../../../src/contract/comment.ts";
 import type { ChangeRequestManifest } from "../../../src/contract/manifest/wire.ts";
@@ -57,6 +58,11 @@ export function useManifestCheck(where: Where) {
 /** The commits of the head branch that the base branch does not have. */
 export function useCommits(where: Where) {
   return useList<Commit>([...keyOf(where), "commits"], `${under(where)}/commits`, "commits");
+}
+
+/** The newest commits that the head has had. */
+export function useHeads(where: Where) {
+  return useGet<{ heads: ChangeRequestHead[] }>([...keyOf(where), "heads"], `${under(where)}/heads`);
 }
 
 /** Turns per request. */

@@ -54,7 +54,7 @@ export function ThreadView({ where, thread: { first, replies } }: { where: Where
     <div ref={root} tabIndex={-1} className="rounded-md border border-line bg-surface">
       <ul className="divide-y divide-line">
         {[first, ...replies].map((comment) => (
-          <CommentView key={comment.comment_id} where={where} comment={comment} />
+          <CommentView key={comment.comment_id} where={where} comment={comment} thread={first} />
         ))}
       </ul>
       <div className="flex flex-col gap-2 border-line border-t p-2">

@@ -23,7 +23,7 @@ export async function briefOf(deps: Deps, project: ProjectRow, name: string): Pr
   const parts = [
     ...descriptionOf(row),
     ...(await checksOf(deps, project, row)),
-    ...(await commentsOf(deps, row)),
+    ...(await commentsOf(deps, project, row)),
   ];
   return {
     name: `change-request-${row.number}.md`,
@@ -67,8 +67,8 @@ async function checksOf(deps: Deps, project: ProjectRow, row: CrRow): Promise<st
   return [`${head}\n\n${quoteAll(failed.map(lineOf), "\n").quoted}`, ...logs];
 }
 
-async function commentsOf(deps: Pick<Deps, "db">, row: CrRow): Promise<string[]> {
-  const threads = await readThreads(deps, row, undefined);
+async function commentsOf(deps: Deps, project: ProjectRow, row: CrRow): Promise<string[]> {
+  const threads = await readThreads(deps, project, row, undefined);
   if (threads.length === 0) return [];
   const { quoted, left } = quoteAll(threads.map(threadText), "\n\n", BRIEF_MAX_BYTES);
   const rest = left > 0 ? `\n\n${left} more: svc cr comments ${row.number} --open` : "";

@@ -21,7 +21,7 @@ export async function excerptDiff(
   name: string,
   path: string | null,
 ): Promise<string> {
-  const { row, tips, repo, request } = await prepareDiff(deps, project, name, false);
+  const { row, tips, repo, request } = await prepareDiff(deps, project, name);
   const patch = new Excerpt(path);
   const summary = await deps.git.diff(repo, {
     ...request,

@@ -3,24 +3,25 @@ import { DIFF_MAX_FILES } from "../../contract/limits.ts";
 import type { Deps } from "../../deps.ts";
 import type { DiffRequest } from "../../git/git.ts";
 import { streamOf } from "../../http/stream.ts";
-import type { ProjectRow } from "../../identity/auth/caller.ts";
+import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { collectDiff, emptyTreeLike } from "../projects/diff.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { requireCommits } from "./preview.ts";
+import { carryOver, findHead } from "./since.ts";
 import { findWithBranches, resolveTips } from "./tips.ts";
 
 /**
  * The three-dot diff of a change request (spec 4.1 rules 4 and 5), as the JSON of a `ChangeRequestDiff`. The list of
  * files is complete; the patch ends at a file boundary past 20,000 changed lines or 5 MiB.
- * @throws branch_missing, repo_unreachable, merge_engine_failed.
+ * @throws branch_missing, repo_unreachable, merge_engine_failed, and what `findHead` throws
  */
 export async function diffChangeRequest(
   deps: Deps,
   project: ProjectRow,
   name: string,
-  ignoreWhitespace: boolean,
+  options: DiffOptions,
 ): Promise<string> {
-  const { row, tips, mergeBase, repo, request } = await prepareDiff(deps, project, name, ignoreWhitespace);
+  const { row, tips, mergeBase, repo, request, since } = await prepareDiff(deps, project, name, options);
   const { files, truncated, patchJson } = await collectDiff(deps, repo, request);
   const diff: Omit<ChangeRequestDiff, "patch" | "patch_base64"> = {
     cr_id: row.crId,
@@ -34,6 +35,7 @@ export async function diffChangeRequest(
     additions: files.reduce((sum, file) => sum + file.additions, 0),
     deletions: files.reduce((sum, file) => sum + file.deletions, 0),
     truncated,
+    ...(since && { since: { number: since.number, commit_sha: since.commitSha } }),
   };
   return `${JSON.stringify(diff).slice(0, -1)},${patchJson}}`;
 }
@@ -43,24 +45,37 @@ export async function streamDiff(
   deps: Deps,
   project: ProjectRow,
   name: string,
-  ignoreWhitespace: boolean,
+  options: DiffOptions,
 ): Promise<ReadableStream<Uint8Array>> {
-  const { repo, request } = await prepareDiff(deps, project, name, ignoreWhitespace);
+  const { repo, request } = await prepareDiff(deps, project, name, options);
   return streamOf((onPatch, signal) => deps.git.diff(repo, { ...request, onPatch, signal }));
 }
 
-export async function prepareDiff(deps: Deps, project: ProjectRow, name: string, ignoreWhitespace: boolean) {
+/** What a diff shows. */
+interface DiffOptions {
+  ignoreWhitespace?: boolean;
+  /** Only what is new since an earlier head, see `findHead`. */
+  since?: { caller: Caller; wanted: string } | undefined;
+}
+
+export async function prepareDiff(
+  deps: Deps,
+  project: ProjectRow,
+  name: string,
+  { ignoreWhitespace = false, since: wanted }: DiffOptions = {},
+) {
   const [row, listing] = await findWithBranches(deps, project, name);
+  const since = wanted ? await findHead(deps, wanted.caller, row, wanted.wanted) : null;
   const tips = await resolveTips(row, listing);
   const repo = repositoryOf(deps, project);
   await requireCommits(deps, repo, [tips.base, tips.head]);
   const { mergeBase } = await deps.git.relate(repo, tips.base, tips.head);
   const request: Omit<DiffRequest, "onPatch"> = {
-    from: mergeBase ?? emptyTreeLike(tips.head),
+    from: since ? await carryOver(deps, project, since, mergeBase) : (mergeBase ?? emptyTreeLike(tips.head)),
     to: tips.head,
     attributes: tips.base,
     ignoreWhitespace,
     maxFiles: DIFF_MAX_FILES,
   };
-  return { row, tips, mergeBase, repo, request };
+  return { row, tips, mergeBase, repo, request, since };
 }

@@ -156,6 +156,6 @@ export async function writeCommits(
 }
 
 /** A name or an address in one line, without what git gives a meaning to. */
-function plain(text: string): string {
+export function plain(text: string): string {
   return text.replace(/[\p{Cc}<>]/gu, " ").trim();
 }

@@ -12,6 +12,7 @@ import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { notifyOfChangeRequest } from "../notifications/record.ts";
 import { LISTING_MS } from "../projects/fetch.ts";
 import { repositoryOf } from "../projects/repository.ts";
+import { keepHeads, recordHeads } from "./heads.ts";
 import { requireNoOtherOpen } from "./other-open.ts";
 import { present } from "./present.ts";
 import { changeOf } from "./row.ts";
@@ -68,6 +69,7 @@ export async function openChangeRequest(
       })
       .returning();
     if (inserted) {
+      await recordHeads(tx, [inserted], inserted.createdAt);
       await recordCrEvent(deps, tx, project, { type: "cr.opened", at: inserted.createdAt }, inserted);
       const but = caller.kind === "user" ? caller.userId : null;
       await notifyOfChangeRequest(tx, inserted, { event: "cr.opened", key: inserted.crId, text: "", but });
@@ -76,6 +78,8 @@ export async function openChangeRequest(
     return inserted;
   });
   if (!row) throw new Error("the insert of a change request returned no row");
+  // does not delay the answer: the first fetch of a large repository takes minutes
+  void keepHeads(deps, project, [row]);
   return await present(deps, project, row, listing);
 }
 

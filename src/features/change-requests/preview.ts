@@ -9,7 +9,7 @@ import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { fetchCommits } from "../projects/fetch.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { verdictName } from "./mergeable.ts";
-import { findWithBranches, resolveTips } from "./tips.ts";
+import { currentTips, findWithBranches } from "./tips.ts";
 
 /**
  * What a merge would do now (spec 2.7). For a merged change request, the verdict on its stored commits.
@@ -17,7 +17,7 @@ import { findWithBranches, resolveTips } from "./tips.ts";
  */
 export async function previewMerge(deps: Deps, project: ProjectRow, name: string): Promise<MergePreview> {
   const [row, listing] = await findWithBranches(deps, project, name);
-  const tips = await resolveTips(row, listing);
+  const tips = await currentTips(row, listing);
   const verdict = await compareTips(deps, project, tips);
   return {
     base_sha: tips.base,

@@ -1,5 +1,6 @@
 import { and, desc, eq, ilike, lte, or, type SQL, sql } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
+import { containing } from "../../../db/containing.ts";
 import { prepared } from "../../../db/prepared.ts";
 import { changeRequests } from "../../../db/schema/index.ts";
 import type { ChangeRequest, CrStatusFilter } from "../../contract/change-request.ts";
@@ -11,11 +12,20 @@ import { present, presentAll } from "./present.ts";
 import { refresh } from "./refresh.ts";
 import { crColumns, findChangeRequest } from "./row.ts";
 
+interface Filter {
+  status: CrStatusFilter;
+  q?: string | undefined;
+  /** The exact name of the branch merged from. */
+  headRef?: string | undefined;
+  /** The user who opened them. */
+  createdBy?: string | undefined;
+}
+
 /** A project's change requests, newest first, with the current commits of the open ones. */
 export async function listChangeRequests(
   deps: Deps,
   project: ProjectRow,
-  { status, q = "" }: { status: CrStatusFilter; q?: string | undefined },
+  filter: Filter,
   { limit, cursor }: Page,
 ) {
   const before = readCursor(cursor, NUMBER_CURSOR);
@@ -24,7 +34,8 @@ export async function listChangeRequests(
     before: before === null ? NUMBER_MAX : Number(before) - 1,
     limit: limit + 1,
   };
-  const found = await queryFor(deps.db, status, q.trim()).execute({ ...wanted, status });
+  const { status } = filter;
+  const found = await queryFor(deps.db, filter).execute({ ...wanted, status });
   const { rows, next } = page(found, limit, (row) => String(row.number));
   // runs while the branches are listed
   const approvals = approvalsOf(
@@ -51,14 +62,20 @@ export async function getChangeRequest(
 /** The largest number that a change request can have. */
 const NUMBER_MAX = 2 ** 31 - 1;
 
-function queryFor(db: Db, status: CrStatusFilter, q: string) {
-  if (q === "") return status === "all" ? allOf(db) : withStatus(db);
-  return select(db, and(status === "all" ? undefined : hasStatus, matches(q)));
+function queryFor(db: Db, { status, q = "", headRef, createdBy }: Filter) {
+  const words = q.trim();
+  const filters = [
+    words === "" ? undefined : matches(words),
+    headRef === undefined ? undefined : eq(changeRequests.headRef, headRef.replaceAll("\0", "")),
+    createdBy === undefined ? undefined : eq(changeRequests.createdBy, createdBy),
+  ];
+  if (filters.every((filter) => filter === undefined)) return status === "all" ? allOf(db) : withStatus(db);
+  return select(db, and(status === "all" ? undefined : hasStatus, ...filters));
 }
 
 /** Matches text in the title or a branch, or the number. */
 function matches(q: string): SQL | undefined {
-  const words = `%${q.replaceAll("\0", "").replace(/[\\%_]/g, "\\$&")}%`;
+  const words = containing(q);
   const { title, headRef, baseRef, number } = changeRequests;
   const named = /^#?([1-9]\d{0,8})$/.exec(q)?.[1];
   return or(

@@ -7,6 +7,7 @@ import type { Branches } from "../../git/git.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { OFF, turnOff } from "./auto-merge/row.ts";
+import { keepHeads, recordHeads } from "./heads.ts";
 import { settleReached } from "./reached.ts";
 import { type CrRow, changeOf, crColumns } from "./row.ts";
 import { settle } from "./settle.ts";
@@ -100,11 +101,13 @@ function tipsOf(row: CrRow, listing: Branches, keepsBase: boolean): Moved[] {
  */
 async function write(deps: Deps, project: ProjectRow, moved: Moved[]) {
   if (moved.length === 0) return [];
+  const now = deps.clock();
   const tips = sql`json_to_recordset(${JSON.stringify(moved)}::json) as tips(cr_id uuid, head text, base text)`;
-  return await deps.db.transaction(async (tx) => {
+  const heads = new Set(moved.filter((row) => row.isHead).map((row) => row.cr_id));
+  const written = await deps.db.transaction(async (tx) => {
     const rows = await tx
       .update(changeRequests)
-      .set({ headCommitSha: sql`tips.head`, baseCommitSha: sql`tips.base`, updatedAt: deps.clock() })
+      .set({ headCommitSha: sql`tips.head`, baseCommitSha: sql`tips.base`, updatedAt: now })
       .from(tips)
       .where(
         and(
@@ -114,15 +117,24 @@ async function write(deps: Deps, project: ProjectRow, moved: Moved[]) {
         ),
       )
       .returning(getTableColumns(changeRequests));
-    const pushed = new Set(moved.filter((row) => row.isHead).map((row) => row.cr_id));
-    const heads = new Set(rows.map(({ crId }) => crId).filter((crId) => pushed.has(crId)));
-    await turnOff(tx, [...heads], OFF.pushed);
-    for (const row of rows)
-      if (heads.has(row.crId))
-        await recordCrEvent(deps, tx, project, { type: "cr.updated", at: row.updatedAt }, row);
+    const pushed = rows.filter(({ crId }) => heads.has(crId));
+    await recordHeads(tx, pushed, now);
+    await turnOff(
+      tx,
+      pushed.map(({ crId }) => crId),
+      OFF.pushed,
+    );
+    for (const row of pushed) await recordCrEvent(deps, tx, project, { type: "cr.updated", at: now }, row);
     await publish(tx, project.projectId, ...rows.map((row) => changeOf(row)));
     return rows;
   });
+  // does not delay the read
+  void keepHeads(
+    deps,
+    project,
+    written.filter(({ crId }) => heads.has(crId)),
+  );
+  return written;
 }
 
 async function readAgain(deps: Deps, crIds: string[]): Promise<CrRow[]> {

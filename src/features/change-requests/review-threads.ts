@@ -2,8 +2,10 @@ import { and, eq, inArray, or, type SQL } from "drizzle-orm";
 import { changeRequestComments } from "../../../db/schema/index.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { Deps } from "../../deps.ts";
+import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { isOfOpenThread, selectComments } from "./comments/list.ts";
-import type { AuthoredComment } from "./comments/row.ts";
+import { placeNow } from "./comments/place.ts";
+import { type AuthoredComment, placeOf } from "./comments/row.ts";
 import { asData, quote } from "./prompt-text.ts";
 import type { CrRow } from "./row.ts";
 
@@ -15,18 +17,21 @@ const BODY_MAX = 4_000;
 export type Thread = [first: AuthoredComment, ...replies: AuthoredComment[]];
 
 /**
- * Threads of a change request for an agent: all unresolved ones, or those of the given comments.
+ * Threads of a change request for an agent, with their lines at its head: all unresolved ones, or those of the given
+ * comments.
  * @throws not_found when one of them is not a comment on the change request
  */
 export async function readThreads(
-  deps: Pick<Deps, "db">,
-  { crId, number }: Pick<CrRow, "crId" | "number">,
+  deps: Deps,
+  project: ProjectRow,
+  cr: CrRow,
   ids: readonly string[] | undefined,
 ): Promise<Thread[]> {
-  const ofCr = eq(changeRequestComments.crId, crId);
-  const condition = ids === undefined ? isOfOpenThread : await isOfThreads(deps, { crId, number }, ids);
+  const ofCr = eq(changeRequestComments.crId, cr.crId);
+  const condition = ids === undefined ? isOfOpenThread : await isOfThreads(deps, cr, ids);
   const threads = new Map<string, Thread>();
-  for (const comment of await selectComments(deps.db, and(ofCr, condition), COMMENTS_READ)) {
+  const found = await selectComments(deps.db, and(ofCr, condition), COMMENTS_READ);
+  for (const comment of await placeNow(deps, project, cr, found)) {
     const thread = threads.get(comment.replyTo ?? comment.commentId);
     if (thread) thread.push(comment);
     else threads.set(comment.commentId, [comment]);
@@ -56,15 +61,20 @@ async function isOfThreads(
 
 /** A thread as text: its place, then who said what. What people wrote is quoted, so that it cannot pass for either. */
 export function threadText([first, ...replies]: Thread): string {
-  return [placeOf(first), ...[first, ...replies].map(saidIn)].join("\n\n");
+  return [where(first), ...[first, ...replies].map(saidIn)].join("\n\n");
 }
 
-function placeOf({ commentId, path, line, side, quote: lineText }: AuthoredComment): string {
+function where(comment: AuthoredComment): string {
+  const { commentId, side, quote: lineText } = comment;
+  const { path, line, start_line, outdated } = placeOf(comment);
   const file = path === null ? "" : ` on ${asData(path)}`;
-  if (line === null) return `Comment ${commentId}${file}`;
-  const when = side === "old" ? "before" : "after";
   const shown = lineText === null ? "" : `:\n${quote(lineText)}`;
-  return `Comment ${commentId}${file}, line ${line} ${when} the change${shown}`;
+  if (outdated)
+    return `Comment ${commentId}${file}, line ${comment.line} of an earlier commit, changed since${shown}`;
+  if (line === null) return `Comment ${commentId}${file}`;
+  const lines = start_line === null ? `line ${line}` : `lines ${start_line} to ${line}`;
+  const when = side === "old" ? "before" : "after";
+  return `Comment ${commentId}${file}, ${lines} ${when} the change${shown}`;
 }
 
 function saidIn({ authorName, byAgent, body }: AuthoredComment): string {

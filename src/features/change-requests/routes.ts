@@ -14,10 +14,11 @@ import {
   openChangeRequestBody,
   requestChangesBody,
 } from "../../contract/change-request.ts";
+import { changeRequestHead } from "../../contract/change-request-head.ts";
 import { changeRequestTurns } from "../../contract/change-request-turns.ts";
 import { check, checkList, rerunCheckBody } from "../../contract/check.ts";
 import { sendChecksBody, sendToSessionBody, sentToSession } from "../../contract/comment.ts";
-import { TITLE_MAX } from "../../contract/limits.ts";
+import { REF_MAX_BYTES, TITLE_MAX } from "../../contract/limits.ts";
 import { changeRequestManifest } from "../../contract/manifest/wire.ts";
 import { commit } from "../../contract/repository.ts";
 import type { Deps } from "../../deps.ts";
@@ -40,7 +41,25 @@ import { getChangeRequest, listChangeRequests } from "./read.ts";
 import { resolveConflicts } from "./resolve-conflicts.ts";
 import { sendChecks } from "./send-checks.ts";
 import { sendToSession } from "./send-to-session.ts";
+import { listHeads } from "./since.ts";
 import { readCrTurns } from "./turns.ts";
+
+const listQuery = Type.Object({
+  ...pageQuery,
+  status: Type.Optional(crStatusFilter),
+  q: Type.Optional(
+    Type.String({
+      maxLength: TITLE_MAX,
+      description: "Part of the title or of a branch, or #number",
+    }),
+  ),
+  head_ref: Type.Optional(
+    Type.String({ minLength: 1, maxLength: REF_MAX_BYTES, description: "The branch merged from" }),
+  ),
+  created_by: Type.Optional(
+    Type.Literal("me", { description: "Only those of the caller; of an agent, those of its user" }),
+  ),
+});
 
 /** Opening, editing and reading (spec 4.1). Every route requires write access to the project. */
 export const changeRequestRoutes = (deps: Deps) =>
@@ -48,20 +67,14 @@ export const changeRequestRoutes = (deps: Deps) =>
     .use(guard(deps))
     .get(
       "",
-      ({ project, query }) =>
-        listChangeRequests(deps, project, { status: query.status ?? "all", q: query.q }, readPage(query)),
+      ({ caller, project, query }) => {
+        const { status = "all", q, head_ref: headRef, created_by } = query;
+        const createdBy = created_by && caller.userId;
+        return listChangeRequests(deps, project, { status, q, headRef, createdBy }, readPage(query));
+      },
       {
         project: "write",
-        query: Type.Object({
-          ...pageQuery,
-          status: Type.Optional(crStatusFilter),
-          q: Type.Optional(
-            Type.String({
-              maxLength: TITLE_MAX,
-              description: "Part of the title or of a branch, or #number",
-            }),
-          ),
-        }),
+        query: listQuery,
         ...answer(200, listOf("change_requests", changeRequest)),
       },
     )
@@ -84,21 +97,27 @@ export const changeRequestRoutes = (deps: Deps) =>
     })
     .get(
       "/:crId/diff",
-      async ({ project, params, query, headers, set }) => {
-        const ignores = query.whitespace === "ignore";
+      async ({ caller, project, params, query, headers, set }) => {
+        const since = query.since === undefined ? undefined : { caller, wanted: query.since };
+        const options = { ignoreWhitespace: query.whitespace === "ignore", since };
         if (headers["accept"]?.includes("text/x-diff")) {
-          const stream = await streamDiff(deps, project, params.crId, ignores);
+          const stream = await streamDiff(deps, project, params.crId, options);
           return new Response(stream, { headers: { "Content-Type": "text/x-diff; charset=utf-8" } });
         }
         // as text: Elysia would send a Response as a stream
         set.headers["content-type"] = "application/json";
-        return diffChangeRequest(deps, project, params.crId, ignores);
+        return diffChangeRequest(deps, project, params.crId, options);
       },
       {
         project: "write",
-        query: Type.Object({ whitespace: Type.Optional(Type.Literal("ignore")) }),
+        query: diffQuery,
         ...answer(200, changeRequestDiff, "text/x-diff"),
       },
+    )
+    .get(
+      "/:crId/heads",
+      ({ caller, project, params, query }) => listHeads(deps, caller, project, params.crId, readPage(query)),
+      { project: "write", query: Type.Object(pageQuery), ...answer(200, listOf("heads", changeRequestHead)) },
     )
     .get(
       "/:crId/commits",
@@ -111,6 +130,17 @@ export const changeRequestRoutes = (deps: Deps) =>
         readCrTurns(deps, caller, project, params.crId, readPage(query)),
       { project: "write", query: Type.Object(pageQuery), ...answer(200, changeRequestTurns) },
     );
+
+const diffQuery = Type.Object({
+  whitespace: Type.Optional(Type.Literal("ignore")),
+  since: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      description:
+        "Only what is new since an earlier head: its number or commit, or `review` for what you reviewed last",
+    }),
+  ),
+});
 
 /** Merging (spec 4.1), and prompts for the session of a change request. */
 export const mergeRoutes = (deps: Deps) =>

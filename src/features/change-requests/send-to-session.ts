@@ -22,7 +22,7 @@ export async function sendToSession(
 ): Promise<SentToSession> {
   const row = await findChangeRequest(deps.db, project, name);
   requireUnmerged(row);
-  const threads = await readThreads(deps, row, commentIds);
+  const threads = await readThreads(deps, project, row, commentIds);
   const requests = commentIds === undefined ? requestsIn(await approvalsOf(deps.db, [row.crId])) : [];
   if (threads.length === 0 && requests.length === 0)
     throw new SvcError(

@@ -7,6 +7,7 @@ import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { schedulePoll } from "../projects/schedule-poll.ts";
 import { forgetAutoMerge } from "./auto-merge/row.ts";
+import { keepHeads, recordHeads } from "./heads.ts";
 import type { Presenting } from "./present.ts";
 import { type CrRow, changeOf } from "./row.ts";
 import { retargetStack } from "./stack.ts";
@@ -189,7 +190,7 @@ async function arrived(
   return deps.git.isAncestor(repo, intent.mergeSha, tip);
 }
 
-/** Keeps the commits for later reads of the diff. A failure must not leave the merge unrecorded. */
+/** Keeps the commits for later reads of the diff, its head as one of those it has had. A failure must not leave the merge unrecorded. */
 async function keep(
   deps: Settling,
   project: ProjectRow,
@@ -197,9 +198,14 @@ async function keep(
   commits: Record<"base" | "head" | "merge", string>,
 ): Promise<void> {
   const repo = repositoryOf(deps, project);
+  const { base, head, merge } = commits;
   try {
-    if (await deps.git.ensureCommits(repo, Object.values(commits)))
-      await deps.git.keep(repo, number, commits);
+    await deps.db.transaction(async (tx) => {
+      await tx.select().from(changeRequests).where(eq(changeRequests.crId, crId)).for("update");
+      await recordHeads(tx, [{ crId, headCommitSha: head, baseCommitSha: base }], deps.clock());
+    });
+    await keepHeads(deps, project, [{ crId }]);
+    if (await deps.git.ensureCommits(repo, [base, merge])) await deps.git.keep(repo, number, { base, merge });
   } catch (error) {
     deps.log.warn({ err: error, cr: crId }, "cannot keep the commits of a merged change request");
   }

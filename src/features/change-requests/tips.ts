@@ -22,16 +22,34 @@ export async function findWithBranches(
 }
 
 /**
- * The base and head commits of a change request: the stored ones if it is merged, else the current tips.
+ * The base and head commits whose diff a change request shows: the current tips of an open one, or their last known
+ * commits if a branch is gone; the stored ones of a merged or closed one.
  * @throws branch_missing, repo_unreachable.
  */
 export async function resolveTips(
   row: CrRow,
   listing: Promise<Branches>,
 ): Promise<{ base: string; head: string }> {
-  if (row.status === "merged" && row.baseCommitSha && row.headCommitSha) {
-    return { base: row.baseCommitSha, head: row.headCommitSha };
+  const { baseRef, baseCommitSha, headRef, headCommitSha } = row;
+  if (row.status !== "open" && baseCommitSha && headCommitSha) {
+    return { base: baseCommitSha, head: headCommitSha };
   }
+  const branches = await listing;
+  return {
+    base: branches.tips.get(baseRef) ?? baseCommitSha ?? tipOf(branches, baseRef),
+    head: branches.tips.get(headRef) ?? headCommitSha ?? tipOf(branches, headRef),
+  };
+}
+
+/**
+ * The base and head commits that a merge would use now; the stored ones if it is merged.
+ * @throws branch_missing, repo_unreachable.
+ */
+export async function currentTips(
+  row: CrRow,
+  listing: Promise<Branches>,
+): Promise<{ base: string; head: string }> {
+  if (row.status === "merged") return await resolveTips(row, listing);
   const branches = await listing;
   return { base: tipOf(branches, row.baseRef), head: tipOf(branches, row.headRef) };
 }

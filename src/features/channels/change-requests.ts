@@ -121,7 +121,7 @@ function outcomeOf({ status, merger, closer }: ChangeRequest): string {
 /** The size of the diff in words; a branch that is gone, or a repository that does not answer, has none. */
 async function sizeOf(deps: Deps, project: ProjectRow, number: number): Promise<string> {
   try {
-    const { repo, request } = await prepareDiff(deps, project, String(number), false);
+    const { repo, request } = await prepareDiff(deps, project, String(number));
     const { files } = await deps.git.diff(repo, { ...request, onPatch: () => false });
     const sum = (key: "additions" | "deletions") => files.reduce((total, file) => total + file[key], 0);
     return `${files.length} ${files.length === 1 ? "file" : "files"}, +${sum("additions")} −${sum("deletions")}`;

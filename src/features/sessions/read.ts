@@ -1,4 +1,5 @@
-import { and, desc, eq, lt, or } from "drizzle-orm";
+import { and, desc, eq, ilike, lt, or, sql } from "drizzle-orm";
+import { containing } from "../../../db/containing.ts";
 import { modelSpend, projectSessions, runs, sessionSandboxes } from "../../../db/schema/index.ts";
 import { SvcError } from "../../contract/errors.ts";
 import { UUID } from "../../contract/id.ts";
@@ -23,13 +24,14 @@ export function sessionsWithSandbox({ db }: Pick<Deps, "db">) {
 export async function listSessions(
   deps: Deps,
   project: ProjectRow,
-  { status, ...request }: Page & { status: SessionStatus | undefined },
+  { status, q = "", ...request }: Page & { status: SessionStatus | undefined; q?: string | undefined },
 ): Promise<{ sessions: Session[]; next_cursor?: string }> {
   const found = await sessionsWithSandbox(deps)
     .where(
       and(
         eq(projectSessions.projectId, project.projectId),
         status && eq(projectSessions.status, status),
+        matches(q.trim()),
         after(request.cursor),
       ),
     )
@@ -41,6 +43,14 @@ export async function listSessions(
     ({ session }) => `${session.updatedAt.toISOString()} ${session.sessionId}`,
   );
   return { sessions: await allToWire(deps, rows), ...next };
+}
+
+/** Matches text in what lists call a session, and in its branch. */
+function matches(q: string) {
+  if (q === "") return undefined;
+  const { name, agentTitle, promptTitle, branchName } = projectSessions;
+  const title = sql`coalesce(${name}, ${agentTitle}, ${promptTitle})`;
+  return or(ilike(title, containing(q)), ilike(branchName, containing(q)));
 }
 
 function after(cursor: string | undefined) {

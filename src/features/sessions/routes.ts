@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
+import { TITLE_MAX } from "../../contract/limits.ts";
 import { savedWork } from "../../contract/saved-work.ts";
 import {
   answerBody,
@@ -40,12 +41,16 @@ export const sessionRoutes = (deps: Deps, referencesIn: ReferencesIn) =>
     .use(guard(deps))
     .get(
       "",
-      ({ project, query }) => listSessions(deps, project, { ...readPage(query), status: query.status }),
+      ({ project, query: { status, q, ...rest } }) =>
+        listSessions(deps, project, { ...readPage(rest), status, q }),
       {
         project: "write",
         query: Type.Object({
           ...pageQuery,
           status: Type.Optional(sessionStatus),
+          q: Type.Optional(
+            Type.String({ maxLength: TITLE_MAX, description: "Part of the title or of the branch" }),
+          ),
         }),
         ...answer(200, listOf("sessions", session)),
       },

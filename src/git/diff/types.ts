@@ -30,3 +30,18 @@ export interface DiffEntry {
   deletions: number;
   binary: boolean;
 }
+
+/** Lines of a file of the commit `from`, counted from 1, to find in the commit `to`. */
+export interface FollowRequest {
+  from: string;
+  to: string;
+  path: Uint8Array;
+  lines: readonly number[];
+}
+
+export interface FollowedLines {
+  /** The file's name in `to`. */
+  path: Uint8Array;
+  /** For each line of the request; null when it was changed or removed. */
+  lines: (number | null)[];
+}

@@ -1,4 +1,5 @@
 import { ACCOUNT_OPERATIONS } from "./account-operations.ts";
+import { CHANGE_REQUEST_OPERATIONS } from "./change-request-operations.ts";
 
 /** What each route is called in the OpenAPI document: the name of the operation for generated clients, and a summary. */
 export type Operations = Readonly<Record<string, readonly [id: string, summary: string]>>;
@@ -136,74 +137,13 @@ export const OPERATIONS: Operations = {
   "POST /v1/projects/:projectId/apps/:slug/stop": ["stopApp", "Stop an app"],
   "GET /v1/projects/:projectId/apps/:slug/logs": ["getAppLogs", "Get the log of an app"],
   "POST /v1/projects/:projectId/apps/:slug/preview": ["createAppPreview", "Create a link to an app"],
-  "GET /v1/projects/:projectId/change-requests": ["listChangeRequests", "List change requests"],
-  "POST /v1/projects/:projectId/change-requests": ["openChangeRequest", "Open a change request"],
-  "GET /v1/projects/:projectId/change-requests/:crId": ["getChangeRequest", "Get a change request"],
-  "PATCH /v1/projects/:projectId/change-requests/:crId": ["editChangeRequest", "Edit a change request"],
-  "GET /v1/projects/:projectId/change-requests/:crId/diff": ["getDiff", "Get the diff of a change request"],
-  "GET /v1/projects/:projectId/change-requests/:crId/commits": [
-    "listChangeRequestCommits",
-    "List the commits of a change request",
-  ],
-  "GET /v1/projects/:projectId/change-requests/:crId/turns": [
-    "listChangeRequestTurns",
-    "List the turns of the session that a change request came from, with the lines that they wrote",
-  ],
-  "GET /v1/projects/:projectId/change-requests/:crId/merge-preview": [
-    "previewMerge",
-    "Preview the merge of a change request",
-  ],
   "POST /v1/projects/:projectId/tries": ["createTries", "Start several sessions at one task"],
   "GET /v1/projects/:projectId/tries/:triesId": ["getTries", "Compare the sessions that try one task"],
   "POST /v1/projects/:projectId/tries/:triesId/choose": [
     "chooseTry",
     "Choose one of several sessions at one task, and stop the others",
   ],
-  "GET /v1/projects/:projectId/change-requests/:crId/brief": [
-    "getBrief",
-    "Get what an agent is told of a change request",
-  ],
-  "GET /v1/projects/:projectId/change-requests/:crId/manifest": [
-    "checkManifest",
-    "Compare the manifest with that of the base branch",
-  ],
-  "POST /v1/projects/:projectId/change-requests/:crId/merge": [
-    "mergeChangeRequest",
-    "Merge a change request",
-  ],
-  "PUT /v1/projects/:projectId/change-requests/:crId/auto-merge": ["enableAutoMerge", "Turn auto-merge on"],
-  "DELETE /v1/projects/:projectId/change-requests/:crId/auto-merge": [
-    "disableAutoMerge",
-    "Turn auto-merge off",
-  ],
-  "POST /v1/projects/:projectId/change-requests/:crId/send-to-session": [
-    "sendCommentsToSession",
-    "Send review comments to the session",
-  ],
-  "POST /v1/projects/:projectId/change-requests/:crId/resolve-conflicts": [
-    "resolveConflicts",
-    "Ask the session to resolve the conflicts",
-  ],
-  "POST /v1/projects/:projectId/change-requests/:crId/approve": [
-    "approveChangeRequest",
-    "Approve a change request",
-  ],
-  "DELETE /v1/projects/:projectId/change-requests/:crId/approve": [
-    "withdrawApproval",
-    "Withdraw an approval",
-  ],
-  "POST /v1/projects/:projectId/change-requests/:crId/request-changes": [
-    "requestChanges",
-    "Request changes of a change request",
-  ],
-  "DELETE /v1/projects/:projectId/change-requests/:crId/request-changes": [
-    "withdrawRequestForChanges",
-    "Withdraw a request for changes",
-  ],
-  "DELETE /v1/projects/:projectId/change-requests/:crId/request-changes/:userId": [
-    "dismissRequestForChanges",
-    "Dismiss the request for changes of another person",
-  ],
+  ...CHANGE_REQUEST_OPERATIONS,
   "POST /v1/projects/:projectId/statuses/:sha": ["setCommitStatus", "Report the result of a check"],
   "GET /v1/projects/:projectId/commits/:sha/status": [
     "getCombinedStatus",
@@ -242,6 +182,10 @@ export const OPERATIONS: Operations = {
   "DELETE /v1/projects/:projectId/change-requests/:crId/comments/:commentId": [
     "deleteComment",
     "Delete a comment",
+  ],
+  "POST /v1/projects/:projectId/change-requests/:crId/comments/:commentId/apply": [
+    "applySuggestion",
+    "Commit the suggestion of a comment to the head branch",
   ],
   "POST /v1/projects/:projectId/change-requests/:crId/comments/:commentId/resolve": [
     "resolveComment",

@@ -2,6 +2,7 @@ import {
   type KeyboardEvent,
   type ReactNode,
   type RefObject,
+  useCallback,
   useEffect,
   useMemo,
   useRef,
@@ -22,7 +23,8 @@ import { FileHead } from "./file-head.tsx";
 import type { DiffFile } from "./files.ts";
 import { useDiff } from "./load.ts";
 import { useOpenFiles } from "./open-files.ts";
-import { rowsOf } from "./rows.ts";
+import { type Place, rowsOf } from "./rows.ts";
+import { useSince } from "./since.tsx";
 import { Toolbar, useIgnoreSpace, useLayoutChoice } from "./toolbar.tsx";
 import { TreeView } from "./tree-view.tsx";
 import { Writers } from "./writer.tsx";
@@ -39,7 +41,8 @@ interface Props {
 /** The diff of a change request, with its threads. */
 export function Changes({ where, cr, threads }: Props) {
   const [ignoreSpace] = useIgnoreSpace();
-  const diff = useDiff(where.projectId, cr, ignoreSpace);
+  const [since] = useSince();
+  const diff = useDiff(where.projectId, cr, { ignoreSpace, since });
   const { data, error, isPending, isPlaceholderData, refetch } = diff;
   const files = data?.files;
   const isWide = useWide();
@@ -49,7 +52,7 @@ export function Changes({ where, cr, threads }: Props) {
   const [current, setCurrent] = useState<DiffFile>();
   const open = useOpenFiles(cr.cr_id);
   const { isViewed, isOpen, isWanted, folded } = open;
-  const comments = useLineComments(where, threads, list);
+  const { comments, onComment, isRefused } = useCommentsSince(since, where, threads, list);
   const rows = useMemo(
     () => rowsOf(files ?? [], { split, isOpen, isWanted, threads: comments.byPath }),
     [files, split, isOpen, isWanted, comments.byPath],
@@ -73,6 +76,7 @@ export function Changes({ where, cr, threads }: Props) {
         {isPlaceholderData ? "Reloading the changes." : ""}
       </p>
       <Toolbar
+        where={where}
         files={files}
         viewed={files.filter(isViewed).length}
         canSplit={isWide}
@@ -85,8 +89,11 @@ export function Changes({ where, cr, threads }: Props) {
           The diff is too large for a browser and is truncated. To see all of it, run svc cr diff {cr.number}
         </Notice>
       )}
+      {isRefused && <Notice kind="info">To comment on a removed line, show all changes.</Notice>}
       {!isWide && files.length > 1 && <Above count={files.length}>{tree}</Above>}
-      {files.length === 0 && <p className="py-8 text-center text-muted">No changes.</p>}
+      {files.length === 0 && (
+        <p className="py-8 text-center text-muted">{since === null ? "No changes." : "Nothing is new."}</p>
+      )}
       <div className="flex gap-4">
         {isWide && files.length > 0 && <Beside>{tree}</Beside>}
         <div className="min-w-0 grow">
@@ -97,7 +104,7 @@ export function Changes({ where, cr, threads }: Props) {
               top={isWide ? TOOLBAR_PX : 0}
               head={(file) => <FileHead file={file} open={open} />}
               threads={comments.show}
-              onComment={comments.compose}
+              onComment={onComment}
               onWanted={open.want}
               onCurrent={setCurrent}
             />
@@ -106,6 +113,26 @@ export function Changes({ where, cr, threads }: Props) {
       </div>
     </section>
   );
+}
+
+/** The old side of a diff from an earlier head has other lines than the change request: comments on those need the whole. */
+function useCommentsSince(since: string | null, where: Where, threads: readonly Thread[], list: List) {
+  const shown = useMemo(
+    () => (since === null ? threads : threads.filter(({ first }) => first.side !== "old")),
+    [threads, since],
+  );
+  const comments = useLineComments(where, shown, list);
+  const [refusedIn, setRefusedIn] = useState<string | null>(null);
+  const { compose } = comments;
+  const onComment = useCallback(
+    (place: Place) => {
+      const refuses = since !== null && place.side === "old";
+      setRefusedIn(refuses ? since : null);
+      if (!refuses) compose(place);
+    },
+    [since, compose],
+  );
+  return { comments, onComment, isRefused: refusedIn !== null && refusedIn === since };
 }
 
 /** The turns that may have written the changes: the newest ones, once they are loaded. */

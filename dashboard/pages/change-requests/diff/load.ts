@@ -17,16 +17,25 @@ export interface Diff {
   isCut: boolean;
 }
 
+interface Options {
+  ignoreSpace: boolean;
+  /** Only what is new since the head of this number. */
+  since: string | null;
+}
+
 /**
  * Loads the patch as a stream. The diff of two commits never changes. While a new patch loads, the previous one is shown.
  */
-export function useDiff(projectId: string, cr: ChangeRequest, ignoreSpace: boolean) {
+export function useDiff(projectId: string, cr: ChangeRequest, { ignoreSpace, since }: Options) {
   const { cr_id, base_commit_sha, head_commit_sha } = cr;
   return useQuery({
-    queryKey: ["patch", projectId, cr_id, base_commit_sha, head_commit_sha, ignoreSpace],
+    queryKey: ["patch", projectId, cr_id, base_commit_sha, head_commit_sha, ignoreSpace, since],
     queryFn: ({ signal }) => {
-      const query = ignoreSpace ? "?whitespace=ignore" : "";
-      return load(`${path`/projects/${projectId}/change-requests/${cr_id}/diff`}${query}`, signal);
+      const query = new URLSearchParams({
+        ...(ignoreSpace && { whitespace: "ignore" }),
+        ...(since && { since }),
+      });
+      return load(`${path`/projects/${projectId}/change-requests/${cr_id}/diff`}?${query}`, signal);
     },
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: keepPreviousData,

@@ -11,6 +11,11 @@ export function placeOf({ first: { path, side, line } }: Thread): Place | null {
   return path !== null && line !== null ? { path, side: side ?? "new", line } : null;
 }
 
+/** The text of the line; null for several. */
+function quoteOf({ first }: Thread): string | null {
+  return first.original_start_line === null ? first.quote : null;
+}
+
 export function useThreadsByPlace(threads: readonly Thread[]): ReadonlyMap<string, Thread[]> {
   return useMemo(() => {
     const found = new Map<string, Thread[]>();
@@ -30,7 +35,7 @@ export function threadsByPath(
   const lines = new Map<string, ThreadsAt>();
   for (const [key, here] of threads) {
     const place = here[0] ? placeOf(here[0]) : null;
-    if (place) lines.set(key, { ...place, quotes: here.map(({ first }) => first.quote) });
+    if (place) lines.set(key, { ...place, quotes: here.map(quoteOf) });
   }
   for (const place of composing) lines.set(placeKey(place), { ...place, quotes: [null] });
   const byPath = new Map<string, ThreadsAt[]>();

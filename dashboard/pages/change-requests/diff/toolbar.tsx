@@ -1,7 +1,9 @@
 import { useState } from "react";
 import { useSearchParams } from "wouter";
 import { readStored, store } from "../../../parts/stored.ts";
+import type { Where } from "../queries.ts";
 import type { DiffFile } from "./files.ts";
+import { Since } from "./since.tsx";
 
 const KEY = "svc-diff-layout";
 type Layout = "unified" | "split";
@@ -34,6 +36,7 @@ export function useIgnoreSpace(): [boolean, (ignore: boolean) => void] {
 }
 
 interface Props {
+  where: Where;
   files: readonly DiffFile[];
   viewed: number;
   canSplit: boolean;
@@ -46,7 +49,7 @@ const STEP =
   "inline-flex h-8 items-center gap-1.5 rounded-md border border-edge bg-surface px-2 text-sm hover:bg-raised";
 
 /** A summary of the diff, and its options. */
-export function Toolbar({ files, viewed, canSplit, layout, onLayout, onStep }: Props) {
+export function Toolbar({ where, files, viewed, canSplit, layout, onLayout, onStep }: Props) {
   const [ignoreSpace, setIgnoreSpace] = useIgnoreSpace();
   const additions = files.reduce((sum, file) => sum + file.additions, 0);
   const deletions = files.reduce((sum, file) => sum + file.deletions, 0);
@@ -63,6 +66,7 @@ export function Toolbar({ files, viewed, canSplit, layout, onLayout, onStep }: P
         {viewed} of {files.length} viewed
       </p>
       <div className="flex flex-wrap items-center gap-x-4 gap-y-2 lg:ml-auto">
+        <Since where={where} />
         <label className="flex items-center gap-1.5 whitespace-nowrap text-sm">
           <input
             type="checkbox"

@@ -10,6 +10,7 @@ import { storable } from "../../../http/text.ts";
 import { actorOf } from "../../../identity/auth/actor.ts";
 import type { Caller, ProjectRow } from "../../../identity/auth/caller.ts";
 import { notifyOfChangeRequest } from "../../notifications/record.ts";
+import { keepHeads, recordHeads } from "../heads.ts";
 import { type CrRow, findChangeRequest } from "../row.ts";
 import { recordCrEvent } from "../webhook.ts";
 import { findAnchor } from "./anchor.ts";
@@ -32,7 +33,7 @@ export async function addComment(
   const replyTo = wanted.reply_to === undefined ? null : await threadOf(deps.db, cr, wanted);
   const anchor = replyTo ? null : await findAnchor(deps, project, cr.crId, wanted);
   const now = deps.clock();
-  return await deps.db.transaction(async (tx) => {
+  const added = await deps.db.transaction(async (tx) => {
     const sessionId = await keepSession(tx, caller);
     // locks the row of the change request, so the first comment of the thread is not deleted meanwhile
     const number = await takeNumber(tx, cr);
@@ -54,6 +55,7 @@ export async function addComment(
       })
       .returning();
     if (!row) throw new Error("the insert of a comment returned no row");
+    if (anchor) await recordHeads(tx, [{ crId: cr.crId, ...anchor }], now);
     const comment = await toWireOf(tx, row);
     await recordCrEvent(deps, tx, project, { type: "cr.commented", at: now }, cr, { comment });
     const but = caller.kind === "user" ? caller.userId : null;
@@ -61,14 +63,18 @@ export async function addComment(
     await publish(tx, project.projectId, commentChange(row, cr, "created"));
     return comment;
   });
+  // does not delay the answer
+  if (anchor) void keepHeads(deps, project, [cr]);
+  return added;
 }
 
 /** The first comment of the thread that is replied to. */
-async function threadOf(db: Db, cr: CrRow, { reply_to, path, line, side }: AddCommentBody): Promise<string> {
-  if (path !== undefined || line !== undefined || side !== undefined)
+async function threadOf(db: Db, cr: CrRow, wanted: AddCommentBody): Promise<string> {
+  const { reply_to, path, line, start_line, side } = wanted;
+  if ([path, line, start_line, side].some((given) => given !== undefined))
     throw new SvcError(
       "validation_failed",
-      "A reply has the position of its thread. Remove path, line and side.",
+      "A reply has the position of its thread. Remove path, line, start_line and side.",
     );
   const row = await findComment(db, cr, reply_to ?? "");
   return row.replyTo ?? row.commentId;

@@ -14,12 +14,18 @@ import { findWithBranches, resolveTips } from "../tips.ts";
 export interface Anchor {
   path: string;
   line: number | null;
+  startLine: number | null;
   side: "old" | "new" | null;
   quote: string | null;
   headCommitSha: string;
+  baseCommitSha: string;
+  /** The commit that has the line. */
+  anchorCommitSha: string | null;
 }
 
-/** Bytes of the line that are stored with a comment. */
+/** Lines of one comment. */
+const LINES_MAX = 500;
+/** Bytes of the lines that are stored with a comment. */
 const QUOTE_MAX_BYTES = 1024;
 /** Bytes of the largest file with comments on lines. The diff of a larger one is not shown. */
 const FILE_MAX_BYTES = 20 * 1024 * 1024;
@@ -33,13 +39,20 @@ export async function findAnchor(
   deps: Deps,
   project: ProjectRow,
   name: string,
-  { path: given, line, side }: Pick<AddCommentBody, "path" | "line" | "side">,
+  {
+    path: given,
+    line,
+    start_line: start,
+    side,
+  }: Pick<AddCommentBody, "path" | "line" | "start_line" | "side">,
 ): Promise<Anchor | null> {
   if (given === undefined) {
-    if (line === undefined && side === undefined) return null;
+    if (line === undefined && start === undefined && side === undefined) return null;
     throw invalid("path", "is required with a line");
   }
   if (line === undefined && side !== undefined) throw invalid("line", "is required with a side");
+  if (line === undefined && start !== undefined) throw invalid("line", "is required with a start_line");
+  if (line !== undefined && start !== undefined) requireLines(start, line);
   const path = storable("path", given, PATH_MAX_BYTES);
   const [row, listing] = await findWithBranches(deps, project, name);
   const tips = await resolveTips(row, listing);
@@ -52,14 +65,23 @@ export async function findAnchor(
   const entries = { old: await find(commits.old), new: await find(commits.new) };
   if (!isChanged(entries.old, entries.new))
     throw invalid("path", "is not a file that the change request changes");
-  if (line === undefined) return { path, line: null, side: null, quote: null, headCommitSha: tips.head };
+  const at = { path, headCommitSha: tips.head, baseCommitSha: tips.base };
+  if (line === undefined)
+    return { ...at, line: null, startLine: null, side: null, quote: null, anchorCommitSha: null };
   const on = side ?? "new";
-  const quote = await readLine(deps, repo, commits[on], entries[on], line);
+  const startLine = start === undefined || start === line ? null : start;
+  const quote = await readLines(deps, repo, commits[on], entries[on], { from: startLine ?? line, to: line });
   if (quote === null) {
     const where = on === "new" ? "after the change" : "before the change";
     throw invalid("line", `is not a line of the file ${where} (side "${on}")`);
   }
-  return { path, line, side: on, quote, headCommitSha: tips.head };
+  return { ...at, line, startLine, side: on, quote, anchorCommitSha: commits[on] };
+}
+
+function requireLines(start: number, line: number): void {
+  if (start > line) throw invalid("start_line", "must not be after line");
+  if (line - start >= LINES_MAX)
+    throw invalid("start_line", `can be at most ${LINES_MAX - 1} lines before line`);
 }
 
 /** A directory counts as a missing file. */
@@ -70,13 +92,13 @@ function isChanged(old: TreeEntry | null, now: TreeEntry | null): boolean {
   return shown[0] !== shown[1];
 }
 
-/** The text of a line, from 1; null when there is none. A final newline does not start another line. */
-async function readLine(
+/** The text of lines, from 1; null when one is missing. A final newline does not start another line. */
+async function readLines(
   deps: Deps,
   repo: Repository,
   commit: string,
   entry: TreeEntry | null,
-  line: number,
+  { from, to }: { from: number; to: number },
 ): Promise<string | null> {
   if (!entry || entry.size === null) return null;
   if (entry.size > FILE_MAX_BYTES)
@@ -85,19 +107,20 @@ async function readLine(
   let [at, length] = [1, 0];
   let isFound = false;
   const onBytes = (bytes: Uint8Array): boolean => {
-    for (let from = 0; from < bytes.length && at <= line; ) {
-      const newline = bytes.indexOf(NEWLINE, from);
-      const end = newline < 0 ? bytes.length : newline;
-      if (at === line) {
-        isFound = true;
+    for (let start = 0; start < bytes.length && at <= to; ) {
+      const newline = bytes.indexOf(NEWLINE, start);
+      // with the newline, except after the last line
+      const end = newline < 0 ? bytes.length : newline + (at < to ? 1 : 0);
+      if (at >= from && length < QUOTE_MAX_BYTES) {
         // a copy: git reuses the buffer
-        if (length < QUOTE_MAX_BYTES) kept.push(bytes.slice(from, Math.min(end, from + QUOTE_MAX_BYTES)));
-        length += end - from;
+        kept.push(bytes.slice(start, Math.min(end, start + QUOTE_MAX_BYTES)));
+        length += end - start;
       }
+      if (at === to) isFound = true;
       if (newline >= 0) at++;
-      from = end + 1;
+      start = newline < 0 ? bytes.length : newline + 1;
     }
-    return at <= line;
+    return at <= to;
   };
   await deps.git.readBlob(repo, { commit, entry, onBytes });
   return isFound ? textOf(Buffer.concat(kept)) : null;

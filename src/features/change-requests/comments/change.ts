@@ -10,6 +10,7 @@ import { type ProjectChange, publish } from "../../../events/publish.ts";
 import { storable } from "../../../http/text.ts";
 import type { Caller, ProjectRow } from "../../../identity/auth/caller.ts";
 import { type CrRow, findChangeRequest } from "../row.ts";
+import { placeAt, storedTips } from "./place.ts";
 import { type CommentRow, commentChange, findComment, isAuthor, toWireOf, unknownComment } from "./row.ts";
 
 /** Edits the text of a comment. Only its author may. @throws forbidden, not_found, validation_failed */
@@ -71,6 +72,7 @@ async function change(
   write: (tx: Db, comment: CommentRow) => Promise<CommentRow>,
 ): Promise<Comment> {
   const cr = await findChangeRequest(deps.db, project, names.crId);
+  await placeAt(deps, project, storedTips(cr), [await findComment(deps.db, cr, names.commentId)]);
   return await deps.db.transaction(async (tx) => {
     await lock(tx, cr);
     const before = await findComment(tx, cr, names.commentId);
@@ -133,6 +135,15 @@ function mayDelete(caller: Caller, role: Role, comment: CommentRow): boolean {
   return comment.createdBy === caller.userId || role !== "member";
 }
 
+/** What a thread has, and not its comments. */
+function positionOf(row: CommentRow) {
+  const { path, line, startLine, side, quote, headCommitSha, anchorCommitSha } = row;
+  const { placedCommitSha, placedPath, placedLine, placedStartLine, resolvedAt, resolvedBy } = row;
+  const position = { path, line, startLine, side, quote, headCommitSha, anchorCommitSha };
+  const placed = { placedCommitSha, placedPath, placedLine, placedStartLine };
+  return { ...position, ...placed, resolvedAt, resolvedBy };
+}
+
 /** Makes the first reply the first comment of the thread. */
 async function promoteReply(tx: Db, cr: CrRow, old: CommentRow): Promise<ProjectChange[]> {
   const [next] = await tx
@@ -142,9 +153,7 @@ async function promoteReply(tx: Db, cr: CrRow, old: CommentRow): Promise<Project
     .orderBy(asc(changeRequestComments.number))
     .limit(1);
   if (!next) return [];
-  const { path, line, side, quote, headCommitSha, resolvedAt, resolvedBy } = old;
-  const position = { path, line, side, quote, headCommitSha, resolvedAt, resolvedBy };
-  await update(tx, next, { replyTo: null, ...position });
+  await update(tx, next, { replyTo: null, ...positionOf(old) });
   await tx
     .update(changeRequestComments)
     .set({ replyTo: next.commentId })

@@ -7,6 +7,7 @@ import type { Deps } from "../../../deps.ts";
 import { NUMBER_CURSOR, type Page, page, readCursor } from "../../../http/page.ts";
 import type { ProjectRow } from "../../../identity/auth/caller.ts";
 import { findChangeRequest } from "../row.ts";
+import { placeNow } from "./place.ts";
 import { type AuthoredComment, commentToWire } from "./row.ts";
 
 /**
@@ -19,19 +20,19 @@ export async function listComments(
   name: string,
   { limit, cursor, isOpen }: Page & { isOpen: boolean },
 ): Promise<{ comments: Comment[]; next_cursor?: string }> {
-  const { crId } = await findChangeRequest(deps.db, project, name);
+  const cr = await findChangeRequest(deps.db, project, name);
   const after = Number(readCursor(cursor, NUMBER_CURSOR) ?? 0);
   const found = await selectComments(
     deps.db,
     and(
-      eq(changeRequestComments.crId, crId),
+      eq(changeRequestComments.crId, cr.crId),
       gt(changeRequestComments.number, after),
       isOpen ? isOfOpenThread : undefined,
     ),
     limit + 1,
   );
   const { rows, next } = page(found, limit, ({ number }) => String(number));
-  return { comments: rows.map(commentToWire), ...next };
+  return { comments: (await placeNow(deps, project, cr, rows)).map(commentToWire), ...next };
 }
 
 /** The first comment of the thread of a reply. */

@@ -1,11 +1,18 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { addCommentBody, comment, editCommentBody } from "../../../contract/comment.ts";
+import {
+  addCommentBody,
+  appliedSuggestion,
+  applySuggestionBody,
+  comment,
+  editCommentBody,
+} from "../../../contract/comment.ts";
 import type { Deps } from "../../../deps.ts";
 import { pageQuery, readPage } from "../../../http/page.ts";
 import { answer, listOf, ok } from "../../../http/schema.ts";
 import { guard } from "../../../identity/auth/guard.ts";
 import { addComment } from "./add.ts";
+import { applySuggestion } from "./apply.ts";
 import { deleteComment, editComment, resolveComment } from "./change.ts";
 import { listComments } from "./list.ts";
 
@@ -43,6 +50,12 @@ export const commentRoutes = (deps: Deps) =>
       "/:commentId",
       ({ caller, role, project, params }) => deleteComment(deps, caller, role, project, params),
       { project: "write", ...answer(200, ok) },
+    )
+    .post(
+      "/:commentId/apply",
+      ({ caller, project, params, body }) =>
+        applySuggestion(deps, caller, project, params, body?.head_commit_sha),
+      { project: "write", body: applySuggestionBody, ...answer(200, appliedSuggestion) },
     )
     .post(
       "/:commentId/resolve",

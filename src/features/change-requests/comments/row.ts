@@ -37,6 +37,18 @@ export function unknownComment(id: string): SvcError {
   );
 }
 
+/** Where the lines of a comment are now, as far as they were looked for. */
+export function placeOf(row: CommentRow): Pick<Comment, "path" | "line" | "start_line" | "outdated"> {
+  if (row.placedCommitSha === null)
+    return { path: row.path, line: row.line, start_line: row.startLine, outdated: false };
+  return {
+    path: row.placedPath ?? row.path,
+    line: row.placedLine,
+    start_line: row.placedStartLine,
+    outdated: row.placedLine === null,
+  };
+}
+
 /** A comment as it crosses the wire. */
 export function commentToWire(row: AuthoredComment): Comment {
   return {
@@ -44,9 +56,11 @@ export function commentToWire(row: AuthoredComment): Comment {
     cr_id: row.crId,
     reply_to: row.replyTo,
     body: row.body,
-    path: row.path,
-    line: row.line,
+    ...placeOf(row),
     side: row.side,
+    original_path: row.path,
+    original_line: row.line,
+    original_start_line: row.startLine,
     quote: row.quote,
     head_commit_sha: row.headCommitSha,
     author: authorOf(

@@ -1,1 +1,0 @@
-ALTER TABLE "change_requests" ADD COLUMN "draft" boolean DEFAULT false NOT NULL;

@@ -1,0 +1,71 @@
+import type { Operations } from "./operations.ts";
+
+/** Operations of change requests, their reviews and merges. */
+export const CHANGE_REQUEST_OPERATIONS = {
+  "GET /v1/projects/:projectId/change-requests": ["listChangeRequests", "List change requests"],
+  "POST /v1/projects/:projectId/change-requests": ["openChangeRequest", "Open a change request"],
+  "GET /v1/projects/:projectId/change-requests/:crId": ["getChangeRequest", "Get a change request"],
+  "PATCH /v1/projects/:projectId/change-requests/:crId": ["editChangeRequest", "Edit a change request"],
+  "GET /v1/projects/:projectId/change-requests/:crId/diff": ["getDiff", "Get the diff of a change request"],
+  "GET /v1/projects/:projectId/change-requests/:crId/heads": [
+    "listHeads",
+    "List the commits that the head of a change request has had",
+  ],
+  "GET /v1/projects/:projectId/change-requests/:crId/commits": [
+    "listChangeRequestCommits",
+    "List the commits of a change request",
+  ],
+  "GET /v1/projects/:projectId/change-requests/:crId/turns": [
+    "listChangeRequestTurns",
+    "List the turns of the session that a change request came from, with the lines that they wrote",
+  ],
+  "GET /v1/projects/:projectId/change-requests/:crId/merge-preview": [
+    "previewMerge",
+    "Preview the merge of a change request",
+  ],
+  "GET /v1/projects/:projectId/change-requests/:crId/brief": [
+    "getBrief",
+    "Get what an agent is told of a change request",
+  ],
+  "GET /v1/projects/:projectId/change-requests/:crId/manifest": [
+    "checkManifest",
+    "Compare the manifest with that of the base branch",
+  ],
+  "POST /v1/projects/:projectId/change-requests/:crId/merge": [
+    "mergeChangeRequest",
+    "Merge a change request",
+  ],
+  "PUT /v1/projects/:projectId/change-requests/:crId/auto-merge": ["enableAutoMerge", "Turn auto-merge on"],
+  "DELETE /v1/projects/:projectId/change-requests/:crId/auto-merge": [
+    "disableAutoMerge",
+    "Turn auto-merge off",
+  ],
+  "POST /v1/projects/:projectId/change-requests/:crId/send-to-session": [
+    "sendCommentsToSession",
+    "Send review comments to the session",
+  ],
+  "POST /v1/projects/:projectId/change-requests/:crId/resolve-conflicts": [
+    "resolveConflicts",
+    "Ask the session to resolve the conflicts",
+  ],
+  "POST /v1/projects/:projectId/change-requests/:crId/approve": [
+    "approveChangeRequest",
+    "Approve a change request",
+  ],
+  "DELETE /v1/projects/:projectId/change-requests/:crId/approve": [
+    "withdrawApproval",
+    "Withdraw an approval",
+  ],
+  "POST /v1/projects/:projectId/change-requests/:crId/request-changes": [
+    "requestChanges",
+    "Request changes of a change request",
+  ],
+  "DELETE /v1/projects/:projectId/change-requests/:crId/request-changes": [
+    "withdrawRequestForChanges",
+    "Withdraw a request for changes",
+  ],
+  "DELETE /v1/projects/:projectId/change-requests/:crId/request-changes/:userId": [
+    "dismissRequestForChanges",
+    "Dismiss the request for changes of another person",
+  ],
+} as const satisfies Operations;

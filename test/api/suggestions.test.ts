@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, expect } from "bun:test";
+import type { Api } from "../helpers/api.ts";
+import { needs } from "../helpers/needs.ts";
+import { POSTGRES } from "../helpers/postgres.ts";
+import type { Change, Remote } from "../helpers/remote.ts";
+import { type ReviewBench, startReviews } from "../helpers/reviewers.ts";
+
+const test = needs("a real Postgres", POSTGRES);
+let bench: ReviewBench;
+let api: Api;
+let remote: Remote;
+let member: string;
+let project: string;
+let count = 0;
+
+beforeAll(async () => {
+  if (!POSTGRES) return;
+  bench = await startReviews();
+  ({ api, remote } = bench);
+  project = `/v1/projects/${bench.project.project_id}`;
+  member = await bench.member("second@example.com");
+});
+afterAll(() => bench?.stop());
+
+const FILE = "one\ntwo\nthree\nfour\n";
+const block = (text: string) => `Better:\n\`\`\`suggestion\n${text}\`\`\``;
+
+/** A change request that adds `file`, and a comment on its lines. */
+async function setUp(file: Change, where: Record<string, unknown>, body: string, path = "a") {
+  const head = `work-${++count}`;
+  remote.commit(head, { [path]: file }, { from: "main" });
+  const at = `${project}/change-requests`;
+  const { body: cr } = await api.call("POST", at, { body: { title: "t", head_ref: head } });
+  const comments = `${at}/${cr.number}/comments`;
+  const comment = { body, path, ...where };
+  const made = await api.call("POST", comments, { token: member, body: comment });
+  expect(made.status).toBe(201);
+  const apply = (options: Parameters<Api["call"]>[2] = {}) =>
+    api.call("POST", `${comments}/${made.body.comment_id}/apply`, options);
+  const show = (name = path) => remote.git("show", `${head}:${name}`);
+  return { head, cr, comments, comment: made.body, apply, show, before: remote.sha(head) };
+}
+
+const APPLIED: [
+  what: string,
+  file: string,
+  where: Record<string, unknown>,
+  suggestion: string,
+  then: string,
+][] = [
+  ["one line by one", FILE, { line: 2 }, "2\n", "one\n2\nthree\nfour\n"],
+  ["one line by two", FILE, { line: 2 }, "2\n2b\n", "one\n2\n2b\nthree\nfour\n"],
+  ["one line by none", FILE, { line: 2 }, "", "one\nthree\nfour\n"],
+  ["one line by an empty one", FILE, { line: 2 }, "\n", "one\n\nthree\nfour\n"],
+  ["several lines by one", FILE, { start_line: 2, line: 3 }, "x\n", "one\nx\nfour\n"],
+  ["the first line", FILE, { line: 1 }, "1\n", "1\ntwo\nthree\nfour\n"],
+  ["the last line", FILE, { line: 4 }, "4\n", "one\ntwo\nthree\n4\n"],
+  ["a last line without its end", "one\ntwo", { line: 2 }, "2\n3\n", "one\n2\n3"],
+  ["lines that end as on Windows", "one\r\ntwo\r\n", { line: 2 }, "2\n3\n", "one\r\n2\r\n3\r\n"],
+  ["the only line, by none", "one\n", { line: 1 }, "", ""],
+  ["text that is not ASCII", "ä\nö\n", { line: 2 }, "ü€\n", "ä\nü€\n"],
+];
+
+test.each(APPLIED)("a suggestion replaces %s", async (_, file, where, suggestion, then) => {
+  const { head, cr, comment, apply, show, before } = await setUp(file, where, block(suggestion));
+  const applied = await apply({ body: { head_commit_sha: before } });
+  expect(applied.status).toBe(200);
+  const commit = remote.sha(head);
+  expect(applied.body).toMatchObject({
+    commit_sha: commit,
+    comment: { comment_id: comment.comment_id, resolved_at: expect.any(String) },
+  });
+  expect(show()).toBe(then);
+  expect(remote.git("diff", "--name-only", before, commit)).toBe("a\n");
+  const shown = await api.call("GET", `${project}/change-requests/${cr.number}`);
+  expect(shown.body.change_request.head_commit_sha).toBe(commit);
+});
+
+test("the commit is the person's who applies it, with who suggested it, on top of the head", async () => {
+  const { head, cr, apply, before } = await setUp(FILE, { line: 2 }, block("2\n"));
+  await apply();
+  const format = "--format=%P%n%an <%ae>%n%cn <%ce>%n%B";
+  const [parent, author, committer, ...message] = remote.git("log", "-1", format, head).trim().split("\n");
+  const { name, email } = (await api.call("GET", "/v1/accounts/me")).body;
+  expect([parent, author, committer]).toEqual([before, `${name} <${email}>`, `${name} <${email}>`]);
+  expect(message).toEqual([
+    `Apply a suggestion to a (#${cr.number})`,
+    "",
+    "Co-authored-by: second <second@example.com>",
+  ]);
+  // one's own needs no co-author
+  const own = await setUp(FILE, { line: 2 }, block("2\n"));
+  await own.apply({ token: member });
+  expect(remote.git("log", "-1", "--format=%B", own.head).trim()).toBe(
+    `Apply a suggestion to a (#${own.cr.number})`,
+  );
+});
+
+test("the rest of the file keeps every byte, and the file its mode", async () => {
+  const bytes = Uint8Array.of(0xff, 0, 10, 0x61, 10, 0xfe, 13, 10);
+  const { head, apply } = await setUp({ executable: bytes } as Change, { line: 2 }, block("b\n"));
+  expect((await apply()).status).toBe(200);
+  const raw = Bun.spawnSync(["git", "-C", remote.path, "show", `${head}:a`]).stdout;
+  expect([...raw]).toEqual([0xff, 0, 10, 0x62, 10, 0xfe, 13, 10]);
+  expect(remote.git("ls-tree", head, "a")).toStartWith("100755");
+});
+
+test("a suggestion in a reply is for the lines of its thread", async () => {
+  const { comments, comment, show } = await setUp(FILE, { line: 2 }, "Why?");
+  const reply = { body: block("2\n"), reply_to: comment.comment_id };
+  const { body } = await api.call("POST", comments, { body: reply });
+  const applied = await api.call("POST", `${comments}/${body.comment_id}/apply`);
+  expect(applied.body.comment).toMatchObject({
+    comment_id: comment.comment_id,
+    resolved_at: expect.any(String),
+  });
+  expect(show()).toBe("one\n2\nthree\nfour\n");
+});
+
+const MOVED: [what: string, files: Record<string, Change>, path: string, then: string][] = [
+  ["moved", { a: `zero\n${FILE}` }, "a", "zero\none\nx\nfour\n"],
+  ["moved to another file", { a: null, "b c": FILE }, "b c", "one\nx\nfour\n"],
+];
+
+test.each(MOVED)("lines that have %s are replaced where they are", async (_, files, path, then) => {
+  const { head, apply, show } = await setUp(FILE, { start_line: 2, line: 3 }, block("x\n"));
+  remote.commit(head, files);
+  expect((await apply()).status).toBe(200);
+  expect(show(path)).toBe(then);
+});
+
+const OUTDATED: [what: string, files: Record<string, Change>][] = [
+  ["one changed", { a: FILE.replace("three", "3") }],
+  ["one went", { a: FILE.replace("three\n", "") }],
+  ["one came between them", { a: FILE.replace("two\n", "two\nx\n") }],
+  ["one went and one came", { a: "one\ntwo\nx\nfour\n" }],
+  ["all are gone", { a: "x\n" }],
+  ["the file is gone", { a: null }],
+];
+
+test.each(OUTDATED)("lines of which %s are not replaced", async (_, files) => {
+  const { head, apply, comments } = await setUp(FILE, { start_line: 2, line: 3 }, block("x\n"));
+  const pushed = remote.commit(head, files);
+  const refused = await apply();
+  expect([refused.status, refused.body.code]).toEqual([409, "suggestion_outdated"]);
+  expect(remote.sha(head)).toBe(pushed);
+  expect((await api.call("GET", comments)).body.comments[0].resolved_at).toBeNull();
+});
+
+test("a head that was not reviewed is not added to", async () => {
+  const { head, apply, before } = await setUp(FILE, { line: 2 }, block("x\n"));
+  const pushed = remote.commit(head, { other: "1\n" });
+  const refused = await apply({ body: { head_commit_sha: before } });
+  expect(refused.body).toMatchObject({ code: "head_moved", head_commit_sha: pushed, expected: before });
+  expect(remote.sha(head)).toBe(pushed);
+});
+
+test("twice, it is applied once", async () => {
+  const { head, apply } = await setUp(FILE, { line: 2 }, block("x\n"));
+  // within a second both are the same commit
+  const both = await Promise.all([apply(), apply()]);
+  for (const { status } of both) expect([200, 409]).toContain(status);
+  expect(remote.git("rev-list", "--count", `main..${head}`).trim()).toBe("2");
+});
+
+test("only people apply suggestions, to open change requests and branches that are not protected", async () => {
+  const { apply, cr } = await setUp(FILE, { line: 2 }, block("x\n"));
+  const agent = await bench.agent();
+  expect((await apply({ token: agent })).body.code).toBe("forbidden");
+  await api.call("POST", `${project}/change-requests/${cr.number}/close`);
+  expect((await apply()).body.code).toBe("not_open");
+  await api.call("POST", `${project}/change-requests/${cr.number}/reopen`);
+  bench.rule(`svc_version = 1\n[branches]\nprotected = ["${cr.head_ref}"]\n`);
+  await api.call("GET", `${project}/change-requests/${cr.number}`);
+  expect((await apply()).body.code).toBe("forbidden");
+});
+
+const REFUSED: [what: string, where: Record<string, unknown>, body: string][] = [
+  ["no suggestion", { line: 2 }, "Why?"],
+  ["two suggestions", { line: 2 }, `${block("1\n")}\n${block("2\n")}`],
+  ["no lines", {}, block("1\n")],
+];
+
+test.each(REFUSED)("a comment with %s is not applied", async (_, where, body) => {
+  const { apply } = await setUp(FILE, where, body);
+  expect((await apply()).body.code).toBe("validation_failed");
+});
+
+test("a comment on lines before the change is not applied", async () => {
+  remote.commit("main", { old: FILE });
+  const { apply } = await setUp("other\n", { line: 2, side: "old" }, block("1\n"), "old");
+  expect((await apply()).body.code).toBe("validation_failed");
+});
+
+test("a host that refuses the push leaves the thread open", async () => {
+  const { apply, comments, head, before } = await setUp(FILE, { line: 2 }, block("x\n"));
+  remote.hook("pre-receive", 'echo "no pushes today" >&2; exit 1');
+  const refused = await apply();
+  remote.hook("pre-receive", "exit 0");
+  expect(refused.body).toMatchObject({
+    code: "push_rejected",
+    error: expect.stringContaining("no pushes today"),
+  });
+  expect(remote.sha(head)).toBe(before);
+  expect((await api.call("GET", comments)).body.comments[0].resolved_at).toBeNull();
+});
