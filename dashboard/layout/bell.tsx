@@ -3,7 +3,7 @@ import { Link } from "wouter";
 import type { Notification } from "../../src/contract/notification.ts";
 import { NOTIFICATION_VERBS } from "../../src/contract/notification-event.ts";
 import { useNotifications, useRead } from "../api/notifications.ts";
-import { path } from "../api/path.ts";
+import { pageOf } from "../api/page-of.ts";
 import { Ago } from "../parts/ago.tsx";
 import { Button } from "../parts/button.tsx";
 import { setUnread } from "../parts/title.ts";
@@ -78,10 +78,4 @@ function Item({ notification, onOpen }: { notification: Notification; onOpen: ()
       </p>
     </li>
   );
-}
-
-function pageOf({ project_slug, session_id, change_request }: Notification): string {
-  return session_id === null
-    ? path`/projects/${project_slug}/change-requests/${String(change_request)}`
-    : path`/projects/${project_slug}/sessions/${session_id}`;
 }

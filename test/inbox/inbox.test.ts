@@ -119,6 +119,8 @@ test("one's own is there with conflicts, with failed checks, or when it can be m
   expect(await whyOf(cr)).toBe("conflicts: It conflicts with main");
   bench.rule(asks(0));
   await refresh(cr);
+  // the base has moved, and is not compared yet
+  expect(await whyOf(cr)).toStartWith("checks_failed");
 });
 
 /** A session of a person, and where it is: why it is in the inbox, and its place on the board. */
