@@ -14,7 +14,7 @@ const SignIn = lazyPage(async () => (await import("./pages/sign-in/sign-in.tsx")
 const SignUp = lazyPage(async () => (await import("./pages/sign-in/sign-up.tsx")).SignUp);
 const Welcome = lazyPage(async () => (await import("./pages/sign-in/welcome.tsx")).Welcome);
 const Authorize = lazyPage(async () => (await import("./pages/sign-in/authorize.tsx")).Authorize);
-const Projects = lazyPage(async () => (await import("./pages/projects/projects.tsx")).Projects);
+const Home = lazyPage(async () => (await import("./pages/home/home.tsx")).Home);
 const NewProject = lazyPage(async () => (await import("./pages/projects/new-project.tsx")).NewProject);
 const Account = lazyPage(async () => (await import("./pages/accounts/account.tsx")).Account);
 const Usage = lazyPage(async () => (await import("./pages/usage/usage.tsx")).Usage);
@@ -73,7 +73,7 @@ function Pages() {
   return (
     <Shell>
       <Switch>
-        <Route path="/" component={Projects} />
+        <Route path="/" component={Home} />
         <Route path="/new" component={NewProject} />
         <Route path="/settings" component={Settings} />
         <Route path="/server" component={Server} />

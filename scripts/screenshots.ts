@@ -100,8 +100,9 @@ if (import.meta.main) {
   } finally {
     await pages.stop();
   }
-  // this test creates the projects and members that its screenshots need
-  const test = [process.execPath, "scripts/test.ts", "test/dashboard/settings-barriers"];
+  // these tests create what their screenshots need
+  const tests = ["test/dashboard/settings-barriers", "test/dashboard/home"];
+  const test = [process.execPath, "scripts/test.ts", ...tests];
   const env = { ...process.env, SVC_SCREENSHOTS: FOLDER };
   process.exitCode = await Bun.spawn(test, { cwd: ROOT, env, stdio: ["ignore", "inherit", "inherit"] })
     .exited;

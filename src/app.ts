@@ -25,6 +25,7 @@ import { channelRoutes } from "./features/channels/routes.ts";
 import { slackRoutes } from "./features/channels/slack-routes.ts";
 import { checkRoutes } from "./features/checks/routes.ts";
 import { connectorRoutes } from "./features/connectors/routes.ts";
+import { inboxRoutes } from "./features/inbox/routes.ts";
 import { manifestRoutes } from "./features/manifest/routes.ts";
 import { modelRoutes } from "./features/models/routes.ts";
 import { notificationRoutes } from "./features/notifications/routes.ts";
@@ -109,6 +110,7 @@ export function createApp(deps: Deps) {
         .use(accountRoutes(deps))
         .use(oneAccountRoutes(deps))
         .use(notificationRoutes(deps))
+        .use(inboxRoutes(deps))
         .use(ownSecretRoutes(deps))
         .use(modelRoutes(deps))
         .use(projectRoutes(deps))

@@ -3,7 +3,7 @@ import { Link } from "wouter";
 import type { Notification } from "../../src/contract/notification.ts";
 import { NOTIFICATION_VERBS } from "../../src/contract/notification-event.ts";
 import { useNotifications, useRead } from "../api/notifications.ts";
-import { path } from "../api/path.ts";
+import { pageOf } from "../api/page-of.ts";
 import { Ago } from "../parts/ago.tsx";
 import { Button } from "../parts/button.tsx";
 import { setUnread } from "../parts/title.ts";
@@ -18,7 +18,10 @@ export function Bell() {
   return (
     <details name="menu" className="relative">
       <summary className="flex min-h-9 list-none items-center gap-1 rounded-md px-2 hover:bg-raised">
-        <span aria-hidden="true">🔔</span>
+        <svg aria-hidden="true" viewBox="0 0 24 24" className="size-5 fill-none stroke-2 stroke-current">
+          <path strokeLinejoin="round" d="M4 17c1.5-1.5 2-3.5 2-7a6 6 0 0 1 12 0c0 3.5 .5 5.5 2 7z" />
+          <path strokeLinecap="round" d="M10 20.5a2.2 2.2 0 0 0 4 0" />
+        </svg>
         <span className="sr-only">Notifications</span>
         {unread > 0 && (
           <span className="rounded-full bg-accent px-2 text-on-accent text-sm">
@@ -78,10 +81,4 @@ function Item({ notification, onOpen }: { notification: Notification; onOpen: ()
       </p>
     </li>
   );
-}
-
-function pageOf({ project_slug, session_id, change_request }: Notification): string {
-  return session_id === null
-    ? path`/projects/${project_slug}/change-requests/${String(change_request)}`
-    : path`/projects/${project_slug}/sessions/${session_id}`;
 }

@@ -75,6 +75,13 @@ export const changeRequests = pgTable(
     index("change_requests_project_id").on(table.projectId),
     index("change_requests_project_id_status").on(table.projectId, table.status),
     uniqueIndex("change_requests_project_id_number_unique").on(table.projectId, table.number),
+    // those that wait for a person, in all projects
+    index("change_requests_open_of_account")
+      .on(table.accountId, table.updatedAt)
+      .where(sql`${table.status} = 'open'`),
+    index("change_requests_open_of_user")
+      .on(table.createdBy, table.updatedAt)
+      .where(sql`${table.status} = 'open'`),
     index("change_requests_origin_session_id").on(table.originSessionId),
     index("change_requests_unchecked")
       .on(table.updatedAt)

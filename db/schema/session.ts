@@ -1,5 +1,16 @@
-import { sql } from "drizzle-orm";
-import { boolean, index, integer, jsonb, pgEnum, pgTable, primaryKey, text, uuid } from "drizzle-orm/pg-core";
+import { type SQL, sql } from "drizzle-orm";
+import {
+  type AnyPgColumn,
+  boolean,
+  index,
+  integer,
+  jsonb,
+  pgEnum,
+  pgTable,
+  primaryKey,
+  text,
+  uuid,
+} from "drizzle-orm/pg-core";
 import type { RuntimeChoices } from "../../src/contract/daemon.ts";
 import { DEFAULT_MODE, type PermissionMode } from "../../src/contract/runtimes.ts";
 import { ACTIVITIES, type PERMISSION_REPLIES, type WaitingFor } from "../../src/contract/session.ts";
@@ -82,8 +93,15 @@ export const projectSessions = pgTable(
     index("project_sessions_project_id").on(table.projectId, table.updatedAt),
     index("project_sessions_tries_id").on(table.triesId).where(sql`${table.triesId} is not null`),
     index("project_sessions_account_status").on(table.accountId, table.status),
+    index("project_sessions_created_by").on(table.createdBy, table.updatedAt),
+    index("project_sessions_open").on(table.createdBy).where(isOpenSession(table)),
   ],
 );
+
+/** Whether it has a sandbox, is getting one, or left a question that nobody has answered. An index has those alone. */
+export function isOpenSession(table: { status: AnyPgColumn; keptRequest: AnyPgColumn }): SQL {
+  return sql`(${table.status} in ('provisioning', 'running') or ${table.keptRequest} is not null)`;
+}
 
 /** What an agent has offered to choose from in a project's last session with it, for sessions that do not run. */
 export const runtimeChoices = pgTable(

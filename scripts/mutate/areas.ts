@@ -65,6 +65,10 @@ export const AREAS: readonly Area[] = [
     tests: ["notifications/delivery", "notifications/encrypt", "notifications/events"],
   },
   {
+    sources: ["own", "reviews", "sessions"].map((name) => `src/features/inbox/${name}.ts`),
+    tests: ["inbox/inbox"],
+  },
+  {
     sources: ["answer", "grant", "keep"].map((name) => `src/features/sessions/kept/${name}.ts`),
     tests: ["sessions/kept"],
   },

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect } from "bun:test";
+import { isDeepStrictEqual } from "node:util";
 import { barriers, CHROMIUM, DESKTOP, overflow, PHONE } from "../helpers/browser.ts";
 import { FIRST, startDashboard } from "../helpers/dashboard.ts";
 import { needs } from "../helpers/needs.ts";
 import { Remote } from "../helpers/remote.ts";
+import { until } from "../helpers/until.ts";
 
 const test = needs(...CHROMIUM);
 const svc = startDashboard();
@@ -44,6 +46,49 @@ test("the list has filters and a search, which are kept in the address", async (
   await page.getByRole("link", { name: "Count from four" }).waitFor();
   await page.goBack();
   await page.getByText("No open change requests").waitFor();
+  expect(faults()).toEqual([]);
+  await close();
+});
+
+test("a row of the list says whether it conflicts, and which checks and approvals it has", async () => {
+  const number = await propose("Judged", "judged", "five\n");
+  const { page, faults, close } = await svc.openAs(FIRST, pages, { size: PHONE });
+  const row = page.getByRole("listitem").filter({ has: page.getByRole("link", { name: "Judged" }) });
+  const facts = row.getByRole("list", { name: "State" }).getByRole("listitem");
+  const become = (...texts: string[]) =>
+    until("it says so", async () => isDeepStrictEqual(await facts.allTextContents(), texts));
+  await row.waitFor();
+  await become();
+  const sha = remote.sha("judged");
+  const report = (context: string, state: string) =>
+    svc.api.call("POST", `${project}/statuses/${sha}`, { body: { context, state } });
+  await report("lint", "success");
+  await become("✓ 1 check passed");
+  await report("test", "pending");
+  await become("○ 1 of 2 checks passed");
+  await report("test", "failure");
+  await become("✕ 1 of 2 checks failed");
+  remote.commit("main", { "a.txt": "six\n" });
+  await svc.api.call("GET", `${project}/change-requests/${number}/merge-preview`);
+  await page.reload();
+  await become("✕ Conflicts", "✕ 1 of 2 checks failed");
+  const rule = (approvals: number) => {
+    const rules = `[change_requests]\nrequired_approvals = ${approvals}\nself_approval = true\n`;
+    remote.commit("main", { "svc.toml": `svc_version = 1\n${rules}` });
+    return page.reload();
+  };
+  await rule(1);
+  // the base has moved: whether it conflicts is not known
+  await become("✕ 1 of 2 checks failed", "○ 0 of 1 approval");
+  await svc.api.call("POST", `${project}/change-requests/${number}/approve`);
+  await become("✕ 1 of 2 checks failed", "✓ 1 of 1 approval");
+  await rule(0);
+  await become("✕ 1 of 2 checks failed", "✓ 1 approval");
+  expect(await barriers(page)).toEqual([]);
+  expect(await overflow(page)).toBe(0);
+  await svc.api.call("POST", `${project}/change-requests/${number}/close`);
+  await row.waitFor({ state: "detached" });
+  remote.commit("main", { "a.txt": "one\ntwo\nthree\n" });
   expect(faults()).toEqual([]);
   await close();
 });

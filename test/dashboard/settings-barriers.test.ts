@@ -20,7 +20,7 @@ interface Shown {
 }
 
 const shown: Shown[] = [
-  { path: "/", heading: "Projects", last: "Mobile app", name: "projects" },
+  { path: "/", heading: "Home", last: "Mobile app" },
   { path: "/new", heading: "New project", last: "Create the project" },
   { path: "/settings", heading: "Settings", last: "Laptop", name: "settings" },
   { path: "/projects/shop/secrets", heading: "Secrets", last: "SENTRY_DSN", name: "secrets" },

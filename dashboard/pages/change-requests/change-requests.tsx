@@ -14,6 +14,7 @@ import { Failure } from "../../parts/notice.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import { BranchName } from "./branch-name.tsx";
+import { Facts } from "./facts.tsx";
 import { useChangeRequests } from "./queries.ts";
 import { StateBadge } from "./state-badge.tsx";
 
@@ -149,6 +150,7 @@ function Item({ cr, slug }: { cr: ChangeRequest; slug: string }) {
           <BranchName>{cr.base_ref}</BranchName>
         </span>
       </p>
+      <Facts cr={cr} />
     </li>
   );
 }

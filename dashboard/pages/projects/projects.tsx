@@ -13,7 +13,6 @@ import { Options, Select, TextField } from "../../parts/field.tsx";
 import { Loading } from "../../parts/loading.tsx";
 import { More } from "../../parts/more.tsx";
 import { Failure } from "../../parts/notice.tsx";
-import { Page } from "../../parts/page.tsx";
 import { Visible, visibleText } from "../../parts/visible.tsx";
 
 /** The number of projects from which on the search field is shown. */
@@ -26,25 +25,19 @@ export function Projects() {
   const { data: me } = useMe();
   const query = account && `?account_id=${encodeURIComponent(account)}`;
   const list = useList<Project>(["projects", account], `/projects${query}`, "projects");
-  const shown = list.rows
-    .filter((project) => matches(project, words))
-    .sort((one, other) => other.updated_at.localeCompare(one.updated_at));
+  const shown = newestFirst(list.rows.filter((project) => matches(project, words)));
   const accounts = me?.accounts ?? [];
   const current = accounts.find(({ account_id }) => account_id === account) ?? accounts[0];
   return (
-    <Page
-      title="Projects"
-      actions={
-        <>
-          {current && accounts.length === 1 && (
-            <LinkButton to={path`/accounts/${current.account_id}`}>Members</LinkButton>
-          )}
-          <LinkButton to="/new" look="primary">
-            New project
-          </LinkButton>
-        </>
-      }
-    >
+    <section aria-labelledby="projects">
+      <div className="mb-3 flex flex-wrap items-center justify-between gap-3">
+        <h2 id="projects" className="font-semibold text-lg">
+          Projects
+        </h2>
+        {current && accounts.length === 1 && (
+          <LinkButton to={path`/accounts/${current.account_id}`}>Members</LinkButton>
+        )}
+      </div>
       <div className="mb-4 flex flex-wrap items-end gap-x-4 gap-y-2 empty:hidden">
         {accounts.length > 1 && (
           <div className="w-full sm:w-64">
@@ -84,9 +77,12 @@ export function Projects() {
         ))}
       </ul>
       <More list={list} />
-    </Page>
+    </section>
   );
 }
+
+export const newestFirst = (projects: readonly Project[]): Project[] =>
+  [...projects].sort((one, other) => other.updated_at.localeCompare(one.updated_at));
 
 function matches({ name, slug, repo_url }: Project, words: string): boolean {
   const text = `${name} ${slug} ${repo_url}`.toLowerCase();
@@ -120,14 +116,14 @@ function NoProjects() {
 function Card({ project }: { project: Project }) {
   return (
     <li className="relative flex flex-col rounded-lg border border-line bg-surface p-4 shadow-xs hover:border-edge">
-      <h2 className="font-semibold">
+      <h3 className="font-semibold">
         <Link
           href={path`/projects/${project.slug}`}
           className="text-ink no-underline after:absolute after:inset-0 after:rounded-lg"
         >
           <Visible>{project.name}</Visible>
         </Link>
-      </h2>
+      </h3>
       <p className="mt-1 grow text-muted text-sm">
         {project.managed ? "Hosted by svc" : <Visible>{project.repo_url}</Visible>}
       </p>

@@ -161,8 +161,8 @@ function isOneOf(made: readonly { id: string }[]): SQL {
   );
 }
 
-/** A text of anybody on one line. */
-function line(text: string): string {
+/** A text of anybody on one line, with a bound. */
+export function line(text: string): string {
   const characters = [...text.replace(HIDDEN, " ").replace(/\s+/g, " ").trim()];
   return characters.length <= LINE_MAX
     ? characters.join("")

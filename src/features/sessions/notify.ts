@@ -23,7 +23,7 @@ export async function notifyOfActivity(tx: Db, change: Change): Promise<void> {
   if (waitingFor) {
     const key = keyOf(sessionId, waitingFor);
     await endSessionNotices(tx, { sessionId, at, but: key }, ["session.waiting", "session.done"]);
-    await notifyStarter(tx, sessionId, { event: "session.waiting", key, text: textOf(waitingFor) });
+    await notifyStarter(tx, sessionId, { event: "session.waiting", key, text: waitingText(waitingFor) });
     return;
   }
   const isIdle = activity === "idle";
@@ -57,7 +57,8 @@ async function notifyStarter(
   await notify(tx, { ...notice, projectId, of: { sessionId }, title: titleOf(session) ?? "" }, [createdBy]);
 }
 
-function textOf({ kind, permission, patterns, questions }: WaitingFor): string {
+/** What an agent waits for, in a sentence. */
+export function waitingText({ kind, permission, patterns, questions }: WaitingFor): string {
   if (kind === "permission") return `It asks for permission: ${permission} ${patterns.join(", ")}`;
   return questions.map(({ question }) => question).join(" ");
 }

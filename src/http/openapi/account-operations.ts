@@ -6,6 +6,7 @@ export const ACCOUNT_OPERATIONS = {
   "GET /v1/accounts/tokens": ["listTokens", "List the user's tokens"],
   "POST /v1/accounts/tokens": ["createToken", "Create a user token"],
   "DELETE /v1/accounts/tokens/:tokenId": ["revokeToken", "Revoke a user token"],
+  "GET /v1/accounts/inbox": ["getInbox", "Get what waits for the user, and the user's sessions"],
   "GET /v1/accounts/notifications": ["listNotifications", "List what the user was notified of"],
   "POST /v1/accounts/notifications/read": ["readNotifications", "Mark notifications as read"],
   "GET /v1/accounts/notifications/settings": [

@@ -1,0 +1,46 @@
+import type { ChangeRequest } from "../../../src/contract/change-request.ts";
+import { count } from "../../parts/count.ts";
+
+const LOOKS = {
+  ok: ["text-ok", "✓"],
+  danger: ["text-danger", "✕"],
+  muted: ["text-muted", "○"],
+} as const;
+type Fact = [look: keyof typeof LOOKS, text: string];
+
+/** What a merge of an open change request depends on, for a row of a list; nothing if there is nothing to say. */
+export function Facts({ cr }: { cr: ChangeRequest }) {
+  const facts = cr.status === "open" ? [...conflictsOf(cr), ...checksOf(cr), ...approvalsOf(cr)] : [];
+  if (facts.length === 0) return null;
+  return (
+    <ul aria-label="State" className="flex flex-wrap gap-x-3 text-sm">
+      {facts.map(([look, text]) => {
+        const [color, sign] = LOOKS[look];
+        return (
+          <li key={text} className={color}>
+            <span aria-hidden="true">{sign}</span> {text}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function conflictsOf({ mergeable }: ChangeRequest): Fact[] {
+  return mergeable === false ? [["danger", "Conflicts"]] : [];
+}
+
+function checksOf({ checks: { state, total, passed, failed, required } }: ChangeRequest): Fact[] {
+  const all = total + required.filter((check) => check.state === null).length;
+  if (state === "none") return [];
+  if (state === "failure") return [["danger", `${failed} of ${count(all, "check")} failed`]];
+  if (state === "success") return [["ok", `${count(all, "check")} passed`]];
+  return [["muted", `${passed} of ${count(all, "check")} passed`]];
+}
+
+function approvalsOf({ approvals, required_approvals: required }: ChangeRequest): Fact[] {
+  const counting = approvals.filter(({ counts }) => counts).length;
+  if (required > 0)
+    return [[counting >= required ? "ok" : "muted", `${counting} of ${count(required, "approval")}`]];
+  return counting > 0 ? [["ok", count(counting, "approval")]] : [];
+}

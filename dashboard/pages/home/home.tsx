@@ -1,0 +1,31 @@
+import { useInbox } from "../../api/inbox.ts";
+import { LinkButton } from "../../parts/button.tsx";
+import { Loading } from "../../parts/loading.tsx";
+import { Failure } from "../../parts/notice.tsx";
+import { Page } from "../../parts/page.tsx";
+import { Projects } from "../projects/projects.tsx";
+import { Board } from "./board.tsx";
+import { Needs } from "./needs.tsx";
+
+/** The start page: what needs the user, their sessions, and their projects. */
+export function Home() {
+  const { data, error, isPending, refetch } = useInbox();
+  return (
+    <Page
+      title="Home"
+      actions={
+        <LinkButton to="/new" look="primary">
+          New project
+        </LinkButton>
+      }
+    >
+      <div className="flex flex-col gap-8">
+        <Failure error={error} retry={() => void refetch()} />
+        {isPending && <Loading what="Loading what needs you" />}
+        {data && <Needs inbox={data} />}
+        {data && data.sessions.length > 0 && <Board sessions={data.sessions} />}
+        <Projects />
+      </div>
+    </Page>
+  );
+}

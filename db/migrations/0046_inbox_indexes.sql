@@ -1,0 +1,4 @@
+CREATE INDEX "change_requests_open_of_account" ON "change_requests" USING btree ("account_id","updated_at") WHERE "change_requests"."status" = 'open';--> statement-breakpoint
+CREATE INDEX "change_requests_open_of_user" ON "change_requests" USING btree ("created_by","updated_at") WHERE "change_requests"."status" = 'open';--> statement-breakpoint
+CREATE INDEX "project_sessions_created_by" ON "project_sessions" USING btree ("created_by","updated_at");--> statement-breakpoint
+CREATE INDEX "project_sessions_open" ON "project_sessions" USING btree ("created_by") WHERE ("project_sessions"."status" in ('provisioning', 'running') or "project_sessions"."kept_request" is not null);

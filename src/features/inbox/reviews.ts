@@ -1,0 +1,71 @@
+import { and, desc, eq, ne, notExists, sql } from "drizzle-orm";
+import {
+  accountMembers,
+  changeRequestApprovals,
+  changeRequests,
+  projects,
+  users,
+} from "../../../db/schema/index.ts";
+import type { InboxItem } from "../../contract/inbox.ts";
+import type { Deps } from "../../deps.ts";
+import { approvalsOf, counts } from "../change-requests/approved.ts";
+import { isOpen, itemOf } from "./item.ts";
+import { READ_MAX } from "./limits.ts";
+
+/** The open change requests of others that the caller's approval may be wanted for. */
+export async function changeRequestsToReview(
+  deps: Deps,
+  userId: string,
+): Promise<{ items: InboxItem[]; truncated: boolean }> {
+  const found = await notApprovedBy(deps, userId);
+  const rows = found.slice(0, READ_MAX);
+  const approvals = await approvalsOf(
+    deps.db,
+    rows.map(({ cr }) => cr.crId),
+  );
+  const items = rows
+    .filter(({ cr, project }) => {
+      const { crId, headCommitSha: head } = cr;
+      const given = approvals.filter((each) => each.crId === crId && head && counts(each, cr, head, project));
+      return given.length < Math.max(project.requiredApprovals, 1);
+    })
+    .map((row) =>
+      itemOf(deps, row, "review", `From ${row.cr.openedByAgent ? "an agent of " : ""}${row.author}`),
+    );
+  return { items, truncated: found.length > READ_MAX };
+}
+
+/**
+ * The newest of the caller's accounts. Each account is read by itself, in the order of its index: however many change
+ * requests it has, a few rows are read.
+ */
+async function notApprovedBy({ db }: Deps, userId: string) {
+  const { crId, accountId, createdBy, updatedAt, headCommitSha } = changeRequests;
+  const approved = db
+    .select({ crId: changeRequestApprovals.crId })
+    .from(changeRequestApprovals)
+    .where(
+      and(
+        eq(changeRequestApprovals.crId, crId),
+        eq(changeRequestApprovals.userId, userId),
+        eq(changeRequestApprovals.headCommitSha, headCommitSha),
+      ),
+    );
+  const newest = db
+    .select({ id: sql<string>`${crId}`.as("newest_id") })
+    .from(changeRequests)
+    .where(and(eq(accountId, accountMembers.accountId), isOpen, ne(createdBy, userId), notExists(approved)))
+    .orderBy(desc(updatedAt))
+    .limit(READ_MAX + 1)
+    .as("newest");
+  return await db
+    .select({ cr: changeRequests, project: projects, author: users.name })
+    .from(accountMembers)
+    .innerJoinLateral(newest, sql`true`)
+    .innerJoin(changeRequests, eq(crId, newest.id))
+    .innerJoin(projects, eq(projects.projectId, changeRequests.projectId))
+    .innerJoin(users, eq(users.userId, createdBy))
+    .where(eq(accountMembers.userId, userId))
+    .orderBy(desc(updatedAt))
+    .limit(READ_MAX + 1);
+}
