@@ -2,7 +2,15 @@ import { type Static, Type } from "@sinclair/typebox";
 import { nullable, oneOf } from "./schema.ts";
 
 /** Why something waits for a person, the most urgent first. */
-export const INBOX_REASONS = ["waiting", "review", "conflicts", "checks_failed", "ready", "failed"] as const;
+export const INBOX_REASONS = [
+  "waiting",
+  "review",
+  "changes_requested",
+  "conflicts",
+  "checks_failed",
+  "ready",
+  "failed",
+] as const;
 export type InboxReason = (typeof INBOX_REASONS)[number];
 
 /** Where a session is on the board. */

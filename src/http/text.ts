@@ -31,3 +31,12 @@ export function storableObject(
 function invalid(path: string, message: string): SvcError {
   return new SvcError("validation_failed", `${path} ${message}.`, { details: [{ path, message }] });
 }
+
+/** Names that a sentence has. */
+const LISTED_MAX = 3;
+
+/** Names for a sentence: a few of them, shortened, and how many more there are. */
+export function listed(names: readonly string[]): string {
+  const left = names.length - LISTED_MAX;
+  return [...names.slice(0, LISTED_MAX).map(shorten), ...(left > 0 ? [`${left} more`] : [])].join(", ");
+}

@@ -28,7 +28,8 @@ let two: typeof projects.$inferSelect;
 let branches: Record<string, Record<string, string> | null>;
 /** Commits that are there, each with those that it has come from. */
 let history: Record<string, readonly string[]>;
-let kept: number[];
+/** Each with the names of its commits. */
+let kept: string[];
 
 beforeAll(async () => {
   rows = await openAccountRows();
@@ -76,11 +77,14 @@ const deps = () => ({
     ensureCommits: async (_: unknown, commits: readonly string[]) =>
       commits.every((commit) => commit.length > 0 && Object.hasOwn(history, commit)),
     isAncestor: async (_: unknown, ancestor: string, of: string) => history[of]?.includes(ancestor) === true,
-    async keep(_: unknown, number: number) {
-      kept.push(number);
+    async keep(_: unknown, number: number, commits: Readonly<Record<string, string>>) {
+      kept.push(`${number} ${Object.keys(commits).join(" ")}`);
     },
   },
 });
+
+/** The head of a merge, and its other commits. */
+const keptOf = ({ number }: { number: number }) => [`${number} head/1`, `${number} base merge`];
 
 /** The columns that a change request of each status has. */
 const STATES = {
@@ -140,7 +144,7 @@ describe("a merge with a lost outcome has happened if the base contains its comm
         mergeCommitSha: "merge",
         mergedBy: userId,
       });
-    expect([await statusOf(other), kept]).toEqual(["open", isMerged ? [cr.number] : []]);
+    expect([await statusOf(other), kept]).toEqual(["open", isMerged ? keptOf(cr) : []]);
     expect(await intentsOf(cr)).toEqual(["merge"]);
   });
 
@@ -256,7 +260,7 @@ describe("a starting server", () => {
     expect(logged).toContainEqual(expect.objectContaining({ cr: unreachable.crId, level: 40 }));
     const all = [arrived, waits, unreachable, closed, untouched];
     expect(await Promise.all(all.map(statusOf))).toEqual(["merged", "open", "open", "closed", "open"]);
-    expect(kept).toEqual([arrived.number]);
+    expect(kept).toEqual(keptOf(arrived));
   });
 
   test("settles a merge, and leaves a change request without one", async () => {

@@ -36,7 +36,7 @@ test("an invited person joins in their own browser, and sees the account's proje
   await guest.page.getByLabel("Your name").fill("New One");
   await guest.page.getByLabel("Password").fill("long enough for now");
   await guest.page.getByRole("button", { name: "Join" }).click();
-  await guest.page.getByRole("link", { name: "Shared" }).waitFor();
+  await guest.page.getByRole("link", { name: "Shared", exact: true }).waitFor();
   expect(await roleOf("new@example.com")).toBe("admin");
 
   await page.reload();
@@ -77,7 +77,7 @@ test("an existing user joins as themselves; links for others and withdrawn links
   await guest.page.goto(svc.api.url + open);
   await guest.page.getByText(`You are signed in as ${GUEST}.`).waitFor();
   await guest.page.getByRole("button", { name: "Join", exact: true }).click();
-  await guest.page.getByRole("link", { name: "Shared" }).waitFor();
+  await guest.page.getByRole("link", { name: "Shared", exact: true }).waitFor();
   expect(await roleOf(GUEST)).toBe("member");
   // several accounts now: one may be looked at alone
   await guest.page.getByLabel("Account").selectOption({ label: "guest" });

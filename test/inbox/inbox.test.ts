@@ -123,6 +123,31 @@ test("one's own is there with conflicts, with failed checks, or when it can be m
   expect(await whyOf(cr)).toStartWith("checks_failed");
 });
 
+test("a draft is neither to be reviewed nor ready, and requested changes come first", async () => {
+  const cr = await bench.open();
+  const at = `/change-requests/${cr.number}`;
+  await bench.call("GET", `${at}/merge-preview`);
+  await until("the comparison is stored", async () => (await whyOf(cr)) !== undefined);
+  await bench.call("PATCH", at, { body: { draft: true } });
+  expect([await whyOf(cr), await whyOf(cr, bob)]).toEqual([undefined, undefined]);
+  await bench.call("PATCH", at, { body: { draft: false } });
+  expect([await whyOf(cr), await whyOf(cr, bob)]).toEqual([
+    "ready: It can be merged into main",
+    "review: From first",
+  ]);
+  await bench.call("POST", `${at}/request-changes`, { token: bob, body: { body: "Shorter, please." } });
+  expect([await whyOf(cr), await whyOf(cr, bob)]).toEqual(["changes_requested: By bob", undefined]);
+  expect(await whyOf(cr, cleo)).toBe("review: From first");
+  // a push asks for another review, and does not lift the request
+  bench.remote.commit(cr.head_ref, { more: "1\n" });
+  await refresh(cr);
+  expect([await whyOf(cr), await whyOf(cr, bob)]).toEqual([
+    "changes_requested: By bob",
+    "review: From first",
+  ]);
+  await bench.call("POST", `${at}/close`);
+});
+
 /** A session of a person, and where it is: why it is in the inbox, and its place on the board. */
 async function session(
   values: Partial<typeof projectSessions.$inferInsert>,
@@ -231,7 +256,7 @@ test("items come by reason, then the newest first, from all projects, and at mos
   await bench.leave("dora@example.com");
   expect(await inbox(dora)).toEqual({ items: [], sessions: [], truncated: false });
   const { items } = await inbox();
-  const order = ["waiting", "review", "conflicts", "checks_failed", "ready", "failed"];
+  const order = ["waiting", "review", "changes_requested", "conflicts", "checks_failed", "ready", "failed"];
   const ranks = items.map(({ reason }) => order.indexOf(reason));
   expect(ranks).toEqual(ranks.toSorted((one, other) => one - other));
 });

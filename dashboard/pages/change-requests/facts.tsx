@@ -39,6 +39,7 @@ function checksOf({ checks: { state, total, passed, failed, required } }: Change
 }
 
 function approvalsOf({ approvals, required_approvals: required }: ChangeRequest): Fact[] {
+  if (approvals.some(({ state }) => state === "changes_requested")) return [["danger", "changes requested"]];
   const counting = approvals.filter(({ counts }) => counts).length;
   if (required > 0)
     return [[counting >= required ? "ok" : "muted", `${counting} of ${count(required, "approval")}`]];

@@ -14,6 +14,7 @@ import { useSome } from "./some.tsx";
 const GROUPS: readonly [InboxReason, title: string, BadgeLook][] = [
   ["waiting", "Agents that wait for you", "warn"],
   ["review", "To review", "info"],
+  ["changes_requested", "Changes requested", "danger"],
   ["conflicts", "Conflicts", "danger"],
   ["checks_failed", "Failed checks", "danger"],
   ["ready", "Ready to merge", "ok"],

@@ -4,7 +4,7 @@ import { prepared } from "../../../db/prepared.ts";
 import { accountMembers, changeRequestApprovals, changeRequests, users } from "../../../db/schema/index.ts";
 import type { REVIEW_STATES } from "../../contract/change-request.ts";
 import { SvcError } from "../../contract/errors.ts";
-import { shorten } from "../../http/text.ts";
+import { listed } from "../../http/text.ts";
 import type { Protection } from "../projects/protection.ts";
 import type { CrRow } from "./row.ts";
 
@@ -96,13 +96,8 @@ export function requestsIn(given: readonly ApprovalRow[]): ApprovalRow[] {
   return given.filter(({ state }) => state === "changes_requested");
 }
 
-/** Reviewers that a sentence names. */
-const NAMED_MAX = 3;
-
 function changesRequested(number: number, requests: readonly ApprovalRow[]): SvcError {
-  const named = requests.slice(0, NAMED_MAX).map(({ name }) => shorten(name));
-  const left = requests.length - named.length;
-  const by = [...named, ...(left > 0 ? [`${left} more`] : [])].join(", ");
+  const by = listed(requests.map(({ name }) => name));
   return new SvcError(
     "changes_requested",
     `Change request #${number} cannot be merged, because changes were requested by ${by}. It can be merged once they approve it or withdraw the request, or an owner or admin dismisses it. See what they request: svc cr show ${number}`,

@@ -9,14 +9,14 @@ import {
 } from "../../../db/schema/index.ts";
 import type { InboxItem, InboxReason } from "../../contract/inbox.ts";
 import type { Deps } from "../../deps.ts";
-import { shorten } from "../../http/text.ts";
-import { type ApprovalRow, approvalsOf, counts } from "../change-requests/approved.ts";
+import { listed, shorten } from "../../http/text.ts";
+import { type ApprovalRow, approvalsOf, counts, requestsIn } from "../change-requests/approved.ts";
 import { hasFailed, type Reported } from "../checks/statuses.ts";
 import { summaryOf } from "../checks/summary.ts";
 import { isOpen, itemOf } from "./item.ts";
 import { READ_MAX } from "./limits.ts";
 
-/** The caller's open change requests that need them: with conflicts or failed checks, or ready to merge. */
+/** The caller's open change requests that need them: with requested changes, conflicts or failed checks, or ready to merge. */
 export async function ownChangeRequests(
   deps: Deps,
   userId: string,
@@ -46,11 +46,14 @@ function needOf(
   reported: readonly Reported[],
   approvals: readonly ApprovalRow[],
 ): { reason: InboxReason; text: string } | null {
+  const requests = requestsIn(approvals);
+  if (requests.length > 0)
+    return { reason: "changes_requested", text: `By ${listed(requests.map(({ name }) => name))}` };
   if (canMerge === false) return { reason: "conflicts", text: `It conflicts with ${shorten(cr.baseRef)}` };
   const { state, required } = summaryOf(reported, project);
   if (state === "failure") return { reason: "checks_failed", text: failedText(reported) };
   const head = cr.headCommitSha;
-  if (canMerge === null || head === null) return null;
+  if (canMerge === null || head === null || cr.draft) return null;
   const isReady = [
     required.every((check) => check.state === "success"),
     state !== "pending",
@@ -59,13 +62,8 @@ function needOf(
   return isReady ? { reason: "ready", text: `It can be merged into ${shorten(cr.baseRef)}` } : null;
 }
 
-/** Names of failed checks that are shown. */
-const NAMES_MAX = 3;
-
 function failedText(reported: readonly Reported[]): string {
-  const names = reported.filter(({ state }) => hasFailed(state)).map(({ context }) => shorten(context));
-  const more = names.length > NAMES_MAX ? [`${names.length - NAMES_MAX} more`] : [];
-  return `Failed: ${[...names.slice(0, NAMES_MAX), ...more].join(", ")}`;
+  return `Failed: ${listed(reported.filter(({ state }) => hasFailed(state)).map(({ context }) => context))}`;
 }
 
 /** The newest first, each with what is known of its merge; null: its commits have not been compared. */

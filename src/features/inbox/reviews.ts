@@ -12,12 +12,12 @@ import { approvalsOf, counts } from "../change-requests/approved.ts";
 import { isOpen, itemOf } from "./item.ts";
 import { READ_MAX } from "./limits.ts";
 
-/** The open change requests of others that the caller's approval may be wanted for. */
+/** The open change requests of others that the caller's review may be wanted for, but no drafts. */
 export async function changeRequestsToReview(
   deps: Deps,
   userId: string,
 ): Promise<{ items: InboxItem[]; truncated: boolean }> {
-  const found = await notApprovedBy(deps, userId);
+  const found = await notReviewedBy(deps, userId);
   const rows = found.slice(0, READ_MAX);
   const approvals = await approvalsOf(
     deps.db,
@@ -39,9 +39,9 @@ export async function changeRequestsToReview(
  * The newest of the caller's accounts. Each account is read by itself, in the order of its index: however many change
  * requests it has, a few rows are read.
  */
-async function notApprovedBy({ db }: Deps, userId: string) {
-  const { crId, accountId, createdBy, updatedAt, headCommitSha } = changeRequests;
-  const approved = db
+async function notReviewedBy({ db }: Deps, userId: string) {
+  const { crId, accountId, createdBy, updatedAt, headCommitSha, draft } = changeRequests;
+  const reviewed = db
     .select({ crId: changeRequestApprovals.crId })
     .from(changeRequestApprovals)
     .where(
@@ -54,7 +54,15 @@ async function notApprovedBy({ db }: Deps, userId: string) {
   const newest = db
     .select({ id: sql<string>`${crId}`.as("newest_id") })
     .from(changeRequests)
-    .where(and(eq(accountId, accountMembers.accountId), isOpen, ne(createdBy, userId), notExists(approved)))
+    .where(
+      and(
+        eq(accountId, accountMembers.accountId),
+        isOpen,
+        eq(draft, false),
+        ne(createdBy, userId),
+        notExists(reviewed),
+      ),
+    )
     .orderBy(desc(updatedAt))
     .limit(READ_MAX + 1)
     .as("newest");
