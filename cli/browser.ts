@@ -20,6 +20,8 @@ export async function openBrowser({ env }: System, url: string): Promise<boolean
         stdout: "ignore",
         stderr: "ignore",
         env: withoutRuntime(env),
+        // in a session of its own: a terminal that closes when svc ends must not end a browser that is starting
+        detached: true,
       }).unref();
       return true;
     } catch {}

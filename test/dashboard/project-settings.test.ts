@@ -78,7 +78,7 @@ test("a member can only view the settings of owners and admins", async () => {
   const link = new URL(invitation.body.url);
   const { page, faults, close } = await svc.openAs("member@example.com", link.pathname + link.search);
   await page.getByRole("button", { name: "Join", exact: true }).click();
-  await page.getByRole("link", { name: "Renamed" }).waitFor();
+  await page.getByRole("link", { name: "Renamed", exact: true }).waitFor();
   await page.goto(`${svc.api.url}/projects/remote/settings`);
   await page.getByText("can change its address or credential").waitFor();
   await page.getByText(other.url, { exact: true }).waitFor();
@@ -118,7 +118,7 @@ test("deleting a project requires typing its name", async () => {
   await field.fill("hosted");
   await button.click();
   await page.waitForURL(`${svc.api.url}/`);
-  await page.getByRole("link", { name: "Renamed" }).waitFor();
+  await page.getByRole("link", { name: "Renamed", exact: true }).waitFor();
   expect(await page.getByRole("link", { name: "Hosted" }).count()).toBe(0);
   expect((await svc.api.call("GET", "/v1/projects/hosted")).status).toBe(404);
   expect(faults()).toEqual([]);
