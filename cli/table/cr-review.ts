@@ -151,13 +151,18 @@ export const comments = spec({
 
 export const review = spec({
   path: ["cr", "review"],
-  summary: "Approve a change request, or comment on it",
+  summary: "Approve a change request, request changes of it, or comment on it",
   about: [
-    "With --approve, a text is added as a comment. `svc cr comment` also comments on a line or in a thread, and `svc cr approve --undo` withdraws an approval.",
+    "With --approve, a text is added as a comment. `svc cr comment` also comments on a line or in a thread, and `svc cr approve --undo` and `svc cr request-changes --undo` withdraw a review.",
   ],
   args: [CR],
   flags: {
     approve: { kind: "boolean", short: "a", summary: "Approve its current head commit" },
+    "request-changes": {
+      kind: "boolean",
+      short: "r",
+      summary: "Request changes, which blocks the merge; the text says which",
+    },
     comment: { kind: "boolean", short: "c", summary: "Only comment" },
     ...TEXT,
   },
@@ -165,6 +170,7 @@ export const review = spec({
   examples: [
     ["svc cr review 3 --approve", "Approve it"],
     ['svc cr review 3 --approve --body "Nice work."', "With a comment"],
+    ['svc cr review 3 --request-changes --body "Handle the empty list."', "Block the merge"],
     ["svc cr review 3 --comment --body-file review.md", "Comment on it"],
   ],
 });

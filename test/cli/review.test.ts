@@ -185,6 +185,11 @@ test("approve sends the head that it read just before", async () => {
 test("review approves the head that it read, comments, or does both in this order", async () => {
   const rows: [flags: string[], sent: [verb: string, body: object][], says: string][] = [
     [["-a"], [["approve", { head_commit_sha: "a".repeat(40) }]], "approved at aaaaaaaaaa; 1 of 2 approvals"],
+    [
+      ["-r", "-b", "Shorter."],
+      [["request-changes", { body: "Shorter.", head_commit_sha: "a".repeat(40) }]],
+      "changes requested; it cannot be merged",
+    ],
     [["-c", "-b", "Why?"], [["comments", { body: "Why?" }]], `commented, ${THREAD}`],
     [
       ["--approve", "-F", "-"],
@@ -207,7 +212,15 @@ test("review approves the head that it read, comments, or does both in this orde
 });
 
 test("review sends nothing without exactly one decision, or without a text to comment", async () => {
-  for (const flags of [[], ["-b", "x"], ["-a", "-c", "-b", "x"], ["-c"], ["-a", "-b", "x", "-F", "-"]]) {
+  for (const flags of [
+    [],
+    ["-b", "x"],
+    ["-a", "-c", "-b", "x"],
+    ["-c"],
+    ["-r"],
+    ["-r", "-a", "-b", "x"],
+    ["-a", "-b", "x", "-F", "-"],
+  ]) {
     const ran = await run(["cr", "review", "3", ...flags], { stdin: "x" });
     expect([flags, ran.code, ran.stdout]).toEqual([flags, 2, ""]);
   }

@@ -31,15 +31,20 @@ export const requestChanges: Handler<typeof table.requestChanges> = async (conte
     );
   }
   const text = file === undefined ? body : await readText(context, file, "--body-file");
-  const { head_commit_sha } = await read(found);
-  const wanted: RequestChangesBody = {
-    body: text ?? "",
-    ...(head_commit_sha !== null && { head_commit_sha }),
-  };
-  const cr = await found.api.call<ChangeRequest>({ method: "POST", path: at, body: wanted, slow: true });
-  await context.out.result(cr, (view) => outcome(cr, "changes requested; it cannot be merged", view));
+  const cr = await requestOfHead(found, text ?? "");
+  await context.out.result(cr, (view) => outcome(cr, REQUESTED, view));
   await context.out.note(`To withdraw the request: svc cr request-changes ${cr.number} --undo`);
 };
+
+export const REQUESTED = "changes requested; it cannot be merged";
+
+/** Requests changes of the current head commit. */
+export async function requestOfHead(found: Found, body: string): Promise<ChangeRequest> {
+  const { head_commit_sha } = await read(found);
+  const wanted: RequestChangesBody = { body, ...(head_commit_sha !== null && { head_commit_sha }) };
+  const path = `${found.path}/request-changes`;
+  return await found.api.call<ChangeRequest>({ method: "POST", path, body: wanted, slow: true });
+}
 
 async function read({ api, path: at }: Found): Promise<ChangeRequest> {
   const { change_request } = await api.call<{ change_request: ChangeRequest }>({ path: at, slow: true });

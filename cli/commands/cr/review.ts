@@ -6,19 +6,26 @@ import type * as table from "../../table/cr-review.ts";
 import { approvedText, approveHead } from "./approve.ts";
 import { addComment, bodyOf } from "./comment.ts";
 import { type Found, findCr } from "./reference.ts";
+import { REQUESTED, requestOfHead } from "./request-changes.ts";
 import { outcome } from "./show-cr.ts";
 
 export const review: Handler<typeof table.review> = async (context, { args, flags }) => {
-  if (flags.approve === flags.comment) {
+  const request = flags["request-changes"];
+  if ([flags.approve, flags.comment, request].filter(Boolean).length !== 1) {
     throw usage(
-      "svc cr review needs either --approve or --comment.",
-      "--body <text> adds the text to either.",
+      "svc cr review needs one of --approve, --comment and --request-changes.",
+      "--body <text> adds the text to each of them.",
     );
   }
   const hasText = flags.body !== undefined || flags["body-file"] !== undefined;
   if (flags.comment && !hasText) throw usage("The comment has no text: pass --body or --body-file.");
+  if (request && !hasText) throw usage("Say what has to change: pass --body or --body-file.");
   const body = hasText ? await bodyOf(context, undefined, flags) : null;
   const found = await findCr(context, args.cr);
+  if (request) {
+    const cr = await requestOfHead(found, body ?? "");
+    return await context.out.result({ ...cr, comment: null }, (view) => outcome(cr, REQUESTED, view));
+  }
   const approved = flags.approve ? await approveHead(found) : null;
   const comment = body === null ? null : await addText(found, body, approved);
   const cr = approved ?? (await read(found));
