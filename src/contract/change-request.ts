@@ -206,10 +206,13 @@ export const mergePreview = Type.Object({
 export type MergePreview = Static<typeof mergePreview>;
 
 /** What became of a head branch that was to be deleted. */
-const headBranch = Type.Object({
-  deleted: Type.Boolean(),
-  reason: nullable(Type.String({ description: "Why it was kept" })),
-});
+const headBranch = Type.Object(
+  {
+    deleted: Type.Boolean(),
+    reason: nullable(Type.String({ description: "Why it was kept" })),
+  },
+  { description: "Only if `delete_branch` was chosen" },
+);
 export type HeadBranch = Static<typeof headBranch>;
 
 /** Answer of `POST …/merge`: the bare change request and the result of the merge. */
@@ -222,7 +225,7 @@ export const mergedChangeRequest = Type.Composite([
       base_sha_before: sha,
       base_sha_after: sha,
     }),
-    head_branch: nullable(headBranch, "Null unless `delete_branch` was chosen"),
+    head_branch: Type.Optional(headBranch),
   }),
 ]);
 export type MergedChangeRequest = Static<typeof mergedChangeRequest>;

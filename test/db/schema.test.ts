@@ -72,6 +72,7 @@ test("a change request has the columns of spec 2.1, their types and defaults, an
       "project_id uuid",
       "number int4",
       "title text",
+      "draft bool",
       "description text",
       "base_ref text",
       "head_ref text",

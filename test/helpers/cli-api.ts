@@ -43,7 +43,6 @@ export const merged = (method: MergeMethod): MergedChangeRequest => ({
     base_sha_before: "b".repeat(40),
     base_sha_after: "c".repeat(40),
   },
-  head_branch: null,
 });
 
 export function changeRequest(change: Partial<ChangeRequest> = {}): ChangeRequest {
@@ -448,7 +447,11 @@ const DEFAULTS: Record<string, Route> = {
   [`PUT ${CR}/auto-merge`]: ({ body }) => changeRequest({ auto_merge: autoMerge(body as object) }),
   [`DELETE ${CR}/auto-merge`]: () => changeRequest(),
   [`GET ${CR}/heads`]: () => ({ heads: [head({ number: 2, reviewed: false }), head()] }),
-  [`POST ${CR}/merge`]: () => merged("merge"),
+  [`POST ${CR}/merge`]: ({ body }) => ({
+    ...merged("merge"),
+    ...(body instanceof Object &&
+      "delete_branch" in body && { head_branch: { deleted: true, reason: null } }),
+  }),
   [`POST ${CR}/close`]: () => changeRequest({ status: "closed", closed_at: TIME, closed_by: USER_ID }),
   [`POST ${CR}/reopen`]: () => changeRequest(),
 };

@@ -51,6 +51,7 @@ test("a person who has chosen nothing is notified of what waits for them only, i
     { event: "check.failed", ways: [] },
     { event: "cr.commented", ways: [] },
     { event: "cr.approved", ways: [] },
+    { event: "cr.changes_requested", ways: [] },
   ]);
   expect(email_problem).toBeNull();
 });

@@ -127,8 +127,8 @@ async function openOther(head_ref: string): Promise<Cr> {
 test("without the choice the branch is kept, and a deletion is an event of the branch", async () => {
   const kept = await open();
   const stream = await followEvents(bench.api.url, bench.api.token, bench.projectId);
-  expect((await merge(kept, {})).body.head_branch).toBeNull();
-  expect((await merge(await open(), { delete_branch: false })).body.head_branch).toBeNull();
+  expect((await merge(kept, {})).body.head_branch).toBeUndefined();
+  expect((await merge(await open(), { delete_branch: false })).body.head_branch).toBeUndefined();
   expect(has(kept.head_ref)).toBe(true);
   const gone = await open();
   await merge(gone);

@@ -22,7 +22,7 @@ export function MergeBox({ where, cr }: { where: Where; cr: ChangeRequest }) {
   const state = mergeStateOf(cr, preview.data, preview.error);
   const [edge, mark, sign] = LOOKS[state.look];
   const result = useRef<HTMLHeadingElement>(null);
-  const act = useAct<{ head_branch?: HeadBranch | null }>(where);
+  const act = useAct<{ head_branch?: HeadBranch }>(where);
   const run = (at: string, body?: unknown, method?: Act["method"]) =>
     act.mutate(
       { at, ...(body !== undefined && { body }), ...(method && { method }) },

@@ -196,7 +196,6 @@ async function answer(
       base_sha_before: intent.baseSha,
       base_sha_after: intent.mergeSha,
     },
-    head_branch: null,
   };
 }
 
