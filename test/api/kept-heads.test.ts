@@ -106,6 +106,8 @@ test("a head that comes back is kept again, and one that is read twice is kept o
   const second = remote.commit("work", { a: "3\n" });
   await get();
   await get();
+  // a head that is replaced before it is fetched is gone
+  await kept(first, second);
   remote.branch("work", first);
   await get();
   await kept(first, second, first);
