@@ -1,7 +1,6 @@
-import { resolve } from "node:path";
-import type { Git, Repository } from "../src/git/git.ts";
-import { createTestGit, runGit, temporary } from "../test/helpers/git-repo.ts";
+import { runGit } from "../test/helpers/git-repo.ts";
 import { generator } from "../test/helpers/random.ts";
+import { overRepository, type RealRepository } from "../test/helpers/real-repository.ts";
 
 /**
  * Follows lines through the pull requests of a repository's own history as comments are, and lets `git blame -C -M` judge:
@@ -12,29 +11,11 @@ import { generator } from "../test/helpers/random.ts";
  * The repository is a folder, and is not changed. Each comment is on a line that its pull request adds, and is looked for
  * after the next push and after the last one; 300 comments unless a count is given.
  */
-if (import.meta.main) process.exitCode = await main(process.argv.slice(2));
-
-async function main([source, count = "300"]: readonly string[]): Promise<number> {
-  if (source === undefined || !/^[1-9]\d*$/.test(count)) {
-    console.error("usage: scripts/real-comments.ts <repository> [count]");
-    return 2;
-  }
-  await using directory = await temporary();
-  await using engine = await createTestGit({ dataDir: `${directory.path}/data` });
-  const upstream = `${directory.path}/up`;
-  await runGit(directory.path, ["clone", "--quiet", "--no-checkout", resolve(source), upstream]);
-  const repo = engine.repo(`file://${upstream}`);
-  return (await judgeAll({ git: engine.git, repo, directory: upstream }, Number(count))) === 0 ? 0 : 1;
-}
-
-interface Place {
-  git: Git;
-  repo: Repository;
-  directory: string;
-}
+if (import.meta.main)
+  process.exitCode = await overRepository("real-comments.ts", process.argv.slice(2), 300, judgeAll);
 
 /** @returns how many comments are on a wrong line */
-async function judgeAll(place: Place, count: number): Promise<number> {
+async function judgeAll(place: RealRepository, count: number): Promise<number> {
   const random = generator(7);
   const merges = (
     await output(place, ["rev-list", "--min-parents=2", "--max-parents=2", "--parents", "HEAD"])
@@ -70,7 +51,7 @@ interface On {
 }
 
 /** The lines that a pull request adds in its files with plain names. */
-async function addedLines(place: Place, base: string, head: string): Promise<On[]> {
+async function addedLines(place: RealRepository, base: string, head: string): Promise<On[]> {
   const patch = await output(place, ["diff", "--unified=0", "--no-renames", `${base}...${head}`]);
   const lines: On[] = [];
   let [path, line] = ["", 0];
@@ -83,7 +64,7 @@ async function addedLines(place: Place, base: string, head: string): Promise<On[
 }
 
 async function judge(
-  place: Place,
+  place: RealRepository,
   { from, to, path, line }: On & { from: string; to: string },
 ): Promise<"right" | "outdated" | "wrong"> {
   const found = await place.git.followLines(place.repo, { from, to, path: Buffer.from(path), lines: [line] });
@@ -95,25 +76,31 @@ async function judge(
 }
 
 /** Whether both files have the text of the line, once: two commits that wrote the same line are two origins for blame. */
-async function isOnly(place: Place, from: string, before: On, to: string, after: On): Promise<boolean> {
+async function isOnly(
+  place: RealRepository,
+  from: string,
+  before: On,
+  to: string,
+  after: On,
+): Promise<boolean> {
   const [one, other] = [await linesOf(place, from, before.path), await linesOf(place, to, after.path)];
   const text = one[before.line - 1];
   const times = (lines: readonly string[]) => lines.filter((line) => line === text).length;
   return other[after.line - 1] === text && times(one) === 1 && times(other) === 1;
 }
 
-async function linesOf(place: Place, commit: string, path: string): Promise<string[]> {
+async function linesOf(place: RealRepository, commit: string, path: string): Promise<string[]> {
   return (await output(place, ["show", `${commit}:${path}`])).split("\n");
 }
 
 /** The commit, file and line that a line comes from. */
-async function originOf(place: Place, commit: string, { path, line }: On): Promise<string> {
+async function originOf(place: RealRepository, commit: string, { path, line }: On): Promise<string> {
   const args = ["blame", "-C", "-M", "--porcelain", "-L", `${line},${line}`, commit, "--", path];
   const blame = await output(place, args);
   const [origin = "", at = ""] = blame.split(" ");
   return `${origin} ${at} ${/^filename (.*)$/m.exec(blame)?.[1]}`;
 }
 
-async function output({ directory }: Place, args: string[]): Promise<string> {
+async function output({ directory }: RealRepository, args: string[]): Promise<string> {
   return (await runGit(directory, args)).stdout.toString().trimEnd();
 }

@@ -1,7 +1,7 @@
-import { resolve } from "node:path";
 import { MERGE_METHODS } from "../src/contract/merge-method.ts";
 import { mergeBoth, type Place } from "../test/helpers/git-methods.ts";
-import { createTestGit, runGit, temporary } from "../test/helpers/git-repo.ts";
+import { runGit } from "../test/helpers/git-repo.ts";
+import { overRepository } from "../test/helpers/real-repository.ts";
 
 /**
  * Repeats the merges of a repository's own history with each merge method, and compares the results with those of git:
@@ -10,22 +10,8 @@ import { createTestGit, runGit, temporary } from "../test/helpers/git-repo.ts";
  *
  * The repository is a folder, and is not changed. Merges are the newest first; 200 unless a count is given.
  */
-if (import.meta.main) process.exitCode = await main(process.argv.slice(2));
-
-async function main([source, count = "200"]: readonly string[]): Promise<number> {
-  if (source === undefined || !/^[1-9]\d*$/.test(count)) {
-    console.error("usage: scripts/real-merges.ts <repository> [count]");
-    return 2;
-  }
-  await using directory = await temporary();
-  await using engine = await createTestGit({ dataDir: `${directory.path}/data` });
-  const upstream = `${directory.path}/up`;
-  await runGit(directory.path, ["clone", "--quiet", "--no-checkout", resolve(source), upstream]);
-  const repo = engine.repo(`file://${upstream}`);
-  const mirror = `${directory.path}/data/mirrors/${repo.id}.git`;
-  const differ = await compareAll({ git: engine.git, repo, directory: upstream, mirror }, Number(count));
-  return differ === 0 ? 0 : 1;
-}
+if (import.meta.main)
+  process.exitCode = await overRepository("real-merges.ts", process.argv.slice(2), 200, compareAll);
 
 /** @returns how many differ */
 async function compareAll(place: Place, count: number): Promise<number> {

@@ -1,7 +1,7 @@
 import type { ChangeRequest } from "../../../src/contract/change-request.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/cr-review.ts";
-import { type Found, findCr } from "./reference.ts";
+import { type Found, findCr, readCr } from "./reference.ts";
 import { approvalsText } from "./show-comments.ts";
 import { outcome } from "./show-cr.ts";
 
@@ -19,8 +19,7 @@ export const approve: Handler<typeof table.approve> = async (context, { args, fl
 
 /** Approves the current head commit: later pushes are not approved with it. */
 export async function approveHead({ api, path }: Pick<Found, "api" | "path">): Promise<ChangeRequest> {
-  const { change_request } = await api.call<{ change_request: ChangeRequest }>({ path, slow: true });
-  const { head_commit_sha } = change_request;
+  const { head_commit_sha } = await readCr({ api, path });
   const body = head_commit_sha === null ? {} : { head_commit_sha };
   return api.call<ChangeRequest>({ method: "POST", path: `${path}/approve`, body, slow: true });
 }

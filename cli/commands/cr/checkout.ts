@@ -1,4 +1,3 @@
-import type { ChangeRequest } from "../../../src/contract/change-request.ts";
 import type { Project } from "../../../src/contract/project.ts";
 import { path as at } from "../../api.ts";
 import { CliError } from "../../failure.ts";
@@ -11,7 +10,7 @@ import type { System } from "../../system.ts";
 import type * as table from "../../table/cr-read.ts";
 import { displayUrl, oneLine, shellWord } from "../../text.ts";
 import { gatewayEnvironment } from "../ship/push.ts";
-import { findCr } from "./reference.ts";
+import { findCr, readCr } from "./reference.ts";
 
 /** Timeout of a fetch in seconds: the first one may be of a whole repository. */
 const FETCH_SECONDS = 600;
@@ -19,7 +18,7 @@ const FETCH_SECONDS = 600;
 export const checkout: Handler<typeof table.checkout> = async (context, { args }) => {
   const { system, out, globals } = context;
   const { api, path } = await findCr(context, args.cr);
-  const { change_request: cr } = await api.call<{ change_request: ChangeRequest }>({ path, slow: true });
+  const cr = await readCr({ api, path });
   const project = await api.call<Project>({ path: at`/projects/${cr.project_id}` });
   const remote = await remoteOf(system, project);
   const git = gitIn(system, system.cwd);

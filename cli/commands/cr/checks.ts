@@ -10,7 +10,7 @@ import type * as table from "../../table/cr-review.ts";
 import { count, oneLine } from "../../text.ts";
 import { type ShownStatus, statusesText } from "../checks/show-statuses.ts";
 import { showCheckLog } from "./check-log.ts";
-import { type Found, findCr } from "./reference.ts";
+import { type Found, findCr, readCr } from "./reference.ts";
 import { handOver } from "./send.ts";
 
 const POLL_MS = 3_000;
@@ -26,13 +26,13 @@ export const checks: Handler<typeof table.checks> = async (context, { args, flag
   if (send) return handOver(context, found, "checks/send-to-session", "Sent the failed checks");
   if (rerun !== undefined) await runAgain(context, found, rerun);
   if (log !== undefined) return showCheckLog(context, found, log, flags.watch);
-  let cr = await read(found);
+  let cr = await readCr(found);
   if (flags.watch && cr.checks.state === "pending") {
     const ends = Date.now() + (context.globals.timeout ?? WATCH_SECONDS) * 1000;
     await context.out.note(`Waiting for ${openText(cr.checks)}. Ctrl-C ends the wait, not the checks.`);
     while (cr.checks.state === "pending" && Date.now() < ends) {
       await Bun.sleep(POLL_MS);
-      cr = await read(found);
+      cr = await readCr(found);
     }
   }
   const statuses = await statusesOf(found, cr);
@@ -51,10 +51,6 @@ async function runAgain({ out }: Context, { api, path }: Found, name: string): P
   const call = { method: "POST", path: `${path}/checks/rerun`, body: { name } } as const;
   const check = await api.call<Check>(call);
   await out.note(`${oneLine(check.name)} is ${check.state} (attempt ${check.attempt}).`);
-}
-
-async function read({ api, path }: Found): Promise<ChangeRequest> {
-  return (await api.call<{ change_request: ChangeRequest }>({ path, slow: true })).change_request;
 }
 
 /** The reported checks of the head commit, and the required ones that are missing. */

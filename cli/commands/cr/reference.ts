@@ -48,6 +48,11 @@ export async function findCr(
   return { api, collection, path: at(await pickCr(api, collection, status, found)) };
 }
 
+/** The change request as it is now. */
+export async function readCr({ api, path }: Pick<Found, "api" | "path">): Promise<ChangeRequest> {
+  return (await api.call<{ change_request: ChangeRequest }>({ path, slow: true })).change_request;
+}
+
 /** Of one branch; it may have one for each base. */
 const OF_BRANCH_MAX = 20;
 

@@ -5,7 +5,7 @@ import { readText } from "../../input.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/cr-review.ts";
 import { oneLine } from "../../text.ts";
-import { type Found, findCr } from "./reference.ts";
+import { type Found, findCr, readCr } from "./reference.ts";
 import { outcome } from "./show-cr.ts";
 
 export const requestChanges: Handler<typeof table.requestChanges> = async (context, { args, flags }) => {
@@ -40,20 +40,15 @@ export const REQUESTED = "changes requested; it cannot be merged";
 
 /** Requests changes of the current head commit. */
 export async function requestOfHead(found: Found, body: string): Promise<ChangeRequest> {
-  const { head_commit_sha } = await read(found);
+  const { head_commit_sha } = await readCr(found);
   const wanted: RequestChangesBody = { body, ...(head_commit_sha !== null && { head_commit_sha }) };
   const path = `${found.path}/request-changes`;
   return await found.api.call<ChangeRequest>({ method: "POST", path, body: wanted, slow: true });
 }
 
-async function read({ api, path: at }: Found): Promise<ChangeRequest> {
-  const { change_request } = await api.call<{ change_request: ChangeRequest }>({ path: at, slow: true });
-  return change_request;
-}
-
 /** Who has requested changes. @throws CliError `not_found` if nobody, or more than one person, has that name */
 async function requester(found: Found, name: string): Promise<ChangeRequest["approvals"][number]> {
-  const { approvals, number } = await read(found);
+  const { approvals, number } = await readCr(found);
   const requests = approvals.filter(({ state }) => state === "changes_requested");
   const [one, ...others] = requests.filter((each) => each.user_id === name || each.name === name);
   if (one && others.length === 0) return one;

@@ -5,7 +5,7 @@ import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/cr-review.ts";
 import { approvedText, approveHead } from "./approve.ts";
 import { addComment, bodyOf } from "./comment.ts";
-import { type Found, findCr } from "./reference.ts";
+import { type Found, findCr, readCr } from "./reference.ts";
 import { REQUESTED, requestOfHead } from "./request-changes.ts";
 import { outcome } from "./show-cr.ts";
 
@@ -28,7 +28,7 @@ export const review: Handler<typeof table.review> = async (context, { args, flag
   }
   const approved = flags.approve ? await approveHead(found) : null;
   const comment = body === null ? null : await addText(found, body, approved);
-  const cr = approved ?? (await read(found));
+  const cr = approved ?? (await readCr(found));
   const sentence = [approved && approvedText(approved), comment && `commented, ${comment.comment_id}`]
     .filter((part) => part !== null)
     .join("; ");
@@ -47,8 +47,4 @@ async function addText(found: Found, body: string, approved: ChangeRequest | nul
       error.extra,
     );
   }
-}
-
-async function read({ api, path }: Found): Promise<ChangeRequest> {
-  return (await api.call<{ change_request: ChangeRequest }>({ path, slow: true })).change_request;
 }

@@ -13,7 +13,7 @@ import { lines, oneLine } from "../../text.ts";
 import { checksText } from "./checks.ts";
 import { nextSteps } from "./next-steps.ts";
 import { previewText } from "./preview.ts";
-import { type Found, findCr } from "./reference.ts";
+import { type Found, findCr, readCr } from "./reference.ts";
 import { approvalsText, requestsOf } from "./show-comments.ts";
 import { stateOf, statusPaint } from "./show-cr.ts";
 import { manifestOf, manifestText } from "./show-manifest.ts";
@@ -21,10 +21,7 @@ import { manifestOf, manifestText } from "./show-manifest.ts";
 export const show: Handler<typeof table.show> = async (context, { args, flags }) => {
   const found = await findCr(context, args.cr);
   if (flags.web) return openDashboard(context, found.api, found.path);
-  const { change_request: cr } = await found.api.call<{ change_request: ChangeRequest }>({
-    path: found.path,
-    slow: true,
-  });
+  const cr = await readCr(found);
   const [preview, manifest, open_comments] = await Promise.all([
     cr.status === "open" ? previewOf(found) : null,
     cr.status === "open" ? manifestOf(found) : null,

@@ -12,11 +12,10 @@ import { storable } from "../../http/text.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { notifyOfChangeRequest } from "../notifications/record.ts";
 import { readProtection } from "../projects/protection.ts";
-import { headMoved } from "./merge-intent.ts";
+import { requireHead } from "./merge-intent.ts";
 import { present } from "./present.ts";
 import { refresh } from "./refresh.ts";
 import { type CrRow, findChangeRequest } from "./row.ts";
-import { tipOf } from "./tips.ts";
 import { recordCrEvent } from "./webhook.ts";
 
 /**
@@ -100,8 +99,7 @@ async function review(
       `The repository of ${project.name} does not respond, so #${row.number} cannot be reviewed now. Try again in a moment.`,
     );
   await requireOther(deps, caller, project, row, listing);
-  const head = tipOf(listing, row.headRef);
-  if (seen !== undefined && seen.toLowerCase() !== head) throw headMoved(row, seen.toLowerCase(), head);
+  const head = requireHead(row, listing, seen);
   const event = given.state === "approved" ? "cr.approved" : "cr.changes_requested";
   const approval = { ...given, headCommitSha: head, createdAt: deps.clock() };
   await deps.db.transaction(async (tx) => {

@@ -52,14 +52,24 @@ export function chooseMethod(
   return method;
 }
 
-/** The person who merges, as git names people. */
-export async function mergingPerson(deps: Deps, { userId }: Pick<Caller, "userId">): Promise<Person> {
+/** A person, as git names people. */
+export async function personOf(deps: Deps, { userId }: Pick<Caller, "userId">): Promise<Person> {
   const [user] = await deps.db
     .select({ name: users.name, email: users.email })
     .from(users)
     .where(eq(users.userId, userId));
-  const email = plain(user?.email ?? "") || `no-reply@${deps.config.noReplyHost}`;
+  const email = plain(user?.email ?? "") || svcIdentity(deps).email;
   return { name: plain(user?.name ?? "") || email, email };
+}
+
+/** svc, as git names people. */
+export function svcIdentity({ config }: Pick<Deps, "config">): Person {
+  return { name: "svc", email: `no-reply@${config.noReplyHost}` };
+}
+
+/** The trailer that names another author of a commit. */
+export function coAuthor({ name, email }: Person): string {
+  return `Co-authored-by: ${name} <${email}>`;
 }
 
 /**
@@ -95,13 +105,13 @@ async function coAuthors(
 ): Promise<string[]> {
   const range = { commit: head, without: base, path: new Uint8Array(), skip: 0, limit: AUTHORED_MAX };
   const { commits } = await deps.git.log(repo, range);
-  const seen = new Set([person.email.toLowerCase(), `no-reply@${deps.config.noReplyHost}`]);
+  const seen = new Set([person.email.toLowerCase(), svcIdentity(deps).email]);
   const lines: string[] = [];
   for (const { author } of commits.toReversed()) {
     const [name, email] = [plain(author.name), plain(author.email)];
     if (email === "" || seen.has(email.toLowerCase())) continue;
     seen.add(email.toLowerCase());
-    lines.push(`Co-authored-by: ${name || email} <${email}>`);
+    lines.push(coAuthor({ name: name || email, email }));
   }
   return lines.slice(0, AUTHORS_MAX);
 }
@@ -134,7 +144,7 @@ export async function writeCommits(
       `"${row.baseRef}" has commits that "${row.headRef}" does not have, so it cannot be fast-forwarded. Rebase the branch onto it, or choose another method.`,
     );
   }
-  const svc = { name: "svc", email: `no-reply@${deps.config.noReplyHost}` };
+  const svc = svcIdentity(deps);
   const request = { base, head, message, date };
   const written =
     method === "merge"

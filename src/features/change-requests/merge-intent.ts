@@ -12,7 +12,7 @@ import { fetchCommits } from "../projects/fetch.ts";
 import type { Protection } from "../projects/protection.ts";
 import { requireUnchanged } from "./agent-merge.ts";
 import { requireApprovals } from "./approved.ts";
-import { mergingPerson, messageOf, writeCommits } from "./merge-commits.ts";
+import { messageOf, personOf, writeCommits } from "./merge-commits.ts";
 import type { CrRow } from "./row.ts";
 import type { Intent } from "./settle.ts";
 import { tipOf } from "./tips.ts";
@@ -48,8 +48,7 @@ export async function prepareMerge(
   { project, repo, listing, method, message: given, seen, unchanged, rule, allow }: Prepared,
 ): Promise<Intent | "moved"> {
   const base = tipOf(listing, row.baseRef);
-  const head = tipOf(listing, row.headRef);
-  if (seen !== undefined && seen !== head) throw headMoved(row, seen, head);
+  const head = requireHead(row, listing, seen);
   if (!(await fetchCommits(deps, repo, [base, head]))) return "moved";
   const relation = await deps.git.relate(repo, base, head);
   if (relation.mergeBase === null) {
@@ -65,7 +64,7 @@ export async function prepareMerge(
     );
   }
   const merge = { method, base, head, given };
-  const person = await mergingPerson(deps, caller);
+  const person = await personOf(deps, caller);
   const message = await messageOf(deps, repo, project, row, person, merge);
   // if the response to a push was lost, the same commit is pushed again, so that it cannot be merged twice
   const [earlier] = await deps.db
@@ -101,6 +100,17 @@ export async function prepareMerge(
   if (!(await record(deps, row, intent, { rule, allow }))) return "moved";
   await deps.checkpoint("intent-recorded");
   return intent;
+}
+
+/** The current head. @param seen the commit that the caller reviewed @throws branch_missing, head_moved */
+export function requireHead(
+  row: Pick<CrRow, "headRef">,
+  listing: Branches,
+  seen: string | undefined,
+): string {
+  const head = tipOf(listing, row.headRef);
+  if (seen !== undefined && seen.toLowerCase() !== head) throw headMoved(row, seen.toLowerCase(), head);
+  return head;
 }
 
 /** The error when the head is not the commit that the caller reviewed. */

@@ -66,11 +66,10 @@ async function merge(
 ): Promise<MergedChangeRequest> {
   const message =
     body.message === undefined ? undefined : storable("message", body.message, DESCRIPTION_MAX_BYTES);
-  const seen = body.head_commit_sha?.toLowerCase();
   const row = await findChangeRequest(deps.db, project, name);
   requireOpen(row);
   const branch = `${project.mirrorId} ${row.baseRef}`;
-  const wanted = { method: body.method, message, seen, allow };
+  const wanted = { method: body.method, message, seen: body.head_commit_sha, allow };
   return deps.mutex.run(branch, () => tryToMerge(deps, caller, project, row.crId, wanted));
 }
 

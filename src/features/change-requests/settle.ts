@@ -190,7 +190,10 @@ async function arrived(
   return deps.git.isAncestor(repo, intent.mergeSha, tip);
 }
 
-/** Keeps the commits for later reads of the diff, its head as one of those it has had. A failure must not leave the merge unrecorded. */
+/**
+ * Keeps the commits for later reads of the diff, the head as one of those that the change request has had. A failure must
+ * not leave the merge unrecorded.
+ */
 async function keep(
   deps: Settling,
   project: ProjectRow,
@@ -201,7 +204,11 @@ async function keep(
   const { base, head, merge } = commits;
   try {
     await deps.db.transaction(async (tx) => {
-      await tx.select().from(changeRequests).where(eq(changeRequests.crId, crId)).for("update");
+      await tx
+        .select({ crId: changeRequests.crId })
+        .from(changeRequests)
+        .where(eq(changeRequests.crId, crId))
+        .for("update");
       await recordHeads(tx, [{ crId, headCommitSha: head, baseCommitSha: base }], deps.clock());
     });
     await keepHeads(deps, project, [{ crId }]);

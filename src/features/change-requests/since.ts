@@ -10,6 +10,7 @@ import type { Deps } from "../../deps.ts";
 import { NUMBER_CURSOR, type Page, page, readCursor } from "../../http/page.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { repositoryOf } from "../projects/repository.ts";
+import { svcIdentity } from "./merge-commits.ts";
 import { requireCommits } from "./preview.ts";
 import { refresh } from "./refresh.ts";
 import { type CrRow, findChangeRequest } from "./row.ts";
@@ -131,7 +132,7 @@ export async function carryOver(
     base: mergeBase,
     head: head.commitSha,
     message: "An earlier head on the base of a later one",
-    identity: { name: "svc", email: `no-reply@${deps.config.noReplyHost}` },
+    identity: svcIdentity(deps),
     date: head.seenAt,
   });
   return "commit" in written ? written.commit : head.commitSha;

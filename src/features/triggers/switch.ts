@@ -9,6 +9,7 @@ import type { Deps } from "../../deps.ts";
 import type { Branches } from "../../git/git.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { mergeChangeRequest } from "../change-requests/merge.ts";
+import { svcIdentity } from "../change-requests/merge-commits.ts";
 import { openChangeRequest } from "../change-requests/open.ts";
 import { getChangeRequest } from "../change-requests/read.ts";
 import { fetchCommits, LISTING_MS } from "../projects/fetch.ts";
@@ -116,7 +117,7 @@ async function createBranch(
     path: project.manifestPath,
     bytes: new TextEncoder().encode(text),
     message,
-    identity: { name: "svc", email: `no-reply@${deps.config.noReplyHost}` },
+    identity: svcIdentity(deps),
     // the tip's date, so that a retry makes the same commit
     date: commits[0]?.committer.date ?? new Date(0),
   });

@@ -13,11 +13,10 @@ import { readProtection } from "../../projects/protection.ts";
 import { requireAgentMerge } from "../agent-merge.ts";
 import { requireDeleter } from "../delete-branch.ts";
 import { chooseMethod } from "../merge-commits.ts";
-import { headMoved, isDraft, notOpen } from "../merge-intent.ts";
+import { headMoved, isDraft, notOpen, requireHead } from "../merge-intent.ts";
 import { present } from "../present.ts";
 import { refresh } from "../refresh.ts";
 import { type CrRow, changeOf, findChangeRequest } from "../row.ts";
-import { tipOf } from "../tips.ts";
 import { recordCrEvent } from "../webhook.ts";
 import { forgetAutoMerge } from "./row.ts";
 
@@ -48,9 +47,7 @@ export async function enableAutoMerge(
     );
   await requireAgentMerge(deps, caller, project, listing);
   chooseMethod(await readProtection(deps, project, listing), body.method, message);
-  const seen = body.head_commit_sha.toLowerCase();
-  const head = tipOf(listing, row.headRef);
-  if (seen !== head) throw headMoved(row, seen, head);
+  const head = requireHead(row, listing, body.head_commit_sha);
   const now = deps.clock();
   const wanted = {
     headSha: head,

@@ -1,5 +1,5 @@
 import { and, eq, isNull } from "drizzle-orm";
-import { changeRequestComments, users } from "../../../../db/schema/index.ts";
+import { changeRequestComments } from "../../../../db/schema/index.ts";
 import type { AppliedSuggestion } from "../../../contract/comment.ts";
 import { SvcError } from "../../../contract/errors.ts";
 import { CONTENT_MAX_BYTES } from "../../../contract/limits.ts";
@@ -10,8 +10,8 @@ import type { Repository } from "../../../git/git.ts";
 import type { Caller, ProjectRow } from "../../../identity/auth/caller.ts";
 import { LISTING_MS } from "../../projects/fetch.ts";
 import { repositoryOf } from "../../projects/repository.ts";
-import { mergingPerson, plain } from "../merge-commits.ts";
-import { headMoved } from "../merge-intent.ts";
+import { coAuthor, personOf, plain } from "../merge-commits.ts";
+import { headMoved, requireHead } from "../merge-intent.ts";
 import { requireCommits } from "../preview.ts";
 import { refresh } from "../refresh.ts";
 import { type CrRow, findChangeRequest } from "../row.ts";
@@ -42,10 +42,10 @@ export async function applySuggestion(
   const lines = suggestionOf(comment.body);
   if (lines === null) throw invalid('must have one block of code with the language "suggestion"');
   if (thread.line === null || thread.side !== "new") throw invalid("must be on lines after the change");
-  const head = await requireHead(deps, project, cr, seen);
-  const edit = await makeEdit(deps, project, thread, head, lines);
+  const tips = await findTips(deps, project, cr, seen);
+  const edit = await makeEdit(deps, project, thread, tips, lines);
   const commit = await writeCommit(deps, caller, project, cr, comment, edit);
-  await push(deps, project, cr, { from: head.head, to: commit });
+  await push(deps, project, cr, { from: tips.head, to: commit });
   const applied = await resolve(deps, caller, project, cr, thread);
   await refresh(deps, project, [cr]);
   return { commit_sha: commit, comment: applied };
@@ -69,12 +69,7 @@ interface Tips {
 }
 
 /** The commits of the open change request, whose branch svc may write to. */
-async function requireHead(
-  deps: Deps,
-  project: ProjectRow,
-  cr: CrRow,
-  seen: string | undefined,
-): Promise<Tips> {
+async function findTips(deps: Deps, project: ProjectRow, cr: CrRow, seen: string | undefined): Promise<Tips> {
   const { rows, listing } = await refresh(deps, project, [cr]);
   const [row = cr] = rows;
   if (row.status !== "open")
@@ -87,8 +82,7 @@ async function requireHead(
       "repo_unreachable",
       `The repository of ${project.name} does not respond. Try again in a moment.`,
     );
-  const head = tipOf(listing, row.headRef);
-  if (seen !== undefined && seen.toLowerCase() !== head) throw headMoved(row, seen.toLowerCase(), head);
+  const head = requireHead(row, listing, seen);
   if (await isProtected(deps.db, project, row.headRef))
     throw new SvcError(
       "forbidden",
@@ -178,23 +172,18 @@ async function writeCommit(
   comment: CommentRow,
   edit: Edit,
 ): Promise<string> {
-  const identity = await mergingPerson(deps, caller);
-  const trailers =
-    comment.createdBy === caller.userId ? [] : [await coAuthor(deps, comment.createdBy)].filter(Boolean);
+  const identity = await personOf(deps, caller);
   const subject = `Apply a suggestion to ${plain(edit.path)} (#${cr.number})`;
-  const message = [subject, ...trailers].join("\n\n");
+  const isOwn = comment.createdBy === caller.userId;
+  const message = isOwn
+    ? subject
+    : `${subject}\n\n${coAuthor(await personOf(deps, { userId: comment.createdBy }))}`;
   return await deps.git.replaceFile(repositoryOf(deps, project), {
     ...edit,
     message,
     identity,
     date: deps.clock(),
   });
-}
-
-async function coAuthor(deps: Deps, userId: string): Promise<string> {
-  const [user] = await deps.db.select().from(users).where(eq(users.userId, userId));
-  const email = plain(user?.email ?? "");
-  return email === "" ? "" : `Co-authored-by: ${plain(user?.name ?? "") || email} <${email}>`;
 }
 
 async function push(
