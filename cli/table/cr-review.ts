@@ -110,7 +110,7 @@ export const apply = spec({
   path: ["cr", "apply"],
   summary: "Commit the suggestion of a comment to the head branch",
   about: [
-    "A suggestion is a block of code with the language `suggestion` in a comment on lines: it replaces them. The thread is resolved.",
+    "A suggestion is a fenced code block with the language `suggestion` in a comment on lines: it replaces them. The thread is resolved.",
   ],
   args: [CR, COMMENT],
   flags: {},
@@ -151,7 +151,7 @@ export const comments = spec({
 
 export const review = spec({
   path: ["cr", "review"],
-  summary: "Approve a change request, request changes of it, or comment on it",
+  summary: "Approve a change request, request changes on it, or comment on it",
   about: [
     "With --approve, a text is added as a comment. `svc cr comment` also comments on a line or in a thread, and `svc cr approve --undo` and `svc cr request-changes --undo` withdraw a review.",
   ],
@@ -190,7 +190,7 @@ export const approve = spec({
 
 export const requestChanges = spec({
   path: ["cr", "request-changes"],
-  summary: "Request changes of a change request, which blocks its merge",
+  summary: "Request changes on a change request, which blocks its merge",
   about: [
     "It blocks the merge, also of later commits, until you approve the change request or withdraw the request (--undo), or an owner or admin dismisses it (--dismiss). It takes the place of your approval. The text is Markdown; `svc cr show` prints it.",
   ],

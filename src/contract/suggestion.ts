@@ -1,7 +1,7 @@
 const FENCE = /^ {0,3}(`{3,})[ \t]*suggestion[ \t]*$/;
 
 /**
- * The lines that a comment suggests in the place of its own: those of its block of code with the language `suggestion`. No
+ * The lines that a comment suggests in the place of its own: those of its fenced code block with the language `suggestion`. No
  * lines: they should go.
  * @returns null when it has no such block, or several
  */

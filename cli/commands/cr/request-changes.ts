@@ -38,7 +38,7 @@ export const requestChanges: Handler<typeof table.requestChanges> = async (conte
 
 export const REQUESTED = "changes requested; it cannot be merged";
 
-/** Requests changes of the current head commit. */
+/** Requests changes on the current head commit. */
 export async function requestOfHead(found: Found, body: string): Promise<ChangeRequest> {
   const { head_commit_sha } = await readCr(found);
   const wanted: RequestChangesBody = { body, ...(head_commit_sha !== null && { head_commit_sha }) };
@@ -54,7 +54,7 @@ async function requester(found: Found, name: string): Promise<ChangeRequest["app
   if (one && others.length === 0) return one;
   const said = one ? "More than one person of this name has" : "No person of this name or id has";
   const names = requests.map((each) => `${oneLine(each.name)} (${each.user_id})`).join(", ");
-  throw new CliError("not_found", `${said} requested changes of #${number}: ${oneLine(name)}`, {
+  throw new CliError("not_found", `${said} requested changes on #${number}: ${oneLine(name)}`, {
     hint: names === "" ? "Nobody has requested changes." : `Changes are requested by ${names}.`,
   });
 }

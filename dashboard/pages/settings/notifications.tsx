@@ -20,7 +20,7 @@ const EVENTS: Readonly<Record<NotificationEvent, string>> = {
   "check.failed": "A check of my change request has failed",
   "cr.commented": "Somebody has commented on my change request",
   "cr.approved": "Somebody has approved my change request",
-  "cr.changes_requested": "Somebody has requested changes of my change request",
+  "cr.changes_requested": "Somebody has requested changes on my change request",
 };
 const WAYS: Readonly<Record<NotificationWay, string>> = { page: "List", push: "Push", email: "E-mail" };
 

@@ -35,7 +35,7 @@ export async function approveChangeRequest(
 }
 
 /**
- * Requests changes of an open change request, in the place of an earlier approval by the same person. It blocks the merge,
+ * Requests changes on an open change request, in the place of an earlier approval by the same person. It blocks the merge,
  * also of later commits, until the person approves or withdraws the request, or an owner or admin dismisses it.
  * @throws validation_failed, and what `approveChangeRequest` throws
  */

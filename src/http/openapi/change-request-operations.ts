@@ -58,7 +58,7 @@ export const CHANGE_REQUEST_OPERATIONS = {
   ],
   "POST /v1/projects/:projectId/change-requests/:crId/request-changes": [
     "requestChanges",
-    "Request changes of a change request",
+    "Request changes on a change request",
   ],
   "DELETE /v1/projects/:projectId/change-requests/:crId/request-changes": [
     "withdrawRequestForChanges",

@@ -40,7 +40,7 @@ export async function applySuggestion(
   const comment = await findComment(deps.db, cr, names.commentId);
   const thread = comment.replyTo === null ? comment : await findComment(deps.db, cr, comment.replyTo);
   const lines = suggestionOf(comment.body);
-  if (lines === null) throw invalid('must have one block of code with the language "suggestion"');
+  if (lines === null) throw invalid('must have one fenced code block with the language "suggestion"');
   if (thread.line === null || thread.side !== "new") throw invalid("must be on lines after the change");
   const tips = await findTips(deps, project, cr, seen);
   const edit = await makeEdit(deps, project, thread, tips, lines);
