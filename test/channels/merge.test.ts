@@ -55,6 +55,20 @@ test("only the commit that was shown is merged: after a push, the message shows 
   await until("it is merged", async () => (await get(number)).status === "merged");
 });
 
+test("a button that is clicked before svc has recorded its message merges", async () => {
+  const posted = Promise.withResolvers<void>();
+  bench.slack.beforeAnswer = ({ method, args }) =>
+    method === "chat.postMessage" && args["blocks"] !== undefined ? posted.promise : undefined;
+  const { number, message } = await proposed();
+  const lookups = () => bench.slack.calls.filter(({ method }) => method === "users.info").length;
+  const before = lookups();
+  await bench.click(message, "svc_merge");
+  await until("the click is handled", () => lookups() > before);
+  bench.slack.beforeAnswer = () => {};
+  posted.resolve();
+  await until("it is merged", async () => (await get(number)).status === "merged");
+});
+
 test("a person who is no member merges nothing", async () => {
   const { ts, number, message } = await proposed();
   await bench.click(message, "svc_merge", { user: { id: STRANGER } });

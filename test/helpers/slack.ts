@@ -45,6 +45,8 @@ export interface SlackStandIn {
   calls: SlackCall[];
   /** Answers a call instead of the stand-in; a test changes it. */
   onCall: (call: SlackCall) => Response | null | Promise<Response | null>;
+  /** Called once a call has had its effect, before its answer is sent; a test changes it. */
+  beforeAnswer: (call: SlackCall) => void | Promise<void>;
   /** The messages of a thread, oldest first. */
   thread(ts: string): PostedMessage[];
   stop(): Promise<void>;
@@ -65,7 +67,9 @@ export function startSlack(of: Partial<Pick<SlackStandIn, "teamId" | "appId" | "
       const token = (request.headers.get("authorization") ?? "").replace("Bearer ", "");
       const call = { method, token, args };
       slack.calls.push(call);
-      return (await slack.onCall(call)) ?? answer(call);
+      const answered = (await slack.onCall(call)) ?? answer(call);
+      await slack.beforeAnswer(call);
+      return answered;
     },
   });
   const slack: SlackStandIn = {
@@ -81,6 +85,7 @@ export function startSlack(of: Partial<Pick<SlackStandIn, "teamId" | "appId" | "
     messages: [],
     calls: [],
     onCall: () => null,
+    beforeAnswer: () => {},
     thread: (ts) => slack.messages.filter((message) => message.thread === ts),
     stop: () => server.stop(true),
     ...of,

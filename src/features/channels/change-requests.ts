@@ -25,12 +25,29 @@ const BRANCH_MAX = 100;
 export async function showChangeRequests(
   deps: Deps,
   context: ChannelContext,
-  { threadId }: ThreadRow,
+  thread: ThreadRow,
 ): Promise<void> {
-  // two prompts of a thread may end at once
+  await withPosted(deps, thread, (current) => showAll(deps, context, current));
+}
+
+/** Whether a change request was posted in a thread. A button can be clicked before its message is recorded. */
+export async function isPosted(deps: Deps, thread: ThreadRow, number: number): Promise<boolean> {
+  let posted = false;
+  await withPosted(deps, thread, async (current) => {
+    posted = Object.hasOwn(current.posted, String(number));
+  });
+  return posted;
+}
+
+/** Serializes what posts in a thread: two of its prompts may end at once. */
+async function withPosted(
+  deps: Deps,
+  { threadId }: ThreadRow,
+  work: (thread: ThreadRow) => Promise<void>,
+): Promise<void> {
   await deps.mutex.run(`chat change requests ${threadId}`, async () => {
     const [thread] = await deps.db.select().from(channelThreads).where(eq(channelThreads.threadId, threadId));
-    if (thread) await showAll(deps, context, thread);
+    if (thread) await work(thread);
   });
 }
 

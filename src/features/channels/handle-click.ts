@@ -5,7 +5,7 @@ import { mergeChangeRequest } from "../change-requests/merge.ts";
 import { answerSession } from "../sessions/answer.ts";
 import { openRequest, reachSession } from "../sessions/row.ts";
 import { ANSWER_ACTION, answerOf, readAnswer } from "./ask-message.ts";
-import { MERGE_ACTION, showChangeRequests } from "./change-requests.ts";
+import { isPosted, MERGE_ACTION, showChangeRequests } from "./change-requests.ts";
 import { answerConnectorAsk, CALL_ANSWERS } from "./connector-asks.ts";
 import { type ChannelContext, findThread, openChannel } from "./context.ts";
 import { findMember, type Member } from "./member.ts";
@@ -57,10 +57,10 @@ async function merge(
   value: string,
 ): Promise<void> {
   const shown = parseJson(value);
-  const number = String(numberField(shown, "cr"));
+  const number = numberField(shown, "cr");
   const head = textField(shown, "head");
-  if (!Object.hasOwn(thread.posted, number) || !COMMIT.test(head)) return;
-  await mergeChangeRequest(deps, caller, project, number, { head_commit_sha: head });
+  if (number === null || !COMMIT.test(head) || !(await isPosted(deps, thread, number))) return;
+  await mergeChangeRequest(deps, caller, project, String(number), { head_commit_sha: head });
 }
 
 /** @throws not_waiting, sandbox_unreachable, not_found */
