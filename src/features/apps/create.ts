@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { and, desc, eq, inArray, ne } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
-import { accounts, appDeployments, apps, runs } from "../../../db/schema/index.ts";
+import { appDeployments, apps, runs } from "../../../db/schema/index.ts";
 import type { DEPLOY_REASONS } from "../../contract/app.ts";
 import { LIVE_STATUSES } from "../../contract/session.ts";
 import type { Deps } from "../../deps.ts";
+import { lockAccount } from "../../identity/accounts/lock.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { addRun, setGoal } from "../runs/goal.ts";
 import { endDeployment } from "./end.ts";
@@ -80,11 +81,7 @@ async function findProblem(
   if (!hasSandbox(entry)) return null;
   const limit = deps.config.appCap;
   // lock the account, so that two transactions cannot take the last slot
-  await tx
-    .select({ id: accounts.accountId })
-    .from(accounts)
-    .where(eq(accounts.accountId, accountId))
-    .for("update");
+  await lockAccount(tx, accountId);
   const others = await tx
     .selectDistinct({ appId: appDeployments.appId })
     .from(appDeployments)

@@ -1,9 +1,10 @@
 import { and, eq, inArray } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
-import { accounts, projectSessions } from "../../../db/schema/index.ts";
+import { projectSessions } from "../../../db/schema/index.ts";
 import { SvcError } from "../../contract/errors.ts";
 import { LIVE_STATUSES } from "../../contract/session.ts";
 import type { Deps } from "../../deps.ts";
+import { lockAccount } from "../../identity/accounts/lock.ts";
 
 /**
  * Enforces the account's cap of concurrent sessions (spec 8), in the transaction that adds one. It locks the account's
@@ -15,11 +16,7 @@ export async function enforceSessionCap(
   tx: Db,
   accountId: string,
 ): Promise<void> {
-  const [account] = await tx
-    .select({ tier: accounts.tier })
-    .from(accounts)
-    .where(eq(accounts.accountId, accountId))
-    .for("update");
+  const account = await lockAccount(tx, accountId);
   if (!account) throw new SvcError("not_found", "The account of this project has been deleted.");
   const limit = config.sessionCaps.get(account.tier) ?? config.sessionCaps.get("*") ?? 0;
   const isUp = inArray(projectSessions.status, [...LIVE_STATUSES]);

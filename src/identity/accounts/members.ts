@@ -1,6 +1,6 @@
 import { and, asc, eq, gt } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
-import { accountMembers, accounts, links, ownSecretProjects, users } from "../../../db/schema/index.ts";
+import { accountMembers, links, ownSecretProjects, users } from "../../../db/schema/index.ts";
 import type { Member, Role } from "../../contract/account.ts";
 import { SvcError } from "../../contract/errors.ts";
 import { UUID } from "../../contract/id.ts";
@@ -8,6 +8,7 @@ import type { Deps } from "../../deps.ts";
 import { type Page, page, readCursor } from "../../http/page.ts";
 import { updateSandboxes } from "../../jobs/update-sandboxes.ts";
 import type { Caller } from "../auth/caller.ts";
+import { lockAccount } from "./lock.ts";
 import { allowOwners, resolveAccount, resolveManaged } from "./membership.ts";
 
 /** The members of an account. @throws not_found, forbidden for non-members */
@@ -34,7 +35,7 @@ export async function changeRole(
   role: Role,
 ): Promise<Member> {
   return deps.db.transaction(async (tx) => {
-    await lock(tx, accountId);
+    await lockAccount(tx, accountId);
     const { role: mine } = await resolveManaged(tx, caller, accountId);
     const theirs = await roleOf(tx, accountId, userId);
     allowOwners(mine, theirs, role);
@@ -59,7 +60,7 @@ export async function removeMember(
   userId: string,
 ): Promise<{ ok: true }> {
   return deps.db.transaction(async (tx) => {
-    await lock(tx, accountId);
+    await lockAccount(tx, accountId);
     const isLeaving = userId.toLowerCase() === caller.userId;
     const { role: mine } = await (isLeaving ? resolveAccount : resolveManaged)(tx, caller, accountId);
     const theirs = await roleOf(tx, accountId, userId);
@@ -71,15 +72,6 @@ export async function removeMember(
     await endInvitations(tx, accountId, userId);
     return { ok: true };
   });
-}
-
-/** Serializes changes of one account's members: otherwise its last two owners could both leave at the same time. */
-async function lock(tx: Db, accountId: string): Promise<void> {
-  await tx
-    .select({ accountId: accounts.accountId })
-    .from(accounts)
-    .where(eq(accounts.accountId, accountId))
-    .for("update");
 }
 
 async function roleOf(tx: Db, accountId: string, userId: string): Promise<Role> {

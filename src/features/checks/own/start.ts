@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { and, asc, eq, inArray, isNull } from "drizzle-orm";
-import { accounts, checks, projects, runs } from "../../../../db/schema/index.ts";
+import { checks, projects, runs } from "../../../../db/schema/index.ts";
 import { LIVE_STATUSES } from "../../../contract/session.ts";
 import type { Deps } from "../../../deps.ts";
+import { lockAccount } from "../../../identity/accounts/lock.ts";
 import type { ProjectRow } from "../../../identity/auth/caller.ts";
 import { lockProject } from "../../projects/lock.ts";
 import { addRun } from "../../runs/goal.ts";
@@ -35,11 +36,7 @@ async function start(deps: Deps, project: ProjectRow, checkId: string): Promise<
   const { accountId } = project;
   const hasRoom = await deps.db.transaction(async (tx) => {
     // so that two servers cannot take the last place
-    await tx
-      .select({ id: accounts.accountId })
-      .from(accounts)
-      .where(eq(accounts.accountId, accountId))
-      .for("update");
+    await lockAccount(tx, accountId);
     const live = and(
       eq(runs.accountId, accountId),
       eq(runs.kind, checkRuns.name),
