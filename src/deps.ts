@@ -67,6 +67,7 @@ type Step =
   | FiringStep
   | DeployStep
   | CheckStep
+  | HostCheckStep
   | WebhookStep
   | NotificationStep
   | ChannelStep;
@@ -98,6 +99,9 @@ export const CHECK_STEPS = [
   "check-cancelled",
 ] as const;
 export type CheckStep = (typeof CHECK_STEPS)[number];
+
+/** Called when a git host has answered to the result of a check, before that is recorded. */
+export type HostCheckStep = "check-reported-to-host";
 
 /** The steps of a prompt. */
 export const PROMPT_STEPS = ["prompt-marked", "prompt-sent", "prompt-recorded"] as const;

@@ -17,6 +17,7 @@ import { startAutoMergeWorker } from "./features/change-requests/auto-merge/work
 import { followHeads } from "./features/change-requests/follow-heads.ts";
 import { settleAll } from "./features/change-requests/settle.ts";
 import { startChannelWorker } from "./features/channels/worker.ts";
+import { startHostChecksWorker } from "./features/checks/host/worker.ts";
 import { applyChecks } from "./features/checks/own/apply.ts";
 import { checkRuns } from "./features/checks/own/kind.ts";
 import { startCheckWorker } from "./features/checks/own/worker.ts";
@@ -229,6 +230,7 @@ async function startWork(
     await startSessionWorker(deps),
     await startAppWorker(deps),
     startCheckWorker(deps),
+    startHostChecksWorker(deps),
     startAutoMergeWorker(deps),
   ];
   const endTriggers = startTriggerScheduler(deps);

@@ -9,6 +9,7 @@ export const STATUS_FIELDS = fieldsOf<CommitStatus>()([
   "context",
   "description",
   "target_url",
+  "from_host",
   "creator",
   "created_at",
   "updated_at",

@@ -1,7 +1,9 @@
-import { pgEnum, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { sql } from "drizzle-orm";
+import { boolean, index, integer, pgEnum, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
 import { STATUS_STATES } from "../../src/contract/commit-status.ts";
 import { users } from "./account.ts";
 import { actor } from "./actor.ts";
+import { changeRequests } from "./change-request.ts";
 import { projects } from "./project.ts";
 import { time } from "./time.ts";
 
@@ -21,11 +23,35 @@ export const commitStatuses = pgTable(
     state: commitStatusState("state").notNull(),
     description: text("description"),
     targetUrl: text("target_url"),
-    /** Null: svc itself ran the check. */
+    /** It was read from the git host. */
+    fromHost: boolean("from_host").notNull().default(false),
+    /** When it is reported to the git host; null: there is nothing to report. */
+    reportDueAt: time("report_due_at"),
+    reportFailures: integer("report_failures").notNull().default(0),
+    /** Null: svc itself ran the check, or the git host did. */
     createdBy: uuid("created_by").references(() => users.userId),
     createdActor: actor("created_actor"),
     createdAt: time("created_at").notNull().defaultNow(),
     updatedAt: time("updated_at").notNull().defaultNow(),
   },
-  (table) => [uniqueIndex("commit_statuses_context").on(table.projectId, table.sha, table.context)],
+  (table) => [
+    uniqueIndex("commit_statuses_context").on(table.projectId, table.sha, table.context),
+    index("commit_statuses_report_due").on(table.reportDueAt).where(sql`${table.reportDueAt} is not null`),
+  ],
+);
+
+/** When the checks of a change request's head are read from its git host next. */
+export const hostReads = pgTable(
+  "host_reads",
+  {
+    crId: uuid("cr_id")
+      .primaryKey()
+      .references(() => changeRequests.crId, { onDelete: "cascade" }),
+    /** When its head moved last. */
+    since: time("since").notNull(),
+    /** Null: not before the head moves, or it is reopened. */
+    dueAt: time("due_at"),
+    failures: integer("failures").notNull().default(0),
+  },
+  (table) => [index("host_reads_due").on(table.dueAt).where(sql`${table.dueAt} is not null`)],
 );

@@ -34,7 +34,8 @@ export const commitStatus = Type.Object({
   context: text,
   description: nullable(text),
   target_url: nullable(text, "A link to the details"),
-  creator: nullable(author, "Null: svc ran the check itself"),
+  from_host: Type.Boolean({ description: "Whether svc read it from the git host" }),
+  creator: nullable(author, "Null: svc ran the check itself, or read it from the git host"),
   created_at: time,
   updated_at: time,
 });

@@ -10,6 +10,7 @@ import {
   type PushRequest,
   type Repository,
 } from "./git.ts";
+import { readStatuses, reportStatus } from "./hosts/statuses.ts";
 import { findArrival, reachedFrom } from "./merge/arrival.ts";
 import { compareCommits, isAncestorOf, relateCommits } from "./merge/compare.ts";
 import { replaceFile } from "./merge/replace-file.ts";
@@ -94,6 +95,12 @@ export async function createGit(options: GitOptions): Promise<Git> {
     createBranch: observed("create_branch", (repo, request) =>
       createBranch(engine, { list, ensure, push }, repo, request),
     ),
+    readStatuses: observed("read_statuses", async (repo, commit) =>
+      isRemote(repo) ? await readStatuses(engine, repo, commit) : NO_HOST,
+    ),
+    reportStatus: observed("report_status", async (repo, commit, status) =>
+      isRemote(repo) ? await reportStatus(engine, repo, commit, status) : NO_HOST,
+    ),
     ensureOwn: observed("ensure_own", (repo, ref, commit) => ensureOwn(engine, mirrors, repo, ref, commit)),
     keep: onMirror("keep", keepCommits, (_, commits) => Object.values(commits)),
     advertise: observed("advertise", served.advertise),
@@ -108,6 +115,9 @@ export async function createGit(options: GitOptions): Promise<Git> {
     },
   };
 }
+
+/** svc hosts the repository itself. */
+const NO_HOST = { outcome: "none" } as const;
 
 type Work<A extends unknown[], T> = (...args: A) => Promise<T>;
 

@@ -1,5 +1,6 @@
 import type { GitBackups } from "./backup/backups.ts";
 import type { DiffRequest, DiffSummary, FollowedLines, FollowRequest } from "./diff/types.ts";
+import type { HostOutcome, HostStatus } from "./hosts/types.ts";
 import type {
   Arrival,
   ArrivalRequest,
@@ -22,6 +23,7 @@ import type {
 import type { AdvertiseRequest, ReceiveRequest, Transfer, UploadRequest } from "./serve/types.ts";
 
 export type * from "./diff/types.ts";
+export type * from "./hosts/types.ts";
 export type * from "./merge/types.ts";
 export type * from "./read/types.ts";
 export type * from "./serve/types.ts";
@@ -166,6 +168,15 @@ export interface Git {
    * way), `push_rejected` (the host's own words), `unavailable` (the repository changed at every attempt)
    */
   createBranch(repo: Repository, request: BranchRequest): Promise<string>;
+
+  /**
+   * The checks of a commit on the repository's host, through its API. Their texts are the host's, unchecked.
+   * @throws SvcError `invalid_repo_url`, `repo_not_allowed`: the URL itself
+   */
+  readStatuses(repo: Repository, commit: string): Promise<HostOutcome<HostStatus[]>>;
+
+  /** Reports the result of a check of a commit to the repository's host; throws as `readStatuses`. */
+  reportStatus(repo: Repository, commit: string, status: HostStatus): Promise<HostOutcome<null>>;
 
   /**
    * Makes sure that the mirror holds the commit of one of svc's own refs: a rebuilt mirror fetches it from the host, if

@@ -119,6 +119,7 @@ export function commitStatus(change: Partial<CommitStatus> = {}): CommitStatus {
     context: "test",
     description: null,
     target_url: null,
+    from_host: false,
     creator: ADA,
     created_at: TIME,
     updated_at: TIME,

@@ -6,6 +6,7 @@ import type { Deps } from "../../deps.ts";
 import { publish } from "../../events/publish.ts";
 import { actorOf } from "../../identity/auth/actor.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
+import { watchHost } from "../checks/host/watch.ts";
 import { lockProject } from "../projects/lock.ts";
 import { OFF, turnOff } from "./auto-merge/row.ts";
 import { requireNoOtherOpen } from "./other-open.ts";
@@ -62,6 +63,7 @@ export async function reopenChangeRequest(
     // after the row, in the order of those who change one and announce that
     await lockProject(tx, project.projectId);
     await requireNoOtherOpen(deps, tx, project, row);
+    await watchHost(tx, [row], row.updatedAt);
     await recordCrEvent(deps, tx, project, { type: "cr.updated", at: row.updatedAt }, row);
     await publish(tx, project.projectId, changeOf(row));
     return row;

@@ -4,6 +4,7 @@ import { changeRequestHeads, changeRequests } from "../../../db/schema/index.ts"
 import type { Deps } from "../../deps.ts";
 import type { Git } from "../../git/git.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
+import { watchHost } from "../checks/host/watch.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import type { CrRow } from "./row.ts";
 
@@ -19,7 +20,7 @@ type Keeping = Pick<Deps, "db" | "keys" | "log"> & { git: Pick<Git, "ensureCommi
 
 /**
  * Records the commits that heads have moved to, in the transaction that has locked their rows. The same commit twice in a
- * row is recorded once.
+ * row is recorded once. Their checks on the git host are read from now on.
  */
 export async function recordHeads(tx: Db, heads: readonly Head[], at: Date): Promise<void> {
   if (heads.length === 0) return;
@@ -39,11 +40,13 @@ export async function recordHeads(tx: Db, heads: readonly Head[], at: Date): Pro
     ) as newest on true
     where moved.commit_sha is not null and moved.base is not null
       and moved.commit_sha is distinct from newest.commit_sha and coalesce(newest.number, 0) < ${HEADS_MAX}`);
+  await watchHost(tx, heads, at);
 }
 
 /**
  * Keeps the recorded heads of change requests in the mirror, so that their diffs outlive branches and force pushes. A head
- * that the repository no longer has is given up; after another failure, the next call tries again.
+ * that the repository no longer has is given up; after another failure, the next poll of the project tries again
+ * (`follow-heads.ts`).
  */
 export async function keepHeads(
   deps: Keeping,

@@ -1,6 +1,6 @@
-import { and, asc, eq } from "drizzle-orm";
+import { and, asc, eq, sql } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
-import { changeRequests, commitStatuses } from "../../../db/schema/index.ts";
+import { changeRequests, commitStatuses, projects } from "../../../db/schema/index.ts";
 import type { CommitStatus, StatusState } from "../../contract/commit-status.ts";
 import type { WebhookEvent } from "../../contract/webhook-event.ts";
 import type { Deps } from "../../deps.ts";
@@ -24,7 +24,8 @@ const NAMED_MAX = 20;
 type StatusRow = typeof commitStatuses.$inferSelect;
 
 /**
- * Records the status of a commit's context, which replaces an earlier one.
+ * Records the status of a commit's context, which replaces an earlier one. One that is not from the git host will be
+ * reported to it.
  * @param tx has the project locked
  * @returns the status, and the changes to publish as the last statement of the transaction
  */
@@ -32,10 +33,11 @@ export async function recordStatus(
   deps: Pick<Deps, "clock">,
   tx: Db,
   of: Pick<StatusRow, "projectId" | "sha" | "context">,
-  values: Pick<StatusRow, "state" | "description" | "targetUrl" | "createdBy" | "createdActor">,
+  values: Pick<StatusRow, "state" | "description" | "targetUrl" | "fromHost" | "createdBy" | "createdActor">,
 ): Promise<{ status: CommitStatus; changes: ProjectChange[] }> {
   const now = deps.clock();
-  const set = { ...values, updatedAt: now };
+  const reportDueAt = values.fromHost ? null : dueIfHosted(of.projectId, now);
+  const set = { ...values, reportDueAt, reportFailures: 0, updatedAt: now };
   const [row] = await tx
     .insert(commitStatuses)
     .values({ ...of, ...set, createdAt: now })
@@ -58,6 +60,11 @@ export async function recordStatus(
     changes: numbers.length === 0 ? [change] : numbers.map((number) => ({ ...change, number })),
   };
 }
+
+/** @returns an expression that is null when svc hosts the repository */
+const dueIfHosted = (projectId: string, at: Date) =>
+  sql<Date | null>`(select ${at.toISOString()}::timestamptz from ${projects}
+    where ${projects.projectId} = ${projectId} and ${projects.repoUrl} is not null)`;
 
 async function openAt(tx: Db, projectId: string, sha: string) {
   return await tx

@@ -15,6 +15,7 @@ import { actorOf } from "../../identity/auth/actor.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { lockProject } from "../projects/lock.ts";
 import { resolveRef } from "../repository/resolve.ts";
+import { linkOf } from "./describe.ts";
 import { recordStatus } from "./record-status.ts";
 
 /**
@@ -40,6 +41,7 @@ export async function setStatus(
     await requireReported(tx, of);
     const { status, changes } = await recordStatus(deps, tx, of, {
       ...values,
+      fromHost: false,
       createdBy: caller.userId,
       createdActor: actorOf(caller),
     });
@@ -63,15 +65,14 @@ function valuesOf(body: SetStatusBody) {
     context: context.toWellFormed(),
     // the schema limits its characters
     description: description ? storable("description", description, 4 * description.length) : null,
-    targetUrl: targetUrl ? linkOf(targetUrl) : null,
+    targetUrl: targetUrl ? requireLink(targetUrl) : null,
   };
 }
 
-/** A link that people follow; svc itself does not. */
-function linkOf(text: string): string {
-  const url = URL.parse(text);
-  if ((url?.protocol === "https:" || url?.protocol === "http:") && url.username === "" && url.password === "")
-    return url.href;
+/** @throws validation_failed */
+function requireLink(text: string): string {
+  const link = linkOf(text);
+  if (link !== null) return link;
   const message = "must be an http:// or https:// URL without a user name or a password";
   throw new SvcError("validation_failed", `target_url ${message}.`, {
     details: [{ path: "target_url", message }],

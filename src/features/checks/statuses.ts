@@ -74,6 +74,7 @@ export async function toWire(db: Db, rows: readonly StatusRow[]): Promise<Commit
     context: row.context,
     description: row.description,
     target_url: row.targetUrl,
+    from_host: row.fromHost,
     creator: row.createdBy === null ? null : authorOf(names, row.createdBy, row.createdActor),
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),

@@ -13,10 +13,11 @@ export interface HostCall {
   signal: AbortSignal;
 }
 
-/** `answer` is the body's JSON; null when it is invalid or too large. */
+/** `answer` is the body's JSON; null when it is invalid or too large. `retryMs`: the host asks to wait so long. */
 export interface HostAnswer {
   status: number;
   answer: unknown;
+  retryMs: number | null;
 }
 
 /**
@@ -44,7 +45,25 @@ export async function callHost(call: HostCall): Promise<HostAnswer> {
     keepalive: false,
     signal: call.signal,
   });
-  return { status: response.status, answer: parseJson(await readAtMost(response, call.maxBytes)) };
+  const answer = parseJson(await readAtMost(response, call.maxBytes));
+  return { status: response.status, answer, retryMs: retryMsOf(response) };
+}
+
+/**
+ * Reads `Retry-After` (RFC 9110, 10.2.3) in seconds, and the rate limits of GitHub, which answers 403 or 429 when none is
+ * left until the time of a header.
+ */
+function retryMsOf({ status, headers }: Response): number | null {
+  if (status < 400) return null;
+  const seconds = numberOf(headers.get("retry-after"));
+  if (seconds !== null) return seconds * 1000;
+  if (headers.get("x-ratelimit-remaining") !== "0") return null;
+  const reset = numberOf(headers.get("x-ratelimit-reset"));
+  return reset === null ? null : Math.max(0, reset * 1000 - Date.now());
+}
+
+function numberOf(header: string | null): number | null {
+  return header !== null && /^\d{1,12}$/.test(header) ? Number(header) : null;
 }
 
 function withAddress(url: URL, address: string): URL {

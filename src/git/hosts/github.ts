@@ -1,6 +1,8 @@
-import { commitAt, encodePath, type HostApi, valueAt } from "./api.ts";
+import type { StatusState } from "../../contract/commit-status.ts";
+import { commitAt, encodePath, entriesOf, type HostApi, statusAt, textOf, valueAt } from "./api.ts";
+import type { HostStatus } from "./types.ts";
 
-/** GitHub's REST API, "Git database: References"; also of GitHub Enterprise Server and of ghe.com. */
+/** GitHub's REST API, "Git database: References", "Commit statuses" and "Check runs"; also of GitHub Enterprise Server and of ghe.com. */
 export const github: HostApi = {
   base: (origin) => {
     const { host } = new URL(origin);
@@ -23,4 +25,46 @@ export const github: HostApi = {
   }),
   commitOf: (answer, branch) =>
     valueAt(answer, "ref") === `refs/heads/${branch}` ? commitAt(answer, "object", "sha") : null,
+  // GitHub Actions report check runs only, which other tokens than those of apps may read, but not write
+  statusPages: (repository, commit) => [
+    `${repository}/commits/${commit}/status?per_page=100`,
+    `${repository}/commits/${commit}/check-runs?per_page=100`,
+  ],
+  statusesOf: (answer) =>
+    entriesOf(valueAt(answer, "statuses"), (entry) =>
+      statusAt(entry, { context: "context", state: "state" }, STATES),
+    ) ?? entriesOf(valueAt(answer, "check_runs"), readCheckRun),
+  newStatus: (repository, commit, { context, state, description, targetUrl }) => ({
+    path: `${repository}/statuses/${commit}`,
+    body: { state, context, description, target_url: targetUrl },
+  }),
+  isRepeated: () => false,
 };
+
+const STATES = { error: "error", failure: "failure", pending: "pending", success: "success" } as const;
+
+/** The conclusions of check runs that have ended. */
+const CONCLUSIONS: Readonly<Record<string, StatusState>> = {
+  success: "success",
+  neutral: "success",
+  skipped: "success",
+  failure: "failure",
+  timed_out: "failure",
+  action_required: "failure",
+  startup_failure: "failure",
+  cancelled: "error",
+  stale: "error",
+};
+
+function readCheckRun(run: unknown): HostStatus | null {
+  const [context, status, conclusion] = ["name", "status", "conclusion"].map((key) => valueAt(run, key));
+  if (typeof context !== "string" || typeof status !== "string") return null;
+  const ended = typeof conclusion === "string" && Object.hasOwn(CONCLUSIONS, conclusion) ? conclusion : "";
+  return {
+    context,
+    // a conclusion that svc does not know lets nothing pass
+    state: status !== "completed" ? "pending" : (CONCLUSIONS[ended] ?? "error"),
+    description: textOf(valueAt(run, "output", "title")),
+    targetUrl: textOf(valueAt(run, "html_url")) ?? textOf(valueAt(run, "details_url")),
+  };
+}

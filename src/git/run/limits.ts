@@ -19,6 +19,8 @@ export interface GitLimits {
   apiMs: number;
   /** An answer of a git host's API, in bytes: a branch's is a few kilobytes. */
   apiBytes: number;
+  /** The same for a list of checks, some of which have long texts. */
+  apiListBytes: number;
   /** Bytes of one push, and the time that checking it may take. */
   packBytes: number;
   packMs: number;
@@ -89,6 +91,7 @@ export const GIT_LIMITS: GitLimits = {
   pushMs: 2 * MINUTE,
   apiMs: 10_000,
   apiBytes: MIB,
+  apiListBytes: 8 * MIB,
   packBytes: 4096 * MIB,
   packMs: 60 * MINUTE,
   forwardMs: 60 * MINUTE,

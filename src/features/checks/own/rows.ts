@@ -58,7 +58,14 @@ export async function report(deps: Deps, tx: Db, row: CheckRow): Promise<Project
     deps,
     tx,
     { projectId, sha, context },
-    { state: REPORTED[state], description, targetUrl: null, createdBy: null, createdActor: null },
+    {
+      state: REPORTED[state],
+      description,
+      targetUrl: null,
+      fromHost: false,
+      createdBy: null,
+      createdActor: null,
+    },
   );
   return changes;
 }

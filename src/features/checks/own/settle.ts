@@ -1,7 +1,6 @@
 import { and, eq, isNull } from "drizzle-orm";
 import { checks, runs } from "../../../../db/schema/index.ts";
 import type { CheckState } from "../../../contract/check.ts";
-import { STATUS_DESCRIPTION_MAX } from "../../../contract/commit-status.ts";
 import type { DaemonCheckResult } from "../../../contract/daemon.ts";
 import { field } from "../../../contract/json.ts";
 import type { Deps } from "../../../deps.ts";
@@ -10,6 +9,7 @@ import { fetchHealth } from "../../../sandboxes/daemon.ts";
 import { startAgain } from "../../runs/goal.ts";
 import { reachRun } from "../../runs/reach.ts";
 import type { RunRow } from "../../runs/row.ts";
+import { shortened } from "../describe.ts";
 import { stopRun } from "./end.ts";
 import { checkRuns } from "./kind.ts";
 import { type CheckRow, changeCheck } from "./rows.ts";
@@ -136,9 +136,4 @@ function outcomeOf(
 function durationOf(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   return seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
-}
-
-/** The description of a status is short. */
-function shortened(text: string): string {
-  return text.length > STATUS_DESCRIPTION_MAX ? `${text.slice(0, STATUS_DESCRIPTION_MAX - 2)} …` : text;
 }
