@@ -3,6 +3,7 @@ import { asc, eq } from "drizzle-orm";
 import pino from "pino";
 import type { Database } from "../../db/client.ts";
 import { accounts, changeRequestHeads, changeRequests, projects, users } from "../../db/schema/index.ts";
+import { followHeads } from "../../src/features/change-requests/follow-heads.ts";
 import { keepHeads, recordHeads } from "../../src/features/change-requests/heads.ts";
 import { createKeys } from "../../src/keys.ts";
 import { openDatabase } from "../helpers/postgres.ts";
@@ -55,7 +56,12 @@ async function setUp(commits: string) {
       .orderBy(asc(changeRequestHeads.number));
     return rows.map(({ number, commitSha, kept }) => `${number} ${commitSha[0]} ${kept}`);
   };
-  return { git, keep, recorded, refs };
+  // no head has moved, so nothing else of a server is needed
+  const poll = () =>
+    followHeads(deps as unknown as Parameters<typeof followHeads>[0], project, {
+      ...{ tips: new Map(), head: null, symbolic: new Map() },
+    });
+  return { git, keep, poll, recorded, refs };
 }
 
 test("heads are numbered in order; the same one twice in a row is one", async () => {
@@ -76,13 +82,13 @@ test("heads that the repository no longer has are given up, the others are kept"
   expect(refs).toEqual({ "7/head/1": sha("a"), "7/head/3": sha("c") });
 });
 
-test("after a failure the next call keeps the rest", async () => {
-  const { git, keep, recorded, refs } = await setUp("abc");
+test("after a failure the next poll of the project keeps the rest", async () => {
+  const { git, keep, poll, recorded, refs } = await setUp("abc");
   git.failing.add(sha("b"));
   await keep();
   expect(await recorded()).toEqual(["1 a true", "2 b null", "3 c null"]);
   git.failing.clear();
-  await keep();
+  await poll();
   expect(await recorded()).toEqual(["1 a true", "2 b true", "3 c true"]);
   expect(Object.keys(refs)).toEqual(["7/head/1", "7/head/2", "7/head/3"]);
 });
