@@ -116,7 +116,8 @@ export const CR_FIELDS = fieldsOf<ChangeRequest>()([
 
 export const MERGE_FIELDS = fieldsOf<MergedChangeRequest>()([...CR_FIELDS, "merge", "head_branch"]);
 
-export const FILE_FIELDS = fieldsOf<DiffFile>()([
+/** The API has the others only with `renames=pair`. */
+export const FILE_FIELDS = fieldsOf<Omit<DiffFile, "previous_path" | "previous_path_base64">>()([
   "path",
   "path_base64",
   "status",

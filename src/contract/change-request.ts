@@ -233,7 +233,12 @@ export type MergedChangeRequest = Static<typeof mergedChangeRequest>;
 export const diffFile = Type.Object({
   path: Type.String({ description: "U+FFFD stands for bytes that are not UTF-8" }),
   path_base64: Type.Optional(Type.String({ description: "The exact bytes, when the path is not UTF-8" })),
-  status: Type.Union([Type.Literal("added"), Type.Literal("modified"), Type.Literal("deleted")]),
+  status: Type.Union(
+    [Type.Literal("added"), Type.Literal("modified"), Type.Literal("deleted"), Type.Literal("renamed")],
+    { description: "`renamed` only with `renames=pair`" },
+  ),
+  previous_path: Type.Optional(Type.String({ description: "The path before, of a renamed file" })),
+  previous_path_base64: Type.Optional(Type.String({ description: "Its exact bytes, when it is not UTF-8" })),
   additions: Type.Integer(),
   deletions: Type.Integer(),
   binary: Type.Boolean(),

@@ -592,6 +592,31 @@ describe("diff", () => {
     expect(streamed.text).toBe(body.patch);
   });
 
+  test("pairs renamed files only if asked", async () => {
+    const { remote, path, open } = await setUp();
+    const text = Array.from({ length: 20 }, (_, at) => `${at}\n`).join("");
+    remote.commit("main", { before: text });
+    remote.commit("work", { before: null, after: `${text}more\n` }, { from: "main" });
+    await open();
+    const filesOf = async (query: string) =>
+      (await api.call("GET", `${path}/1/diff${query}`)).body.files.filter(
+        ({ path: name }: { path: string }) => ["before", "after"].includes(name),
+      );
+    const counts = { additions: 1, deletions: 0, binary: false };
+    expect(await filesOf("?renames=pair")).toEqual([
+      { path: "after", status: "renamed", previous_path: "before", ...counts },
+    ]);
+    expect(await filesOf("")).toMatchObject([
+      { path: "after", status: "added", additions: 21 },
+      { path: "before", status: "deleted", deletions: 20 },
+    ]);
+    const { text: patch } = await api.call("GET", `${path}/1/diff?renames=pair`, {
+      headers: { Accept: "text/x-diff" },
+    });
+    expect(patch).toContain("rename from before\nrename to after\n");
+    expect((await api.call("GET", `${path}/1/diff?renames=no`)).status).toBe(400);
+  });
+
   test("does not change after the merge, whatever happens to the branches", async () => {
     for (const ahead of [true, false]) {
       const { remote, path, open, act } = await setUp();

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { DiffSummary, Git, Repository } from "../../src/git/git.ts";
 import {
@@ -145,6 +145,67 @@ test.each([0, 1, 2])(
   },
 );
 
+/** Text of which one line in ten differs between two versions. */
+const alike = (word: string, version: number) =>
+  Array.from({ length: 20 }, (_, at) => `${word} ${at % 10 === 0 ? version : at}\n`).join("");
+
+describe.each([false, true])("renames are paired (ignoring white space: %p)", (ignoreWhitespace) => {
+  test("as git does, with the patch and the counts of each file", async () => {
+    const from: Files = {
+      ...FROM,
+      same: alike("same", 1),
+      "old/edited": alike("edited", 1),
+      copied: alike("c", 1),
+    };
+    const to: Files = { ...TO, copied: alike("c", 1), copy: alike("c", 1), "new/same": alike("same", 1) };
+    const renamed = NAMES.map((name, at) => [`from ${at}/${name}`, `to/${name}`] as const);
+    for (const [at, [before, after]] of renamed.entries()) {
+      // what git quotes stands in front of the name here, so that each is still another name
+      from[before.replace(/^(from \d+\/)(latin1:)/, "$2$1")] = alike(`name ${at}`, 1);
+      to[after.replace(/^(to\/)(latin1:)/, "$2$1")] = alike(`name ${at}`, at % 2);
+    }
+    to["new/edited"] = { executable: alike("edited", 2) };
+    await using place = await start(from, to);
+    const pieces = new Map<string, string>();
+    const keyOf = (path: Uint8Array) => Buffer.from(path).toString("latin1");
+    const summary = await place.git.diff(place.repo, {
+      ...{ ...place.request, pairRenames: true, ignoreWhitespace },
+      onPatch(piece, { path }) {
+        pieces.set(keyOf(path), (pieces.get(keyOf(path)) ?? "") + Buffer.from(piece).toString("latin1"));
+        return true;
+      },
+    });
+    const rows = (await place.ofBoth("diff-tree", "-r", "-z", "--name-status", "-M"))
+      .split("\0")
+      .slice(0, -1);
+    const expected: string[] = [];
+    for (let at = 0; at < rows.length; ) {
+      const [letter = "", first = ""] = rows.slice(at, at + 2);
+      expected.push(letter.startsWith("R") ? `R ${first} ${rows[at + 2]}` : `${letter} ${first}`);
+      at += letter.startsWith("R") ? 3 : 2;
+    }
+    const LETTERS = { added: "A", deleted: "D", modified: "M", renamed: "R" } as const;
+    const shown = summary.files.map(({ status, from: before, path }) =>
+      [LETTERS[status], ...(before ? [keyOf(before)] : []), keyOf(path)].join(" "),
+    );
+    expect(shown).toEqual(expected.map((row) => row.replace(/^T/, "M")));
+    expect(shown.filter((row) => row.startsWith("R")).length).toBe(NAMES.length + 3);
+    for (const [at, [, after]] of renamed.entries()) {
+      const path = Buffer.from(
+        after.replace(/^to\/latin1:/, "to/"),
+        after.includes(BYTES) ? "latin1" : "utf8",
+      );
+      const file = summary.files.find((each) => Buffer.from(each.path).equals(path));
+      const changed = at % 2 === 1 ? 0 : 2;
+      expect([after, file?.additions, file?.deletions]).toEqual([after, changed, changed]);
+      const patch = pieces.get(path.toString("latin1")) ?? "";
+      expect(patch.match(/^diff --git /gm)?.length).toBe(1);
+      expect(patch.match(/^\+name /gm)?.length ?? 0).toBe(changed);
+    }
+    if (!ignoreWhitespace) await place.applies(Buffer.from([...pieces.values()].join(""), "latin1"));
+  });
+});
+
 test("a reader that stops gets no more, and all files are still counted", async () => {
   await using place = await start(FROM, TO);
   let calls = 0;
@@ -234,6 +295,8 @@ interface Place extends AsyncDisposable {
   git: Git;
   repo: Repository;
   request: { from: string; to: string; attributes: string; maxFiles: number };
+  /** Runs git on the two commits, and returns its output as latin1. */
+  ofBoth(...args: string[]): Promise<string>;
   diff(): Promise<{ summary: DiffSummary; patch: Buffer }>;
   /** Holds the patch against `git apply`. */
   applies(patch: Buffer): Promise<void>;
@@ -259,6 +322,10 @@ async function start(from: Files, to: Files): Promise<Place> {
     git: engine.git,
     repo,
     request,
+    async ofBoth(...args) {
+      const { stdout } = await runGit(upstream.directory, [...args, request.from, request.to]);
+      return stdout.toString("latin1");
+    },
     async diff() {
       const pieces: Uint8Array[] = [];
       const summary = await engine.git.diff(repo, { ...request, onPatch: (piece) => pieces.push(piece) > 0 });

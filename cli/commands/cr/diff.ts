@@ -15,7 +15,7 @@ export const diff: Handler<typeof table.diff> = async (context, { args, flags })
   if (flags["since-review"] && flags.since !== undefined)
     throw usage("--since-review and --since cannot be used together.");
   const since = flags["since-review"] ? "review" : flags.since;
-  const query = since === undefined ? {} : { since };
+  const query = { ...(since !== undefined && { since }), ...(!out.data.json && { renames: "pair" }) };
   const found = await findCr(context, args.cr);
   if (flags.web) return openDashboard(context, found.api, `${found.path}?view=changes`);
   const path = `${found.path}/diff`;

@@ -18,7 +18,12 @@ export function filesTable(files: readonly DiffFile[], view: View): string {
 }
 
 const COLUMNS: Column<DiffFile>[] = [
-  { title: "PATH", value: ({ path }) => path, flexible: true, paint: (_, view) => view.paint.cyan },
+  {
+    title: "PATH",
+    value: ({ path, previous_path: before }) => (before === undefined ? path : `${before} → ${path}`),
+    flexible: true,
+    paint: (_, view) => view.paint.cyan,
+  },
   { title: "STATUS", value: ({ status }) => status },
   {
     title: "ADDED",

@@ -54,6 +54,8 @@ export async function streamDiff(
 /** What a diff shows. */
 interface DiffOptions {
   ignoreWhitespace?: boolean;
+  /** Pairs renamed files; otherwise a rename is a deletion and an addition. */
+  pairRenames?: boolean;
   /** Only what is new since an earlier head, see `findHead`. */
   since?: { caller: Caller; wanted: string } | undefined;
 }
@@ -62,7 +64,7 @@ export async function prepareDiff(
   deps: Deps,
   project: ProjectRow,
   name: string,
-  { ignoreWhitespace = false, since: wanted }: DiffOptions = {},
+  { ignoreWhitespace = false, pairRenames = false, since: wanted }: DiffOptions = {},
 ) {
   const [row, listing] = await findWithBranches(deps, project, name);
   const since = wanted ? await findHead(deps, wanted.caller, row, wanted.wanted) : null;
@@ -75,6 +77,7 @@ export async function prepareDiff(
     to: tips.head,
     attributes: tips.base,
     ignoreWhitespace,
+    pairRenames,
     maxFiles: DIFF_MAX_FILES,
   };
   return { row, tips, mergeBase, repo, request, since };

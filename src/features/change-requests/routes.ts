@@ -99,7 +99,11 @@ export const changeRequestRoutes = (deps: Deps) =>
       "/:crId/diff",
       async ({ caller, project, params, query, headers, set }) => {
         const since = query.since === undefined ? undefined : { caller, wanted: query.since };
-        const options = { ignoreWhitespace: query.whitespace === "ignore", since };
+        const options = {
+          ignoreWhitespace: query.whitespace === "ignore",
+          pairRenames: query.renames === "pair",
+          since,
+        };
         if (headers["accept"]?.includes("text/x-diff")) {
           const stream = await streamDiff(deps, project, params.crId, options);
           return new Response(stream, { headers: { "Content-Type": "text/x-diff; charset=utf-8" } });
@@ -133,6 +137,11 @@ export const changeRequestRoutes = (deps: Deps) =>
 
 const diffQuery = Type.Object({
   whitespace: Type.Optional(Type.Literal("ignore")),
+  renames: Type.Optional(
+    Type.Literal("pair", {
+      description: "Pairs files that were renamed, by git's detection, instead of a deletion and an addition",
+    }),
+  ),
   since: Type.Optional(
     Type.String({
       maxLength: 64,

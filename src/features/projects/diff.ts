@@ -68,8 +68,22 @@ class CutPatch {
 }
 
 function fileToWire(entry: DiffEntry): DiffFile {
-  const { status, additions, deletions, binary } = entry;
-  const bytes = Buffer.from(entry.path);
-  const exact = isUtf8(bytes) ? {} : { path_base64: bytes.toString("base64") };
-  return { path: bytes.toString("utf8"), ...exact, status, additions, deletions, binary };
+  const { from, status, additions, deletions, binary } = entry;
+  const [path, path_base64] = textOf(entry.path);
+  const [previous_path, previous_path_base64] = from ? textOf(from) : [];
+  return {
+    path,
+    ...(path_base64 !== undefined && { path_base64 }),
+    status,
+    ...(previous_path !== undefined && { previous_path }),
+    ...(previous_path_base64 !== undefined && { previous_path_base64 }),
+    ...{ additions, deletions, binary },
+  };
+}
+
+/** A path as text, and in base64 when that is not exact. */
+function textOf(path: Uint8Array): [text: string, base64?: string] {
+  const bytes = Buffer.from(path);
+  const text = bytes.toString("utf8");
+  return isUtf8(bytes) ? [text] : [text, bytes.toString("base64")];
 }

@@ -10,7 +10,7 @@ import { createChangeCounter } from "./tree-changes.ts";
 
 /**
  * The diff between two commits, from one git process: first its list of files (`--raw -z`), then the patch. All settings
- * that affect its format are given here; a rename is a deleted and an added file.
+ * that affect its format are given here; a rename is a deleted and an added file, unless the request pairs them.
  *
  * Attributes are those of `request.attributes`. Before git 2.43 they must be written to a work tree in advance: if the list
  * of files names directories whose attributes were not, git is restarted with them, before any patch was passed on.
@@ -37,7 +37,6 @@ const ARGUMENTS = [
   "--patch",
   "--binary",
   "--full-index",
-  "--no-renames",
   "--no-ext-diff",
   "--no-textconv",
   "--no-color",
@@ -52,6 +51,8 @@ const ARGUMENTS = [
   "--submodule=short",
 ];
 const IGNORING = ["--ignore-all-space"];
+/** git's default similarity. More files than this on either side are only paired if they are equal. */
+const PAIRING = ["--find-renames=50%", "-l1000"];
 
 /** @returns null when git must run again because more attributes were found */
 async function runOnce(
@@ -61,13 +62,14 @@ async function runOnce(
   attributes: Attributes,
 ): Promise<DiffSummary | null> {
   const raw = createRawReader(request.maxFiles);
-  const { ignoreWhitespace = false } = request;
+  const { ignoreWhitespace = false, pairRenames = false } = request;
   const patch = new PatchReader(raw.files, raw.kinds, request.onPatch, ignoreWhitespace);
   let again = false;
   await using shown = await showAttributes(engine, attributes);
   const result = await engine.runner.run({
     args: [
       ...ARGUMENTS,
+      ...(pairRenames ? PAIRING : ["--no-renames"]),
       ...(ignoreWhitespace ? IGNORING : []),
       "--end-of-options",
       request.from,
@@ -96,7 +98,9 @@ async function runOnce(
   return { files: raw.files, truncated: false };
 
   async function startPatch(rest: Uint8Array): Promise<boolean> {
-    const paths = raw.files.map((file) => Buffer.from(file.path).toString("latin1"));
+    const paths = raw.files
+      .flatMap(({ path, from }) => (from ? [path, from] : [path]))
+      .map((path) => Buffer.from(path).toString("latin1"));
     again = await lookUp(engine, mirror, attributes, paths);
     return again ? false : await patch.take(rest);
   }

@@ -2,9 +2,9 @@
  * The first line of a file's part of a patch, as git writes it under `core.quotePath=false`: a name with a
  * control character, a quote or a backslash is quoted as in C (git's quote.c).
  */
-export function blockHeader(path: Uint8Array): Buffer {
-  const name = Buffer.from(path).toString("latin1");
-  const [old, now] = [`a/${name}`, `b/${name}`].map(quoted);
+export function blockHeader(path: Uint8Array, from: Uint8Array = path): Buffer {
+  const latin1 = (bytes: Uint8Array) => Buffer.from(bytes).toString("latin1");
+  const [old, now] = [`a/${latin1(from)}`, `b/${latin1(path)}`].map(quoted);
   return Buffer.from(`diff --git ${old} ${now}\n`, "latin1");
 }
 

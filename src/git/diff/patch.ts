@@ -176,7 +176,7 @@ export class PatchReader {
   }
 
   #isLeftOut(entry: DiffEntry | undefined, line: Buffer): boolean {
-    return this.#gaps && entry !== undefined && !blockHeader(entry.path).equals(line);
+    return this.#gaps && entry !== undefined && !blockHeader(entry.path, entry.from).equals(line);
   }
 }
 

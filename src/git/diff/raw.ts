@@ -3,7 +3,7 @@ import type { DiffEntry } from "../git.ts";
 export interface RawReader {
   /** The files so far; counts are 0 and filled in by the patch reader. */
   files: DiffEntry[];
-  /** git's letter for each: A, D, M, or T (its kind changed: file, symbolic link, submodule). */
+  /** git's letter for each: A, D, M, R, or T (its kind changed: file, symbolic link, submodule). */
   kinds: string[];
   /** The list has ended; what follows is the patch. */
   done: boolean;
@@ -13,7 +13,10 @@ export interface RawReader {
   take(chunk: Uint8Array): Uint8Array;
 }
 
-/** Reads `--raw -z`: `:<modes and ids> <letter> NUL <path> NUL`, and one more NUL before the patch. */
+/**
+ * Reads `--raw -z`: `:<modes and ids> <letter> NUL <path> NUL`, and one more NUL before the patch. A renamed file has a score
+ * after the letter, and two paths.
+ */
 export function createRawReader(maxFiles: number): RawReader {
   let pending: Buffer = Buffer.alloc(0);
   const reader: RawReader = { files: [], kinds: [], done: false, truncated: false, take };
@@ -29,16 +32,20 @@ export function createRawReader(maxFiles: number): RawReader {
         return bytes.subarray(at + 1);
       }
       const fieldEnd = bytes.indexOf(0, at);
-      const pathEnd = fieldEnd < 0 ? -1 : bytes.indexOf(0, fieldEnd + 1);
+      const firstEnd = fieldEnd < 0 ? -1 : bytes.indexOf(0, fieldEnd + 1);
+      if (firstEnd < 0) break;
+      const kind = String.fromCharCode(bytes[bytes.lastIndexOf(SPACE, fieldEnd) + 1] ?? 0);
+      const pathEnd = kind === RENAMED ? bytes.indexOf(0, firstEnd + 1) : firstEnd;
       if (pathEnd < 0) break;
       if (reader.files.length >= maxFiles) {
         reader.truncated = true;
         break;
       }
-      const kind = String.fromCharCode(bytes[fieldEnd - 1] ?? 0);
-      const path = Uint8Array.from(bytes.subarray(fieldEnd + 1, pathEnd));
+      const first = Uint8Array.from(bytes.subarray(fieldEnd + 1, firstEnd));
       reader.files.push({
-        path,
+        ...(kind === RENAMED
+          ? { path: Uint8Array.from(bytes.subarray(firstEnd + 1, pathEnd)), from: first }
+          : { path: first }),
         status: STATUS[kind] ?? "modified",
         additions: 0,
         deletions: 0,
@@ -52,9 +59,13 @@ export function createRawReader(maxFiles: number): RawReader {
   }
 }
 
+const SPACE = 0x20;
+const RENAMED = "R";
+
 const STATUS: Record<string, DiffEntry["status"]> = {
   A: "added",
   D: "deleted",
   M: "modified",
   T: "modified",
+  R: "renamed",
 };

@@ -7,6 +7,8 @@ export interface DiffRequest {
    * for reading: it cannot be applied.
    */
   ignoreWhitespace?: boolean;
+  /** Pairs a deleted and an added file that are alike, by git's detection of renames. */
+  pairRenames?: boolean;
   /** The most files that are listed; past it git is stopped, `truncated` is set, and nothing is counted. */
   maxFiles: number;
   /**
@@ -25,7 +27,9 @@ export interface DiffSummary {
 
 export interface DiffEntry {
   path: Uint8Array;
-  status: "added" | "modified" | "deleted";
+  status: "added" | "modified" | "deleted" | "renamed";
+  /** The name before, of a renamed file. */
+  from?: Uint8Array;
   additions: number;
   deletions: number;
   binary: boolean;

@@ -1,6 +1,13 @@
 import { expect, test } from "bun:test";
 import { cellsOf, pairsOf, textOf } from "../../../dashboard/pages/change-requests/diff/cells.ts";
+import { describe as describeFile } from "../../../dashboard/pages/change-requests/diff/files.ts";
 import { createPatchParser, type PatchFile } from "../../../dashboard/pages/change-requests/diff/patch.ts";
+import {
+  nameOn,
+  type Place,
+  rowsOf,
+  type ThreadsAt,
+} from "../../../dashboard/pages/change-requests/diff/rows.ts";
 import {
   BYTES,
   createRepository,
@@ -23,6 +30,7 @@ async function diff(
   before: Files,
   after: Files,
   options: string[] = [],
+  how: readonly string[] = DIFF,
 ): Promise<[patch: string, numbers: Map<string, string>]> {
   await using folder = await temporary();
   const repository = await createRepository(`${folder.path}/repo`);
@@ -40,7 +48,7 @@ async function diff(
     const [, count = "", at = ""] = /^([^\t]+\t[^\t]+)\t(.+)$/s.exec(row) ?? [];
     numbers.set(at, count);
   }
-  return [await run(...DIFF), numbers];
+  return [await run(...how), numbers];
 }
 
 /** Parses a patch that comes in pieces. */
@@ -290,4 +298,58 @@ test("each file has the ids of its contents", async () => {
     ["mode", null, null],
     ["new", none, id("four\n")],
   ]);
+});
+
+/** Names that git quotes, or that look like a part of a header. */
+const RENAMED = [
+  ...["plain", "with space", "b/a b/a", 'quo"te', "back\\slash", "tab\t", "new\nline", "ü", " → "],
+  ...["rename to x", "diff --git a/q b/q"],
+];
+
+test("a renamed file has both names, and its changes", async () => {
+  const lines = (first: string) =>
+    [first, ...Array.from({ length: 20 }, (_, at) => `line ${at}`), ""].join("\n");
+  const [before, after]: [Files, Files] = [{}, {}];
+  for (const [at, name] of RENAMED.entries()) {
+    before[`old/${name}`] = `${at}\n${lines("one")}`;
+    after[`new/${name}`] = `${at}\n${lines(at % 2 === 0 ? "one" : "two")}`;
+  }
+  const [patch] = await diff(
+    before,
+    after,
+    [],
+    [...DIFF.filter((option) => option !== "--no-renames"), "-M"],
+  );
+  const files = parse(patch, 7);
+  expect(print(files)).toBe(patch);
+  const shown = files.map(({ path, previousPath, status, additions, deletions }) => [
+    ...[path, previousPath, status, additions, deletions],
+  ]);
+  const expected = RENAMED.map((name, at) => [`new/${name}`, `old/${name}`, "renamed", at % 2, at % 2]);
+  expect(shown.sort()).toEqual(expected.sort());
+  for (const file of files) expect(nameOn(describeFile(file, 0), "old")).toBe(file.previousPath);
+});
+
+test("comments on the old side of a renamed file stand at its name before, and no others", async () => {
+  const text = Array.from({ length: 20 }, (_, at) => `line ${at}\n`).join("");
+  const [patch] = await diff(
+    { "old name": `first\n${text}` },
+    { "new name": `second\n${text}` },
+    [],
+    [...DIFF.filter((option) => option !== "--no-renames"), "-M"],
+  );
+  const files = parse(patch).map(describeFile);
+  const at = (path: string, side: Place["side"]): ThreadsAt => ({ path, side, line: 1, quotes: [null] });
+  const places = (...threads: ThreadsAt[]) =>
+    [false, true].map((split) =>
+      rowsOf(files, {
+        split,
+        isOpen: () => true,
+        isWanted: () => false,
+        threads: new Map(threads.map((each) => [each.path, [each]])),
+      }).flatMap((row) => (row.kind === "threads" ? [`${row.place.side} ${row.place.path}`] : [])),
+    );
+  const both = ["old old name", "new new name"];
+  expect(places(at("old name", "old"), at("new name", "new"))).toEqual([both, both]);
+  expect(places(at("old name", "new"), at("new name", "old"))).toEqual([[], []]);
 });

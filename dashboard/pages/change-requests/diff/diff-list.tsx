@@ -13,7 +13,7 @@ import { coloursOf, useColours } from "./highlight.ts";
 import { Line, Pair } from "./lines.tsx";
 import type { Hunk } from "./patch.ts";
 import { FoldedFile, HunkHead, Remark } from "./plain-rows.tsx";
-import type { Place, Row } from "./rows.ts";
+import { nameOn, type Place, type Row } from "./rows.ts";
 import { useVirtualRows, type VirtualRows } from "./virtual-rows.ts";
 
 export interface DiffListHandle {
@@ -122,7 +122,7 @@ function diffListHandle(rows: readonly Row[], virtual: VirtualRows, goToRow: GoT
 
 function lineAt(rows: readonly Row[], { path, side, line }: Place): number {
   return rows.findIndex((row) => {
-    if (row.file.path !== path) return false;
+    if (nameOn(row.file, side) !== path) return false;
     if (row.kind === "line") return row.cell[side] === line;
     return row.kind === "pair" && (side === "old" ? row.left?.old : row.right?.new) === line;
   });
@@ -170,12 +170,7 @@ function Inside({ row, isStop, head, threads, onComment, onWanted }: InsideProps
       return <HunkHead hunk={row.hunk} path={file.path} />;
     case "line":
       return (
-        <Line
-          cell={row.cell}
-          path={file.path}
-          colours={coloursOf(row.cell.hunk)}
-          {...{ isStop, onComment }}
-        />
+        <Line cell={row.cell} file={file} colours={coloursOf(row.cell.hunk)} {...{ isStop, onComment }} />
       );
     case "pair": {
       const hunk = (row.left ?? row.right)?.hunk;
@@ -183,7 +178,7 @@ function Inside({ row, isStop, head, threads, onComment, onWanted }: InsideProps
         <Pair
           left={row.left}
           right={row.right}
-          path={file.path}
+          file={file}
           colours={hunk ? coloursOf(hunk) : []}
           {...{ isStop, onComment }}
         />

@@ -29,6 +29,13 @@ export function FileHead({ file, open }: { file: DiffFile; open: OpenFiles }) {
           </span>
           <Kind file={file} />
           <span className="min-w-0 font-mono text-sm">
+            {file.previousPath !== file.path && (
+              <>
+                <Visible>{file.previousPath}</Visible>
+                <span aria-hidden="true"> → </span>
+                <span className="sr-only"> is now </span>
+              </>
+            )}
             <Visible>{file.path}</Visible>
           </span>
         </button>
@@ -54,6 +61,7 @@ const KINDS = {
   added: ["A", "Added", "bg-ok-ground text-ok"],
   modified: ["M", "Changed", "bg-info-ground text-info"],
   deleted: ["D", "Deleted", "bg-danger-ground text-danger"],
+  renamed: ["R", "Renamed", "bg-info-ground text-info"],
 } as const;
 
 /** The status of a file, as the letter that git uses. */

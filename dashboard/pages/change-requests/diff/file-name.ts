@@ -15,9 +15,15 @@ const QUOTED = /^"((?:[^"\\]|\\.)*)"/s;
 /** `a/` or `b/` before each name. */
 const PREFIX = 2;
 
+/** The file name in a line such as `rename to <name>`. */
+export function readName(text: string): string {
+  const quoted = QUOTED.exec(text);
+  return quoted ? unquote(quoted[1] ?? "") : text;
+}
+
 /**
- * The file name in the header `diff --git a/<name> b/<name>`, whose names may be quoted. Without renames both names are
- * equal, so a name with spaces is unambiguous.
+ * The file name in the header `diff --git a/<name> b/<name>`, whose names may be quoted. Unless it was renamed, both
+ * names are equal, so a name with spaces is unambiguous.
  */
 export function splitNames(text: string): string {
   const quoted = QUOTED.exec(text);

@@ -31,6 +31,6 @@ export function describe(file: PatchFile, index: number): DiffFile {
     lines: lines.length,
     hidden: countHidden(lines),
     folded: file.binary ? "binary" : GENERATED.test(file.path) ? "generated" : isLarge ? "large" : null,
-    version: `${file.newMode ?? ""} ${file.newId ?? ""} ${file.status}`,
+    version: `${file.newMode ?? ""} ${file.newId ?? ""} ${file.status} ${file.previousPath}`,
   };
 }

@@ -1,8 +1,9 @@
 import { memo } from "react";
 import type { Cell } from "./cells.ts";
 import { Code } from "./code.tsx";
+import type { DiffFile } from "./files.ts";
 import type { Token } from "./pieces.ts";
-import type { Place } from "./rows.ts";
+import { nameOn, type Place } from "./rows.ts";
 
 const GROUNDS = { " ": "bg-surface", "+": "bg-added", "-": "bg-removed" } as const;
 /** Numbers are generated content, so that they are neither copied nor part of the name of the button. */
@@ -10,7 +11,7 @@ const NUMBER = "inline-block w-11 shrink-0 pr-1.5 text-right before:content-[att
 const NO_TOKENS: readonly Token[] = [];
 
 interface Props {
-  path: string;
+  file: DiffFile;
   colours: readonly (readonly Token[])[];
   /** Whether the Tab key stops here. Arrow keys move between lines. */
   isStop: boolean;
@@ -18,10 +19,10 @@ interface Props {
 }
 
 /** A line of the unified layout. */
-export const Line = memo(function Line({ cell, path, colours, isStop, onComment }: Props & { cell: Cell }) {
+export const Line = memo(function Line({ cell, file, colours, isStop, onComment }: Props & { cell: Cell }) {
   return (
     <div className={`flex min-h-[20px] ${GROUNDS[cell.sign]}`}>
-      <Gutter cell={cell} path={path} isStop={isStop} onComment={onComment} numbers={[cell.old, cell.new]} />
+      <Gutter cell={cell} file={file} isStop={isStop} onComment={onComment} numbers={[cell.old, cell.new]} />
       <Text cell={cell} colours={colours} />
     </div>
   );
@@ -31,7 +32,7 @@ export const Line = memo(function Line({ cell, path, colours, isStop, onComment 
 export const Pair = memo(function Pair({
   left,
   right,
-  path,
+  file,
   colours,
   isStop,
   onComment,
@@ -43,7 +44,7 @@ export const Pair = memo(function Pair({
       <div className={`flex min-h-[20px] min-w-0 ${GROUNDS[cell.sign]}`}>
         <Gutter
           cell={cell}
-          path={path}
+          file={file}
           side={side}
           isStop={isStop && (side === "new" || right === null)}
           onComment={onComment}
@@ -71,7 +72,7 @@ const SIGN_LABELS = { " ": "", "+": ", added", "-": ", removed" } as const;
 /** The numbers of a line, which are the button for a comment on it. */
 function Gutter({
   cell,
-  path,
+  file,
   side = cell.new === null ? "old" : "new",
   numbers,
   isStop,
@@ -84,7 +85,7 @@ function Gutter({
       data-line={side}
       tabIndex={isStop ? 0 : -1}
       aria-label={`Comment on line ${line}${SIGN_LABELS[cell.sign]}`}
-      onClick={() => onComment({ path, side, line })}
+      onClick={() => onComment({ path: nameOn(file, side), side, line })}
       className="group/gutter relative flex shrink-0 select-none items-start border-line border-r text-muted text-xs/[20px] hover:text-ink focus-visible:-outline-offset-2"
     >
       {numbers.map((number, i) => (

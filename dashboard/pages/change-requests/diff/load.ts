@@ -32,6 +32,7 @@ export function useDiff(projectId: string, cr: ChangeRequest, { ignoreSpace, sin
     queryKey: ["patch", projectId, cr_id, base_commit_sha, head_commit_sha, ignoreSpace, since],
     queryFn: ({ signal }) => {
       const query = new URLSearchParams({
+        renames: "pair",
         ...(ignoreSpace && { whitespace: "ignore" }),
         ...(since && { since }),
       });

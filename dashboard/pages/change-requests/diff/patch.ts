@@ -1,10 +1,12 @@
-import { splitNames } from "./file-name.ts";
+import { readName, splitNames } from "./file-name.ts";
 
 /** The part of a patch for one file. */
 export interface PatchFile {
   /** Bytes that are not UTF-8 are replaced with U+FFFD. */
   path: string;
-  status: "added" | "modified" | "deleted";
+  status: "added" | "modified" | "deleted" | "renamed";
+  /** The name before the change: another one only if the file was renamed. */
+  previousPath: string;
   /** Octal file modes; null if the patch has none. */
   oldMode: string | null;
   newMode: string | null;
@@ -40,10 +42,12 @@ export interface PatchParser {
 const FILE = "diff --git ";
 const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)$/s;
 const INDEX = /^index ([0-9a-f]+)\.\.([0-9a-f]+)(?: (\d{6}))?$/;
+const RENAME_FROM = "rename from ";
+const RENAME_TO = "rename to ";
 const MODE = /^(old mode|new mode|new file mode|deleted file mode) (\d{6})$/;
 
 /**
- * Parses the output of `git diff --no-renames`. The line counts in hunk headers determine where hunks end, so that content
+ * Parses the output of `git diff`, without copies. The line counts in hunk headers determine where hunks end, so that content
  * which looks like a header is not parsed as one. Lines end with LF only: a CR is content. Bytes of binary files are
  * skipped.
  */
@@ -79,8 +83,10 @@ export function createPatchParser(): PatchParser {
 
   function begin(line: string): void {
     hunk = undefined;
+    const path = splitNames(line.slice(FILE.length));
     file = {
-      path: splitNames(line.slice(FILE.length)),
+      path,
+      previousPath: path,
       status: "modified",
       ...{ oldMode: null, newMode: null, oldId: null, newId: null },
       ...{ binary: false, additions: 0, deletions: 0, head: [line], hunks: [] },
@@ -117,6 +123,11 @@ export function createPatchParser(): PatchParser {
 }
 
 function readMode(file: PatchFile, line: string): void {
+  if (line.startsWith(RENAME_FROM)) file.previousPath = readName(line.slice(RENAME_FROM.length));
+  if (line.startsWith(RENAME_TO)) {
+    file.path = readName(line.slice(RENAME_TO.length));
+    file.status = "renamed";
+  }
   const index = INDEX.exec(line);
   if (index) {
     file.oldId = index[1] ?? null;

@@ -10,6 +10,11 @@ export interface Place {
   line: number;
 }
 
+/** The name of a file on one side of the diff: a renamed one has two. */
+export function nameOn({ path, previousPath }: DiffFile, side: Place["side"]): string {
+  return side === "old" ? previousPath : path;
+}
+
 /** The rows of the diff, from top to bottom. */
 export type Row = { id: number; file: DiffFile } & (
   | { kind: "file" }
@@ -49,13 +54,19 @@ function rowsOfFile(file: DiffFile, { split, isOpen, isWanted, threads }: Shown)
   if (!head || !end) return [];
   if (!isOpen(file)) return [head, end];
   const isFolded = file.folded !== null && !isWanted(file);
-  const isSplit = split && file.status === "modified";
+  const isSplit = split && (file.status === "modified" || file.status === "renamed");
   const body = isFolded
     ? cached(file, "folded", (of) => [...remarksOn(of), { kind: "folded" }])
     : cached(file, isSplit ? "split" : "unified", (of) => linesOf(of, isSplit));
-  const here = isFolded ? [] : (threads.get(file.path) ?? []);
+  const here = isFolded ? [] : threadsOf(file, threads);
   const rows = here.length === 0 ? body : body.flatMap((row) => [row, ...threadsBelow(row, here)]);
   return [head, ...rows, end];
+}
+
+function threadsOf(file: DiffFile, threads: Shown["threads"]): ThreadsAt[] {
+  const on = (side: Place["side"]) =>
+    (threads.get(nameOn(file, side)) ?? []).filter((each) => each.side === side);
+  return [...on("old"), ...on("new")];
 }
 
 /** Row ids are unique: measured heights and the focus belong to an id. */
@@ -106,14 +117,15 @@ function isUnchanged(cell: Cell, quote: string | null): boolean {
 /** Remarks on a file besides its lines: its mode, and if it is empty. */
 function remarksOn({ oldMode, newMode, status, hunks, binary, lines }: DiffFile): Body[] {
   const remarks: string[] = [];
-  if (status === "modified" && oldMode !== newMode && oldMode && newMode) {
+  const hasBoth = status === "modified" || status === "renamed";
+  if (hasBoth && oldMode !== newMode && oldMode && newMode) {
     remarks.push(`Mode changed: ${modeName(oldMode)} → ${modeName(newMode)}`);
   } else if (newMode ?? oldMode) {
     const mode = newMode ?? oldMode ?? "";
     if (mode !== "100644") remarks.push(`${modeName(mode).replace(/^./, (first) => first.toUpperCase())}`);
   }
-  if (hunks.length === 0 && !binary && lines === 0 && status !== "modified")
-    remarks.push("The file is empty.");
+  if (hunks.length === 0 && !binary && lines === 0 && !hasBoth) remarks.push("The file is empty.");
+  if (hunks.length === 0 && !binary && status === "renamed") remarks.push("Renamed without other changes.");
   if (hunks.length === 0 && !binary && status === "modified" && oldMode === newMode) {
     remarks.push("Only whitespace changed.");
   }
