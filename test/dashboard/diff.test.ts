@@ -19,6 +19,7 @@ const BEFORE = {
   "gone.txt": "bye\n",
   "bun.lock": "1\n",
   "picture.png": new Uint8Array([0, 1, 2]),
+  "old/deep.txt": deep("before"),
 };
 const AFTER = {
   "src/app.ts": "export const limit = 20;\nexport function area(side: number) {\n  return side * side;\n}\n",
@@ -30,12 +31,21 @@ const AFTER = {
   "gone.txt": null,
   "bun.lock": "2\n",
   "picture.png": new Uint8Array([0, 3, 4]),
+  "old/deep.txt": null,
+  "zz/deep.txt": deep("after"),
   "no end.txt": "without",
   "empty.txt": "",
   "ünï\tcode.txt": "x\n",
   "long.js": `let a = "${"x".repeat(9_000)}END";\n`,
   "large.txt": "y\n".repeat(2_000),
 };
+
+/** A hundred lines, of which two differ. */
+function deep(word: string): string {
+  return Array.from({ length: 100 }, (_, at) => `${at === 29 || at === 79 ? word : `line ${at + 1}`}\n`).join(
+    "",
+  );
+}
 
 beforeAll(async () => {
   if (!CHROMIUM[1]) return;
@@ -120,6 +130,38 @@ test("shows every kind of change", async () => {
   await close();
 });
 
+test("more lines around a change are shown, and the first of them has the focus", async () => {
+  const { page, faults, close } = await open();
+  const path = "zz/deep.txt";
+  expect((await rowsOf(page, path))[0]).toContain("@@ -27,7 +27,7 @@");
+  const numbers = async () =>
+    (await rowsOf(page, path)).flatMap((row) => /^\d* ?(\d+)\|/.exec(row)?.[1] ?? []).map(Number);
+  const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at);
+  const expected = [...range(27, 33), ...range(77, 83)];
+  expect(await numbers()).toEqual(expected);
+  const press = async (name: string, at: number, focused: number) => {
+    await page.getByRole("button", { name }).nth(at).click();
+    await page.locator(`[data-line]:focus[aria-label="Comment on line ${focused}"]`).waitFor();
+  };
+  await press("20 more lines before", 1, 57);
+  expect(await numbers()).toEqual([...range(27, 33), ...range(57, 83)]);
+  await press("20 more lines after", 0, 34);
+  expect(await numbers()).toEqual([...range(27, 53), ...range(57, 83)]);
+  await press("Show all hidden lines", 1, 54);
+  expect(await numbers()).toEqual(range(27, 83));
+  await press("Show all hidden lines", 1, 84);
+  await press("20 more lines before", 0, 7);
+  await press("Show all hidden lines", 0, 1);
+  // rows far below the window are not rendered
+  const rendered = await numbers();
+  expect(rendered).toEqual(range(1, rendered.length));
+  expect(rendered.length).toBeGreaterThan(40);
+  expect(await headOf(page, path).textContent()).toContain("old/deep.txt");
+  expect(await barriers(page)).toEqual([]);
+  expect(faults()).toEqual([]);
+  await close();
+});
+
 test("long, large and generated files are collapsed until they are opened", async () => {
   const { page, faults, close } = await open();
   expect(await rowsOf(page, "bun.lock")).toEqual([
@@ -185,13 +227,13 @@ test("a viewed file stays marked until it changes", async () => {
   const mark = (path: string) => page.getByRole("checkbox", { name: `Viewed ${path}` });
   await rowsOf(page, "src/app.ts");
   await mark("src/app.ts").check();
-  await page.getByText("1 of 14 viewed").waitFor();
+  await page.getByText("1 of 15 viewed").waitFor();
   expect(await headOf(page, "src/app.ts").getAttribute("aria-expanded")).toBe("false");
   await rowsOf(page, "src/same.ts");
   await mark("src/same.ts").check();
   remote.commit("work", { "src/same.ts": "changed again\n" });
   await page.reload();
-  await page.getByText("1 of 14 viewed").waitFor();
+  await page.getByText("1 of 15 viewed").waitFor();
   await rowsOf(page, "src/app.ts");
   expect(await mark("src/app.ts").isChecked()).toBe(true);
   expect(await mark("src/same.ts").isChecked()).toBe(false);

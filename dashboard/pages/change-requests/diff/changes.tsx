@@ -19,10 +19,11 @@ import { useTurns, type Where } from "../queries.ts";
 import type { Thread } from "../threads.ts";
 import { useLineComments } from "./comments.tsx";
 import { DiffList, type DiffListHandle } from "./diff-list.tsx";
+import { useExpand } from "./expand.ts";
 import { FileHead } from "./file-head.tsx";
 import type { DiffFile } from "./files.ts";
 import { useDiff } from "./load.ts";
-import { useOpenFiles } from "./open-files.ts";
+import { type OpenFiles, useOpenFiles } from "./open-files.ts";
 import { type Place, rowsOf } from "./rows.ts";
 import { useSince } from "./since.tsx";
 import { Toolbar, useIgnoreSpace, useLayoutChoice } from "./toolbar.tsx";
@@ -51,12 +52,9 @@ export function Changes({ where, cr, threads }: Props) {
   const list = useRef<DiffListHandle>(null);
   const [current, setCurrent] = useState<DiffFile>();
   const open = useOpenFiles(cr.cr_id);
-  const { isViewed, isOpen, isWanted, folded } = open;
+  const { isViewed, folded } = open;
   const { comments, onComment, isRefused } = useCommentsSince(since, where, threads, list);
-  const rows = useMemo(
-    () => rowsOf(files ?? [], { split, isOpen, isWanted, threads: comments.byPath }),
-    [files, split, isOpen, isWanted, comments.byPath],
-  );
+  const { rows, onExpand, expandError } = useRows({ where, cr, files, split, open, comments, list });
   // keep the collapsed file in view
   useEffect(() => {
     if (rows.length > 0 && folded.current) list.current?.bringBack(folded.current);
@@ -90,6 +88,7 @@ export function Changes({ where, cr, threads }: Props) {
         </Notice>
       )}
       {isRefused && <Notice kind="info">To comment on a removed line, show all changes.</Notice>}
+      <Failure error={expandError} />
       {!isWide && files.length > 1 && <Above count={files.length}>{tree}</Above>}
       {files.length === 0 && (
         <p className="py-8 text-center text-muted">{since === null ? "No changes." : "Nothing is new."}</p>
@@ -106,6 +105,7 @@ export function Changes({ where, cr, threads }: Props) {
               threads={comments.show}
               onComment={onComment}
               onWanted={open.want}
+              onExpand={onExpand}
               onCurrent={setCurrent}
             />
           </Writers>
@@ -113,6 +113,34 @@ export function Changes({ where, cr, threads }: Props) {
       </div>
     </section>
   );
+}
+
+interface Shown {
+  where: Where;
+  cr: ChangeRequest;
+  files: readonly DiffFile[] | undefined;
+  split: boolean;
+  open: OpenFiles;
+  comments: ReturnType<typeof useLineComments>;
+  list: List;
+}
+
+/** The rows of the diff, with the lines that the reader has asked for. The first of those gets the focus. */
+function useRows({ where, cr, files, split, open: { isOpen, isWanted }, comments: { byPath }, list }: Shown) {
+  const wanted = useRef<Place>(null);
+  const onShown = useCallback((place: Place) => {
+    wanted.current = place;
+  }, []);
+  const { shown, onExpand, error: expandError } = useExpand(where.projectId, cr, files, onShown);
+  const rows = useMemo(
+    () => rowsOf(shown ?? [], { split, isOpen, isWanted, threads: byPath }),
+    [shown, split, isOpen, isWanted, byPath],
+  );
+  useEffect(() => {
+    if (rows.length > 0 && wanted.current) list.current?.focusLine(wanted.current);
+    wanted.current = null;
+  }, [rows, list]);
+  return { rows, onExpand, expandError };
 }
 
 /** The old side of a diff from an earlier head has other lines than the change request: comments on those need the whole. */

@@ -7,12 +7,13 @@ import {
   useMemo,
   useRef,
 } from "react";
+import type { OnExpand } from "./expand.ts";
 import type { DiffFile } from "./files.ts";
 import { type GoToRow, useGoToRow } from "./go-to-row.ts";
 import { coloursOf, useColours } from "./highlight.ts";
 import { Line, Pair } from "./lines.tsx";
 import type { Hunk } from "./patch.ts";
-import { FoldedFile, HunkHead, Remark } from "./plain-rows.tsx";
+import { Expand, FoldedFile, HunkHead, Remark, Rest } from "./plain-rows.tsx";
 import { nameOn, type Place, type Row } from "./rows.ts";
 import { useVirtualRows, type VirtualRows } from "./virtual-rows.ts";
 
@@ -33,12 +34,13 @@ interface Props {
   threads: (place: Place) => ReactNode;
   onComment: (place: Place) => void;
   onWanted: (file: DiffFile) => void;
+  onExpand: OnExpand;
   onCurrent: (file: DiffFile) => void;
   ref: Ref<DiffListHandle>;
 }
 
 /** The rows of a diff. Only rows near the window are rendered. The header of the current file is sticky. */
-export function DiffList({ rows, top, head, threads, onComment, onWanted, onCurrent, ref }: Props) {
+export function DiffList({ rows, top, head, threads, onComment, onWanted, onExpand, onCurrent, ref }: Props) {
   const list = useRef<HTMLDivElement>(null);
   const { virtual, margin, focused, sticky } = useVirtualRows(rows, list, top);
   const items = virtual.getVirtualItems();
@@ -98,7 +100,7 @@ export function DiffList({ rows, top, head, threads, onComment, onWanted, onCurr
             <Inside
               row={row}
               isStop={rows[index - 1]?.kind === "hunk"}
-              {...{ head, threads, onComment, onWanted }}
+              {...{ head, threads, onComment, onWanted, onExpand }}
             />
           </div>
         );
@@ -152,12 +154,12 @@ function rowLook({ kind }: Row): string {
   return kind === "end" ? `${place} h-4` : `${place} border-line border-x`;
 }
 
-interface InsideProps extends Pick<Props, "head" | "threads" | "onComment" | "onWanted"> {
+interface InsideProps extends Pick<Props, "head" | "threads" | "onComment" | "onWanted" | "onExpand"> {
   row: Row;
   isStop: boolean;
 }
 
-function Inside({ row, isStop, head, threads, onComment, onWanted }: InsideProps) {
+function Inside({ row, isStop, head, threads, onComment, onWanted, onExpand }: InsideProps) {
   const { file } = row;
   switch (row.kind) {
     case "file":
@@ -167,7 +169,25 @@ function Inside({ row, isStop, head, threads, onComment, onWanted }: InsideProps
     case "remark":
       return <Remark>{row.text}</Remark>;
     case "hunk":
-      return <HunkHead hunk={row.hunk} path={file.path} />;
+      return (
+        <HunkHead hunk={row.hunk} path={file.path}>
+          <Expand
+            gap={row.gap}
+            sides={row.isFirst ? ["above"] : ["below", "above"]}
+            onExpand={(direction) => onExpand(file, row.gap, direction)}
+          />
+        </HunkHead>
+      );
+    case "rest":
+      return (
+        <Rest>
+          <Expand
+            gap={row.gap}
+            sides={["below"]}
+            onExpand={(direction) => onExpand(file, row.gap, direction)}
+          />
+        </Rest>
+      );
     case "line":
       return (
         <Line cell={row.cell} file={file} colours={coloursOf(row.cell.hunk)} {...{ isStop, onComment }} />

@@ -1,3 +1,4 @@
+import { type Gap, gapsOf } from "./context.ts";
 import { countHidden, type HiddenCount } from "./hidden.ts";
 import type { PatchFile } from "./patch.ts";
 
@@ -9,6 +10,8 @@ export interface DiffFile extends PatchFile {
   hidden: HiddenCount;
   /** Why it is collapsed by default; null if it is not. */
   folded: "large" | "generated" | "binary" | null;
+  /** What is not shown before each hunk, and after the last. */
+  gaps: readonly Gap[];
   /** Identifies its content: changes with the file. */
   version: string;
 }
@@ -30,6 +33,7 @@ export function describe(file: PatchFile, index: number): DiffFile {
     index,
     lines: lines.length,
     hidden: countHidden(lines),
+    gaps: gapsOf(file),
     folded: file.binary ? "binary" : GENERATED.test(file.path) ? "generated" : isLarge ? "large" : null,
     version: `${file.newMode ?? ""} ${file.newId ?? ""} ${file.status} ${file.previousPath}`,
   };

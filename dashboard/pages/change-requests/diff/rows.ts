@@ -1,4 +1,5 @@
 import { type Cell, cellsOf, pairsOf, textOf } from "./cells.ts";
+import type { Gap } from "./context.ts";
 import type { DiffFile } from "./files.ts";
 import { withoutCr } from "./hidden.ts";
 import type { Hunk } from "./patch.ts";
@@ -20,7 +21,8 @@ export type Row = { id: number; file: DiffFile } & (
   | { kind: "file" }
   | { kind: "folded" }
   | { kind: "remark"; text: string }
-  | { kind: "hunk"; hunk: Hunk }
+  | { kind: "hunk"; hunk: Hunk; gap: Gap; isFirst: boolean }
+  | { kind: "rest"; gap: Gap }
   | { kind: "line"; cell: Cell }
   | { kind: "pair"; left: Cell | null; right: Cell | null }
   | { kind: "threads"; place: Place }
@@ -85,15 +87,20 @@ const headOf = (): Body[] => [{ kind: "file" }];
 const endOf = (): Body[] => [{ kind: "end" }];
 
 function linesOf(file: DiffFile, split: boolean): Body[] {
-  const lines = file.hunks.flatMap((hunk): Body[] => {
+  const lines = file.hunks.flatMap((hunk, at): Body[] => {
+    const gap = file.gaps[at] ?? NO_GAP;
     const cells = cellsOf(hunk);
     const rows: Body[] = split
       ? pairsOf(cells).map(([left, right]) => ({ kind: "pair", left, right }))
       : cells.map((cell) => ({ kind: "line", cell }));
-    return [{ kind: "hunk", hunk }, ...rows];
+    return [{ kind: "hunk", hunk, gap, isFirst: at === 0 }, ...rows];
   });
-  return [...remarksOn(file), ...lines];
+  const rest = file.gaps[file.hunks.length];
+  const after: Body[] = rest && rest.hidden !== 0 ? [{ kind: "rest", gap: rest }] : [];
+  return [...remarksOn(file), ...lines, ...after];
 }
+
+const NO_GAP: Gap = { id: 0, hidden: 0 };
 
 function threadsBelow(row: Row, threads: readonly ThreadsAt[]): Row[] {
   if (row.kind !== "line" && row.kind !== "pair") return [];

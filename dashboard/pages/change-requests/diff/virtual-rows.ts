@@ -14,6 +14,7 @@ export const HEIGHTS = {
   folded: 72,
   remark: 29,
   hunk: 28,
+  rest: 28,
   line: 20,
   pair: 20,
   threads: 180,
