@@ -66,6 +66,8 @@ export async function openPostgres(url: string, { migrate = true }: OpenOptions 
     onnotice: quiet,
     connection: {
       application_name: "svc-api",
+      // compiling takes longer than the queries of svc, and the planner overestimates those of the search
+      jit: "off",
       statement_timeout: STATEMENT_TIMEOUT_MS,
       idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
     },

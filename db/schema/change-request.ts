@@ -1,5 +1,6 @@
-import { sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import {
+  type AnyPgColumn,
   boolean,
   check,
   index,
@@ -74,6 +75,11 @@ export const changeRequests = pgTable(
     index("change_requests_account_id").on(table.accountId),
     index("change_requests_project_id").on(table.projectId),
     index("change_requests_project_id_status").on(table.projectId, table.status),
+    // the lists of a status, in their order
+    index("change_requests_project_id_status_number").on(table.projectId, table.status, table.number),
+    index("change_requests_project_id_updated_at").on(table.projectId, table.updatedAt, table.number),
+    // without a list of pending rows, which every search would read
+    index("change_requests_terms").using("gin", searchTermsOf(table)).with({ fastupdate: false }),
     uniqueIndex("change_requests_project_id_number_unique").on(table.projectId, table.number),
     // those that wait for a person, in all projects
     index("change_requests_open_of_account")
@@ -101,6 +107,38 @@ export const changeRequests = pgTable(
     ),
   ],
 );
+
+type Searched = Record<
+  | "projectId"
+  | "number"
+  | "status"
+  | "draft"
+  | "createdBy"
+  | "originSessionId"
+  | "title"
+  | "headRef"
+  | "baseRef"
+  | "createdAt"
+  | "updatedAt"
+  | "mergedAt",
+  AnyPgColumn
+>;
+
+/**
+ * The hashes of what a search can ask of a row, of its project alone: parts of one to three characters of the title and the
+ * branches, and its other columns. The function is written in the migration that creates the index; what it is given here
+ * must be what the index is given, or the planner does not use that.
+ */
+function searchTermsOf(table: Searched): SQL {
+  const given = [
+    ...[table.projectId, table.number, table.status, table.draft, table.createdBy, table.originSessionId],
+    ...[table.title, table.headRef, table.baseRef, table.createdAt, table.updatedAt, table.mergedAt],
+  ];
+  return sql`change_request_terms(${sql.join(given, sql`, `)})`;
+}
+
+/** The expression of the index `change_requests_terms`. */
+export const changeRequestTerms = searchTermsOf(changeRequests);
 
 /**
  * The commits that the head of a change request has had, in order (contract: Change requests). The mirror keeps each as

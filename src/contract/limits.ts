@@ -2,6 +2,9 @@
 
 /** A change request's title, in characters: one line in every list. */
 export const TITLE_MAX = 256;
+/** A search for change requests, in characters, and its words and qualifiers: more than a person types. */
+export const SEARCH_MAX = 256;
+export const SEARCH_TERMS_MAX = 20;
 /** A change request's description and a merge message, in bytes of UTF-8. */
 export const DESCRIPTION_MAX_BYTES = 64 * 1024;
 /** A comment on a change request, in bytes of UTF-8. */

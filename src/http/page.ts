@@ -34,9 +34,12 @@ export function page<Row>(rows: Row[], limit: number, key: (row: Row) => string)
   const last = rows.length > limit ? rows[limit - 1] : undefined;
   return {
     rows: rows.slice(0, limit),
-    next: last === undefined ? {} : { next_cursor: Buffer.from(key(last)).toString("base64url") },
+    next: last === undefined ? {} : { next_cursor: encodeCursor(key(last)) },
   };
 }
+
+/** A cursor that `readCursor` decodes. */
+export const encodeCursor = (key: string): string => Buffer.from(key).toString("base64url");
 
 /**
  * Decodes a cursor of `page`.

@@ -18,7 +18,7 @@ import { changeRequestHead } from "../../contract/change-request-head.ts";
 import { changeRequestTurns } from "../../contract/change-request-turns.ts";
 import { check, checkList, rerunCheckBody } from "../../contract/check.ts";
 import { sendChecksBody, sendToSessionBody, sentToSession } from "../../contract/comment.ts";
-import { REF_MAX_BYTES, TITLE_MAX } from "../../contract/limits.ts";
+import { REF_MAX_BYTES, SEARCH_MAX } from "../../contract/limits.ts";
 import { changeRequestManifest } from "../../contract/manifest/wire.ts";
 import { commit } from "../../contract/repository.ts";
 import type { Deps } from "../../deps.ts";
@@ -49,8 +49,9 @@ const listQuery = Type.Object({
   status: Type.Optional(crStatusFilter),
   q: Type.Optional(
     Type.String({
-      maxLength: TITLE_MAX,
-      description: "Part of the title or of a branch, or #number",
+      maxLength: SEARCH_MAX,
+      description:
+        "A search, as in `is:open author:@me fix`: qualifiers, and words that the title or a branch has; `#12` is a number",
     }),
   ),
   head_ref: Type.Optional(
@@ -69,8 +70,8 @@ export const changeRequestRoutes = (deps: Deps) =>
       "",
       ({ caller, project, query }) => {
         const { status = "all", q, head_ref: headRef, created_by } = query;
-        const createdBy = created_by && caller.userId;
-        return listChangeRequests(deps, project, { status, q, headRef, createdBy }, readPage(query));
+        const filter = { status, q, headRef, own: created_by === "me" };
+        return listChangeRequests(deps, caller, project, filter, readPage(query));
       },
       {
         project: "write",

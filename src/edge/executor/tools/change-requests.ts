@@ -6,7 +6,7 @@ import {
   openChangeRequestBody,
 } from "../../../contract/change-request.ts";
 import { SvcError } from "../../../contract/errors.ts";
-import { PATH_MAX_BYTES, TITLE_MAX } from "../../../contract/limits.ts";
+import { PATH_MAX_BYTES, SEARCH_MAX } from "../../../contract/limits.ts";
 import type { Deps } from "../../../deps.ts";
 import { excerptDiff } from "../../../features/change-requests/diff-excerpt.ts";
 import { openChangeRequest } from "../../../features/change-requests/open.ts";
@@ -35,16 +35,18 @@ export const changeRequestTools: Tool[] = [
       status: Type.Optional(crStatusFilter),
       search: Type.Optional(
         Type.String({
-          maxLength: TITLE_MAX,
-          description: "Part of the title or of a branch's name, or #number",
+          maxLength: SEARCH_MAX,
+          description:
+            "Words that the title or a branch's name has, #number, or qualifiers such as author:@me checks:failure sort:updated-desc",
         }),
       ),
       ...pageFields,
     },
-    async run(deps, { project }, { status = "open", search, ...rest }) {
+    async run(deps, { caller, project }, { status = "open", search, ...rest }) {
       const filter = { status, q: search };
       const { change_requests: rows, ...next } = await listChangeRequests(
         deps,
+        caller,
         project,
         filter,
         pageOf(rest),
