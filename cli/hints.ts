@@ -213,12 +213,7 @@ export const FLAG_HINTS: Readonly<Record<string, string>> = {
   ),
   ...words("svc has no reviewers, assignees and labels: everybody on the project can review.", "--reviewer"),
   ...words("svc has no reviewers, assignees and labels: everybody on the project can review.", "--assignee"),
-  ...words(
-    "svc has no labels. `svc cr ls --jq <expression>` filters.",
-    "svc cr ls --label",
-    "svc cr ls --search",
-  ),
-  "--author": "`svc cr status` lists your own; `--jq <expression>` filters.",
+  "svc cr ls --label": "svc has no labels. `svc cr ls --search <query>` filters.",
   "svc cr show --comments": "`svc cr comments <cr>` lists the comments.",
   ...words(FILES, "svc cr diff --name-status"),
   ...words("`svc projects open` opens the project's page in the browser.", "--web", "-w"),

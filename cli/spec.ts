@@ -10,6 +10,7 @@ export type Completes =
   | "branch"
   | "file"
   | "command"
+  | "search"
   | "topic";
 
 interface Named {

@@ -2,6 +2,7 @@ import type { Agent } from "../../src/contract/agent.ts";
 import type { ChangeRequest } from "../../src/contract/change-request.ts";
 import type { Project } from "../../src/contract/project.ts";
 import type { Branch } from "../../src/contract/repository.ts";
+import { choicesOf, isQualifier, QUALIFIERS, SORTS } from "../../src/contract/search/qualifiers.ts";
 import type { Session } from "../../src/contract/session.ts";
 import { path } from "../api.ts";
 import type { DataFlags } from "../arguments.ts";
@@ -219,6 +220,7 @@ async function values(scope: Context, what: Completes): Promise<Candidate[]> {
     return listHosts(config).map(({ name, url }) => ({ value: name, text: url }));
   }
   if (what === "branch") return branches(scope);
+  if (what === "search") return searchWords();
   if (what === "project") {
     const api = await scope.api();
     const found = await api.list<Project>({ path: "/projects" }, "projects", 200);
@@ -243,6 +245,18 @@ async function values(scope: Context, what: Completes): Promise<Candidate[]> {
   const call = { path: path`/projects/${id}/change-requests`, query: { status: "open" } };
   const found = await api.list<ChangeRequest>(call, "change_requests", 100);
   return found.map(({ number, title }) => ({ value: String(number), text: title }));
+}
+
+/** The qualifiers of a search, with their values. */
+function searchWords(): Candidate[] {
+  const names = Object.keys(QUALIFIERS).filter(isQualifier);
+  return [
+    ...names.flatMap((name) => {
+      const { about } = QUALIFIERS[name];
+      return (choicesOf(name) ?? [""]).map((value) => ({ value: `${name}:${value}`, text: about }));
+    }),
+    ...SORTS.map((sort) => ({ value: `sort:${sort}` })),
+  ];
 }
 
 /** The current branch of the work tree, then those of the project's repository if the server responds. */

@@ -1,10 +1,10 @@
 import type { ChangeRequest } from "../../src/contract/change-request.ts";
-import { TITLE_MAX } from "../../src/contract/limits.ts";
 import type { Session } from "../../src/contract/session.ts";
 import { path } from "../api.ts";
 import { usage } from "../failure.ts";
 import type { Handler } from "../spec.ts";
 import type * as table from "../table/search.ts";
+import { readSearch } from "./cr/read-search.ts";
 import { CR_COLUMNS } from "./cr/show-cr.ts";
 import { kindColumn, listText } from "./cr/work-lists.ts";
 import { columnsFor } from "./sessions/show-session.ts";
@@ -13,7 +13,9 @@ const LIMIT = 30;
 
 export const search: Handler<typeof table.searchSpec> = async (context, { args, flags }) => {
   const q = args.words.join(" ").trim();
-  if (q === "" || q.length > TITLE_MAX) throw usage(`<words> must have 1 to ${TITLE_MAX} characters.`);
+  if (q === "") throw usage("<words> must not be empty.");
+  const { terms } = readSearch(q);
+  const words = terms.every(({ name, not }) => name === "text" && !not) ? q : null;
   const { id } = await context.project();
   const api = await context.api();
   const limit = flags.limit ?? LIMIT;
@@ -24,7 +26,9 @@ export const search: Handler<typeof table.searchSpec> = async (context, { args, 
       "change_requests",
       limit,
     ),
-    api.list<Session>({ path: `${at}/sessions`, query: { q } }, "sessions", limit),
+    words === null
+      ? []
+      : api.list<Session>({ path: `${at}/sessions`, query: { q: words } }, "sessions", limit),
   ]);
   await context.out.result(
     { change_requests, sessions },

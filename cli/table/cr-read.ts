@@ -1,14 +1,19 @@
 import type { CrStatusFilter } from "../../src/contract/change-request.ts";
+import { QUALIFIERS, SORTS } from "../../src/contract/search/qualifiers.ts";
 import { spec } from "../spec.ts";
 import { CR } from "./cr-id.ts";
 import { CR_FIELDS, DIFF_FIELDS, FILE_FIELDS } from "./fields.ts";
 import { WEB } from "./web.ts";
 
 const STATUSES = ["open", "merged", "closed", "all"] as const satisfies readonly CrStatusFilter[];
+const NAMES = Object.keys(QUALIFIERS);
 
 export const ls = spec({
   path: ["cr", "ls"],
   summary: "List change requests, the newest first",
+  about: [
+    `A search has words, which the title or a branch must have, and qualifiers: ${NAMES.map((name) => `${name}:`).join(", ")} and sort:. \`-\` negates one, and quotes keep a space.`,
+  ],
   args: [],
   flags: {
     status: {
@@ -17,8 +22,41 @@ export const ls = spec({
       short: "s",
       aliases: ["state"],
       choices: STATUSES,
-      fallback: "open",
-      summary: "open (the default), merged, closed or all",
+      summary: "open (the default, unless the search has one), merged, closed or all",
+    },
+    search: {
+      kind: "string",
+      value: "query",
+      short: "S",
+      completes: "search",
+      summary: "Only what matches a search, such as `is:draft checks:failure login`",
+    },
+    author: {
+      kind: "string",
+      value: "who",
+      short: "A",
+      summary: "Only those of @me, or of a member by name or email address",
+    },
+    base: {
+      kind: "string",
+      value: "branch",
+      short: "B",
+      completes: "branch",
+      summary: "Only those that merge into a branch",
+    },
+    head: {
+      kind: "string",
+      value: "branch",
+      short: "H",
+      completes: "branch",
+      summary: "Only those that merge a branch",
+    },
+    draft: { kind: "boolean", short: "d", summary: "Only drafts" },
+    sort: {
+      kind: "string",
+      value: "order",
+      choices: SORTS,
+      summary: "created-desc (the default), created-asc, updated-desc or updated-asc",
     },
     limit: {
       kind: "integer",
@@ -35,6 +73,8 @@ export const ls = spec({
     ["svc cr ls", "Open change requests"],
     ["svc cr ls --status all --json=number,title,status", "Everything, three fields as JSON"],
     ["svc cr ls --jq '.[].head_ref'", "Only the branches"],
+    ["svc cr ls --author @me --sort updated-desc", "Your own, the last changed first"],
+    ["svc cr ls --search 'checks:failure -is:draft'", "With failed checks, but no drafts"],
   ],
 });
 
