@@ -40,13 +40,40 @@ test("the list has filters and a search, which are kept in the address", async (
   // without a reload: the page receives an event
   await page.getByRole("link", { name: "Count from four" }).waitFor();
   await page.getByRole("button", { name: "Closed" }).click();
-  await page.waitForURL("**?status=closed");
+  await page.waitForURL("**?q=is%3Aclosed");
   await page.getByText("No closed change requests").waitFor();
   await svc.api.call("POST", `${project}/change-requests/${number}/close`);
   await page.getByRole("link", { name: "Count from four" }).waitFor();
   await page.goBack();
   await page.getByText("No open change requests").waitFor();
-  expect(faults()).toEqual([]);
+
+  await page.keyboard.press("/");
+  const box = page.getByRole("searchbox", { name: "Search change requests" });
+  expect(await box.evaluate((element) => element === document.activeElement)).toBe(true);
+  await box.fill("is:closd four");
+  await box.press("Enter");
+  await page.getByText("Did you mean is:closed?").waitFor();
+  expect(await box.getAttribute("aria-invalid")).toBe("true");
+  // a slash in the box is text
+  await box.fill("is:closed");
+  await box.press("End");
+  await page.keyboard.type(" sort:created-asc a/");
+  expect(await box.inputValue()).toBe("is:closed sort:created-asc a/");
+  await box.fill("is:closed from sort:created-asc");
+  await box.press("Enter");
+  await page.getByRole("link", { name: "Count from four" }).waitFor();
+  expect(await page.getByLabel("Sort by").inputValue()).toBe("created-asc");
+  await page.getByRole("button", { name: "Failed checks" }).click();
+  await page.getByText("No change request matches").waitFor();
+  expect(await box.inputValue()).toBe("is:closed from checks:failure sort:created-asc");
+  await page.getByRole("button", { name: "Failed checks" }).click();
+  await page.getByRole("button", { name: "Mine" }).click();
+  await page.getByRole("link", { name: "Count from four" }).waitFor();
+  await page.getByText("What can be searched for").click();
+  await page.getByText("mergeable:clean|conflicts|unknown").waitFor();
+  // the one that the server refused
+  expect(faults().filter((fault) => !fault.includes("400"))).toEqual([]);
+  expect(await barriers(page)).toEqual([]);
   await close();
 });
 

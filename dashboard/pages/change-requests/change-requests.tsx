@@ -1,13 +1,10 @@
-import { useState } from "react";
 import { Link, useSearchParams } from "wouter";
 import type { ChangeRequest, CrStatusFilter } from "../../../src/contract/change-request.ts";
 import { path } from "../../api/path.ts";
 import { useProject } from "../../api/project.ts";
 import { Ago } from "../../parts/ago.tsx";
 import { AuthorName } from "../../parts/author-name.tsx";
-import { Button } from "../../parts/button.tsx";
 import { Empty } from "../../parts/empty.tsx";
-import { Form } from "../../parts/form.tsx";
 import { Loading } from "../../parts/loading.tsx";
 import { More } from "../../parts/more.tsx";
 import { Failure } from "../../parts/notice.tsx";
@@ -16,6 +13,8 @@ import { Visible } from "../../parts/visible.tsx";
 import { BranchName } from "./branch-name.tsx";
 import { Facts } from "./facts.tsx";
 import { useChangeRequests } from "./queries.ts";
+import { problemOf, SearchBox } from "./search-box.tsx";
+import { searchOf, statusOf, withStatus } from "./search-query.ts";
 import { StateBadge } from "./state-badge.tsx";
 
 const FILTERS: readonly [CrStatusFilter, string][] = [
@@ -25,46 +24,42 @@ const FILTERS: readonly [CrStatusFilter, string][] = [
   ["all", "All"],
 ];
 
-/** A project's change requests. The address contains the filter and the search. */
+/** A project's change requests. The address contains the search. */
 export function ChangeRequests() {
   const project = useProject();
   const [address, setAddress] = useSearchParams();
-  const [status] = FILTERS.find(([each]) => each === address.get("status")) ?? ["open" as const];
-  const q = address.get("q") ?? "";
-  const list = useChangeRequests(project.project_id, status, q);
-  const ask = (change: Record<string, string>) =>
+  const q = searchOf(address);
+  const status = statusOf(q);
+  const list = useChangeRequests(project.project_id, q);
+  const search = (text: string) =>
     setAddress((before) => {
-      for (const [name, value] of Object.entries(change)) {
-        if (value === "") before.delete(name);
-        else before.set(name, value);
-      }
+      before.delete("status");
+      before.set("q", text);
       return before;
     });
   return (
     <Page title="Change requests">
-      <div className="mb-4 flex flex-wrap items-center justify-between gap-3">
-        <fieldset className="flex rounded-md border border-edge bg-surface text-sm">
-          <legend className="sr-only">Filter by status</legend>
-          {FILTERS.map(([each, name]) => (
-            <button
-              key={each}
-              type="button"
-              aria-pressed={status === each}
-              onClick={() => ask({ status: each === "open" ? "" : each })}
-              className="px-3 py-1.5 first-of-type:rounded-l-md last-of-type:rounded-r-md hover:bg-raised aria-pressed:bg-accent aria-pressed:text-on-accent"
-            >
-              {name}
-            </button>
-          ))}
-        </fieldset>
-        <Search key={q} q={q} onSearch={(words) => ask({ q: words })} />
-      </div>
+      <fieldset className="mb-3 flex w-fit rounded-md border border-edge bg-surface text-sm">
+        <legend className="sr-only">Filter by status</legend>
+        {FILTERS.map(([each, name]) => (
+          <button
+            key={each}
+            type="button"
+            aria-pressed={status === each}
+            onClick={() => search(withStatus(q, each))}
+            className="px-3 py-1.5 first-of-type:rounded-l-md last-of-type:rounded-r-md hover:bg-raised aria-pressed:bg-accent aria-pressed:text-on-accent"
+          >
+            {name}
+          </button>
+        ))}
+      </fieldset>
+      <SearchBox q={q} error={list.error} onSearch={search} />
       <p role="status" className="sr-only">
         {list.isSuccess && `${list.rows.length}${list.hasNextPage ? " and more" : ""} change requests`}
       </p>
-      <Failure error={list.error} retry={() => void list.refetch()} />
+      {problemOf(list.error) === null && <Failure error={list.error} retry={() => void list.refetch()} />}
       {list.isPending && <Loading what="Loading the change requests" />}
-      {list.isSuccess && list.rows.length === 0 && <Nothing status={status} q={q} />}
+      {list.isSuccess && list.rows.length === 0 && <Nothing q={q} isPart={list.hasNextPage} />}
       {list.rows.length > 0 && (
         <ul className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface">
           {list.rows.map((cr) => (
@@ -74,25 +69,6 @@ export function ChangeRequests() {
       )}
       <More list={list} />
     </Page>
-  );
-}
-
-function Search({ q, onSearch }: { q: string; onSearch: (words: string) => void }) {
-  const [words, setWords] = useState(q);
-  return (
-    <search className="grow sm:max-w-md">
-      <Form onSubmit={() => onSearch(words.trim())} className="flex gap-2">
-        <input
-          type="search"
-          aria-label="Search by title, branch or #number"
-          placeholder="Title, branch or #number"
-          value={words}
-          onChange={(event) => setWords(event.target.value)}
-          className="min-w-0 grow rounded-md border border-edge bg-surface px-3 py-1.5 placeholder:text-muted"
-        />
-        <Button type="submit">Search</Button>
-      </Form>
-    </search>
   );
 }
 
@@ -155,10 +131,13 @@ function Item({ cr, slug }: { cr: ChangeRequest; slug: string }) {
   );
 }
 
-function Nothing({ status, q }: { status: CrStatusFilter; q: string }) {
-  if (q !== "")
-    return <Empty title="No results">No title or branch of a change request matches your search.</Empty>;
-  if (status === "merged" || status === "closed") return <Empty title={`No ${status} change requests`} />;
+/** @param isPart there are more that have not been read */
+function Nothing({ q, isPart }: { q: string; isPart: boolean }) {
+  if (isPart)
+    return <Empty title="No results so far">The search has not read all change requests yet.</Empty>;
+  if (q === "is:merged" || q === "is:closed") return <Empty title={`No ${statusOf(q)} change requests`} />;
+  if (q !== "" && q !== "is:open")
+    return <Empty title="No results">No change request matches your search.</Empty>;
   return (
     <Empty title="No open change requests" command='svc cr open --title "What it does" --head my-branch'>
       Push a branch, then open a change request for it. Agents do the same when their work is done.

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMemo } from "react";
-import type { ChangeRequest, CrStatusFilter, MergePreview } from "../../../src/contract/change-request.ts";
+import type { ChangeRequest, MergePreview } from "../../../src/contract/change-request.ts";
 import type { ChangeRequestHead } from "../../../src/contract/change-request-head.ts";
 import type { ChangeRequestTurns } from "../../../src/contract/change-request-turns.ts";
 import type { Comment } from "../../../src/contract/comment.ts";
@@ -26,10 +26,11 @@ export interface Where {
 const under = ({ projectId, cr }: Where) => path`/projects/${projectId}/change-requests/${cr}`;
 const keyOf = ({ projectId, cr }: Where) => [projectId, "change_request", cr];
 
-export function useChangeRequests(projectId: string, status: CrStatusFilter, q: string) {
-  const query = new URLSearchParams({ status, ...(q && { q }) });
+/** @param q a search */
+export function useChangeRequests(projectId: string, q: string) {
+  const query = new URLSearchParams({ q });
   return useList<ChangeRequest>(
-    [projectId, "change_request", "list", status, q],
+    [projectId, "change_request", "list", q],
     `${path`/projects/${projectId}/change-requests`}?${query}`,
     "change_requests",
   );
