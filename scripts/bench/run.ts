@@ -14,6 +14,7 @@ import { preview } from "./preview.ts";
 import { proxy } from "./proxy.ts";
 import { readers } from "./readers.ts";
 import { Report } from "./report.ts";
+import { search } from "./search.ts";
 import { sessions } from "./sessions.ts";
 import { stored } from "./stored.ts";
 import { talking } from "./talking.ts";
@@ -27,6 +28,7 @@ export const BENCHES: Record<string, (bench: Workbench) => Promise<void>> = {
   diff,
   listing,
   readers,
+  search,
   "git-gateway": gitGateway,
   proxy,
   sessions,

@@ -13,6 +13,7 @@ const DATABASE = ["a real Postgres", POSTGRES] as const;
 /** What a bench is skipped without; Docker's is in `bench-docker.test.ts`. */
 const NEEDS: Readonly<Record<string, readonly [name: string, present: boolean]>> = {
   listing: DATABASE,
+  search: DATABASE,
   "git-gateway": programs("nginx", "fcgiwrap"),
   proxy: BUBBLEWRAP[1] ? programs("nginx", "wrk", "curl") : BUBBLEWRAP,
   sessions: BUBBLEWRAP,
