@@ -8,7 +8,7 @@ DECLARE
 	terms bigint[] := array[
 		hashtextextended('is:' || status::text, seed), hashtextextended('author:' || created_by::text, seed),
 		hashtextextended('head:' || head_ref, seed), hashtextextended('base:' || base_ref, seed),
-		hashtextextended('number:' || number, seed), hashtextextended('block:' || (number >> 14), seed)
+		hashtextextended('block:' || (number >> 14), seed)
 	];
 	days text[] := array['created:' || to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD'), 'updated:' || to_char(updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD')];
 	day text;

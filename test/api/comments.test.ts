@@ -329,6 +329,18 @@ test("the list can be searched by title, branch and number, and filtered by bran
     ["head_ref=work-percent&status=open", []],
     ["head_ref=work-percent&status=closed", [2]],
     ["head_ref=work&q=other", []],
+    ["q=is:open", [3, 1]],
+    ["q=is:open&status=closed", []],
+    ["q=-is:open+more", [2]],
+    ["q=login+add", [1]],
+    ['q="add+a+login"', [1]],
+    ['q="login+add"', []],
+    ["q=%232+work", [2]],
+    ["q=author:@me+sort:created-asc", [1, 2, 3]],
+    ["q=author:@ME+-author:@me", []],
+    ["q=head:work", [1]],
+    ["q=base:main+created:%3E2000-01-01&limit=1", [3]],
+    ["q=is:open&created_by=me&head_ref=work", [1]],
   ];
   for (const [query, numbers] of rows) {
     const { body } = await api.call("GET", `${path}?${query}`);
@@ -341,6 +353,21 @@ test("the list can be searched by title, branch and number, and filtered by bran
   const rest = await api.call("GET", `${path}?q=main&limit=2&cursor=${page.body.next_cursor}`);
   expect(rest.body.change_requests.map((cr: { number: number }) => cr.number)).toEqual([1]);
   expect((await api.call("GET", `${path}?q=${"x".repeat(300)}`)).status).toBe(400);
+  const wrong: [query: string, says: string][] = [
+    ["q=is:opne", "q: `is:` does not take `opne`. Did you mean is:open?"],
+    ["q=author:nobody", "`author:nobody` names no member."],
+    ["q=x:y", "`x:` is not a qualifier."],
+    [`q=sort:updated-desc&cursor=${page.body.next_cursor}`, "The cursor is not valid for this list."],
+  ];
+  for (const [query, says] of wrong) {
+    const { status, body } = await api.call("GET", `${path}?${query}`);
+    expect([query, status, body.code, body.error]).toEqual([
+      query,
+      400,
+      "validation_failed",
+      expect.stringContaining(says),
+    ]);
+  }
 });
 
 test("a diff that ignores white space omits changes of white space", async () => {

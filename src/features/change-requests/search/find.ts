@@ -4,7 +4,7 @@ import { changeRequests } from "../../../../db/schema/index.ts";
 import type { Sort } from "../../../contract/search/qualifiers.ts";
 import { type CrRow, crColumns } from "../row.ts";
 import type { Condition } from "./conditions.ts";
-import { BLOCK_BITS, blockTerm, candidates, type Indexed } from "./index-terms.ts";
+import { BLOCK_BITS, candidates, type Indexed, together } from "./index-terms.ts";
 import { after, isByNumber, type Key, keyColumns, order } from "./order.ts";
 
 /*
@@ -50,7 +50,7 @@ export interface Found {
 export async function find(db: Db, wanted: Wanted): Promise<Found> {
   const first = await read(db, wanted, walk(wanted, WALK), WALK);
   if (first.isEnough || first.isAll) return first;
-  const indexed = indexedOf(wanted.conditions);
+  const indexed = together(wanted.conditions.flatMap(({ indexed: each }) => each ?? []));
   if (indexed !== null) {
     if (isByNumber(wanted.sort)) {
       const near = await read(db, wanted, inBlocks(wanted, indexed, NEAR), MANY_MAX);
@@ -61,14 +61,6 @@ export async function find(db: Db, wanted: Wanted): Promise<Found> {
     if (isByNumber(wanted.sort)) return await read(db, wanted, inBlocks(wanted, indexed, null), MANY_MAX);
   }
   return await read(db, wanted, walk(wanted, WALK_MAX), WALK_MAX);
-}
-
-/** What an index can say of the conditions together. */
-function indexedOf(conditions: readonly Condition[]): Indexed | null {
-  const each = conditions.flatMap(({ indexed }) => (indexed ? [indexed] : []));
-  return each.length === 0
-    ? null
-    : { all: each.flatMap(({ all }) => all), also: each.flatMap(({ also }) => also) };
 }
 
 /** @param max the number of rows that `source` has at most */
@@ -120,7 +112,7 @@ function inBlocks(
   const [start, end, step] = sort === "created-asc" ? [first, last, sql`1`] : [last, first, sql`-1`];
   const from = cursor === null ? start : sql`${cursor.number >> BLOCK_BITS}::integer`;
   const blocks = sql`(select block from generate_series(${from}, ${end}, ${step}) as block limit ${count}) as blocks`;
-  const ofBlock = candidates(indexed, blockTerm(projectId, sql`block`));
+  const ofBlock = candidates(projectId, indexed, sql`block`);
   const condition = ofProject({ projectId, sort, cursor, ...wanted });
   return sql`(select ${changeRequests}.*, ${uncounted} from ${blocks}, lateral
     (select * from ${ofBlock} where ${condition} order by ${order(sort)}) as ${changeRequests} limit ${MANY_MAX}) as ${changeRequests}`;
@@ -128,6 +120,6 @@ function inBlocks(
 
 /** What the index has, all of it sorted; one row more than allowed if there are too many. */
 function sorted(wanted: Wanted, indexed: Indexed): SQL {
-  const some = sql`(select * from ${candidates(indexed, null)} where ${ofProject(wanted)} limit ${FEW_MAX + 1}) as ${changeRequests}`;
+  const some = sql`(select * from ${candidates(wanted.projectId, indexed, null)} where ${ofProject(wanted)} limit ${FEW_MAX + 1}) as ${changeRequests}`;
   return sql`(select *, count(*) over () as candidates from ${some} order by ${order(wanted.sort)}) as ${changeRequests}`;
 }

@@ -9,6 +9,8 @@ export interface Indexed {
   /** Arrays of terms. */
   all: readonly SQL[];
   also: readonly SQL[];
+  /** The change request of this number is a candidate whatever its terms are. */
+  number?: number | undefined;
 }
 
 /** A term that is the value of a column, of the project. */
@@ -31,10 +33,20 @@ export const hasAnyTerm = (projectId: string, names: readonly string[]): Indexed
 
 /** Its title or branches have the parts of the word, or it has the number. */
 export function hasWord(projectId: string, word: string, number: number | undefined): Indexed {
-  const parts = partsOf(projectId, word);
-  if (number === undefined) return { all: [parts], also: [] };
-  const named = arrayOf([term(projectId, `number:${number}`)]);
-  return { all: [], also: [sql`(${changeRequestTerms} @> ${parts} or ${changeRequestTerms} @> ${named})`] };
+  return { all: [partsOf(projectId, word)], also: [], number };
+}
+
+/** What the index can say of several conditions together; null: nothing. */
+export function together(conditions: readonly Indexed[]): Indexed | null {
+  const numbers = conditions.flatMap(({ number }) => number ?? []);
+  // of two numbers, each would be an exception to the other one
+  const used = numbers.length > 1 ? conditions.filter(({ number }) => number === undefined) : conditions;
+  if (used.length === 0) return null;
+  return {
+    all: used.flatMap(({ all }) => all),
+    also: used.flatMap(({ also }) => also),
+    number: numbers.length > 1 ? undefined : numbers[0],
+  };
 }
 
 /**
@@ -47,21 +59,31 @@ function partsOf(projectId: string, word: string): SQL {
     from (select lower(${text}::text)) as given (word), generate_series(1, length(word), 3) as place)`;
 }
 
-/** The rows of the index that meet all conditions, in no order. The barrier `offset 0` leaves the planner this index only. */
-export function candidates({ all, also }: Indexed, block: SQL | null): SQL {
-  // the block once more by itself, and first: GIN then begins to read the lists of the others there
-  const terms = block === null ? all : [...all, block];
+/**
+ * The rows of the index that meet all conditions, in no order. The barrier `offset 0` leaves the planner this index only: an `or`
+ * would have it evaluate the terms of each row.
+ */
+export function candidates(projectId: string, { all, also, number }: Indexed, block: SQL | null): SQL {
+  const blocked = block === null ? [] : [blockTerm(projectId, block)];
+  const terms = [...all, ...blocked];
   const conditions = [
-    ...(block === null ? [] : [sql`${changeRequestTerms} @> ${block}`]),
+    // the block once more by itself, and first: GIN then begins to read the lists of the others there
+    ...blocked.map((each) => sql`${changeRequestTerms} @> ${each}`),
     ...(terms.length === 0 ? [] : [sql`${changeRequestTerms} @> (${sql.join([...terms], sql` || `)})`]),
     ...also,
   ];
-  return sql`(select * from ${changeRequests} where ${sql.join(conditions, sql` and `)} offset 0) as ${changeRequests}`;
+  const found = sql`(select * from ${changeRequests} where ${sql.join(conditions, sql` and `)} offset 0) as ${changeRequests}`;
+  if (number === undefined) return found;
+  const inBlock =
+    block === null ? sql`true` : sql`${changeRequests.number} >> ${BLOCK_BITS}::integer = ${block}`;
+  return sql`(select * from ${found} where ${changeRequests.number} <> ${number} union all
+    select * from ${changeRequests} where ${changeRequests.projectId} = ${projectId} and ${changeRequests.number} = ${number} and ${inBlock}
+    ) as ${changeRequests}`;
 }
 
 /** The numbers of a block are those with the same value of `number >> BLOCK_BITS`. */
 export const BLOCK_BITS = 14;
 
-/** The term of a block whose number is an expression. */
-export const blockTerm = (projectId: string, block: SQL): SQL =>
+/** The term of a block. @param block an expression */
+const blockTerm = (projectId: string, block: SQL): SQL =>
   sql`array[hashtextextended('block:' || ${block}, hashtextextended(${projectId}::uuid::text, 0))]`;
