@@ -12,6 +12,7 @@ import { rangeOf } from "../../src/contract/search/dates.ts";
 import { parseSearch, printSearch, type Search, type Term } from "../../src/contract/search/parse.ts";
 import type { Sort } from "../../src/contract/search/qualifiers.ts";
 import { conditionOf } from "../../src/features/change-requests/search/conditions.ts";
+import { daysOf } from "../../src/features/change-requests/search/days.ts";
 import { find } from "../../src/features/change-requests/search/find.ts";
 import { type Key, readKey, writeKey } from "../../src/features/change-requests/search/order.ts";
 import { peopleOf } from "../../src/features/change-requests/search/people.ts";
@@ -312,6 +313,49 @@ test("searches find what a filter in JavaScript finds, in the same order, in pag
       written,
       wanted,
     ]);
+  }
+});
+
+test("searches of several numbers, and of parts of words of each length", async () => {
+  for (const written of [
+    "#41",
+    "41",
+    "1 #41",
+    "#41 1",
+    "#41 -1",
+    "#41 is:open",
+    "-#41 -work",
+    "k-4",
+    "k-41",
+    "rk-4",
+    "ork-5998",
+  ]) {
+    const parsed = parseSearch(written);
+    if ("problem" in parsed) throw new Error(parsed.problem);
+    const { terms } = parsed.search;
+    const wanted = all.filter((row) => terms.every((term) => holds(row, term)));
+    expect([written, await pagesOf(parsed.search, 200)]).toEqual([written, sorted(wanted, "created-desc")]);
+  }
+});
+
+test("a range is the fewest days, months and years that cover it", () => {
+  const rows: [range: string, days: string[]][] = [
+    ["2026-02-28", ["2026-02-28"]],
+    ["2026-01-30..2026-03-01", ["2026-01-30", "2026-01-31", "2026-02", "2026-03-01"]],
+    ["2025-12-31..2027-01-01", ["2025-12-31", "2026", "2027-01-01"]],
+    ["2026-01-01..2026-12-31", ["2026"]],
+    ["2026-01-01..2026-01-31", ["2026-01"]],
+    [">=2099-11-30", ["2099-11-30", "2099-12"]],
+    ["<2001-02-02", ["2000", "2001-01", "2001-02-01"]],
+    [">2026-01-31T23:59:59Z", []],
+    ["<1999-01-01", []],
+    [">2100-01-01", []],
+    ["2026-03-01..2026-01-01", []],
+  ];
+  for (const [range, days] of rows) {
+    const found = daysOf(there(rangeOf(range) ?? undefined));
+    if (range.includes("T")) expect(found.slice(0, 2)).toEqual(["2026-01-31", "2026-02"]);
+    else expect([range, found]).toEqual([range, days]);
   }
 });
 
