@@ -54,6 +54,7 @@ test("each quick filter is a search, and is added once and removed whole", () =>
   }
   expect(toggle("-is:draft x", "-author:@me -is:draft")).toBe("x -author:@me -is:draft");
   expect(includes("author:@me", "-author:@me")).toBe(false);
+  expect(toggle("author:@me x", "-author:@me -is:draft")).toBe("x -author:@me -is:draft");
 });
 
 test("the order is part of the search, unless it is the usual one", () => {

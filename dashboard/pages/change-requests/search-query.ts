@@ -42,10 +42,12 @@ export function includes(text: string, part: string): boolean {
   return read(part).terms.every((wanted) => terms.some((term) => isSame(term, wanted)));
 }
 
-/** The search with the terms of another one, or without them if it has them all. */
+/** The search with the terms of another one, in the place of their opposites; or without them if it has them all. */
 export function toggle(text: string, part: string): string {
   const [search, { terms }] = [read(text), read(part)];
-  const others = search.terms.filter((term) => !terms.some((each) => isSame(term, each)));
+  const others = search.terms.filter(
+    ({ name, value }) => !terms.some((each) => each.name === name && each.value === value),
+  );
   return printSearch({ ...search, terms: includes(text, part) ? others : [...others, ...terms] });
 }
 

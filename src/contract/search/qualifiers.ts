@@ -25,7 +25,7 @@ export const QUALIFIERS = {
   },
   base: { takes: { kind: "branch" }, about: "the branch merged into", example: "main" },
   head: { takes: { kind: "branch" }, about: "the branch merged from", example: "fix-login" },
-  session: { takes: { kind: "session" }, about: "the session it came from", example: "ses_1a2b3c" },
+  session: { takes: { kind: "session" }, about: "the session it came from", example: "<id>" },
   review: {
     takes: choice("approved", "changes_requested", "none", "required"),
     about: "its reviews; required: it lacks approvals that a merge requires",
