@@ -1,6 +1,7 @@
 import { bind, type Group, spec } from "../spec.ts";
+import { DESCRIPTION } from "./cr-description.ts";
 import { CR } from "./cr-id.ts";
-import { merge, ready } from "./cr-merge.ts";
+import { merge, ready, revert } from "./cr-merge.ts";
 import { checkout, diff, files, ls, show } from "./cr-read.ts";
 import {
   apply,
@@ -18,25 +19,6 @@ import {
 import { resolveConflicts, send } from "./cr-session.ts";
 import { CR_FIELDS } from "./fields.ts";
 import { WEB } from "./web.ts";
-
-const DESCRIPTION = {
-  description: {
-    kind: "string",
-    value: "text",
-    short: "b",
-    summary: "The description",
-    aliases: ["body"],
-    empty: true,
-  },
-  "description-file": {
-    kind: "string",
-    value: "path",
-    short: "F",
-    summary: "Read the description from a file; `-` is standard input",
-    aliases: ["body-file"],
-    completes: "file",
-  },
-} as const;
 
 export const open = spec({
   path: ["cr", "open"],
@@ -160,6 +142,7 @@ export const cr: Group = {
     bind(close, () => import("../commands/cr/close.ts").then((module) => module.close)),
     bind(reopen, () => import("../commands/cr/close.ts").then((module) => module.reopen)),
     bind(ready, () => import("../commands/cr/ready.ts").then((module) => module.ready)),
+    bind(revert, () => import("../commands/cr/revert.ts").then((module) => module.revert)),
     bind(edit, () => import("../commands/cr/edit.ts").then((module) => module.edit)),
     bind(comment, () => import("../commands/cr/comment.ts").then((module) => module.comment)),
     bind(reply, () => import("../commands/cr/comment.ts").then((module) => module.reply)),

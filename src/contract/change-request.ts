@@ -86,6 +86,11 @@ export const changeRequest = Type.Object({
   merge_methods: Type.Array(mergeMethod, {
     description: "The merge methods that the project allows, the default first; `merge` includes `ff-only`",
   }),
+  reverts: nullable(Type.Integer(), "The number of the merged change request that it undoes"),
+  reverted_by: nullable(
+    Type.Integer(),
+    "The number of the newest change request that undoes it, and is not closed",
+  ),
   closed_at: nullable(time),
   closed_by: nullable(uuid),
   closer: nullable(author),
@@ -124,6 +129,22 @@ export const openChangeRequestBody = Type.Object({
   metadata: Type.Optional(metadata),
 });
 export type OpenChangeRequestBody = Static<typeof openChangeRequestBody>;
+
+/** Body of `POST …/revert`; the body is optional. */
+export const revertChangeRequestBody = Type.Optional(
+  Type.Object({
+    title: Type.Optional(title),
+    description: Type.Optional(text),
+    branch: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          "The branch to create; by default `revert-<number>-<branch>`, with another number if it is taken",
+      }),
+    ),
+  }),
+);
+export type RevertChangeRequestBody = NonNullable<Static<typeof revertChangeRequestBody>>;
 
 /** Body of `PATCH /v1/projects/:id/change-requests/:crId`. */
 export const editChangeRequestBody = Type.Object(

@@ -13,6 +13,7 @@ import {
   mergePreview,
   openChangeRequestBody,
   requestChangesBody,
+  revertChangeRequestBody,
 } from "../../contract/change-request.ts";
 import { changeRequestHead } from "../../contract/change-request-head.ts";
 import { changeRequestTurns } from "../../contract/change-request-turns.ts";
@@ -39,6 +40,7 @@ import { openChangeRequest } from "./open.ts";
 import { previewMerge } from "./preview.ts";
 import { getChangeRequest, listChangeRequests } from "./read.ts";
 import { resolveConflicts } from "./resolve-conflicts.ts";
+import { revertChangeRequest } from "./revert.ts";
 import { sendChecks } from "./send-checks.ts";
 import { sendToSession } from "./send-to-session.ts";
 import { listHeads } from "./since.ts";
@@ -172,6 +174,14 @@ export const mergeRoutes = (deps: Deps) =>
       ({ caller, project, params, body }) =>
         mergeChangeRequest(deps, caller, project, params.crId, body ?? {}),
       { project: "write", body: mergeChangeRequestBody, ...answer(200, mergedChangeRequest) },
+    )
+    .post(
+      "/:crId/revert",
+      ({ caller, project, params, body, set }) => {
+        set.status = 201;
+        return revertChangeRequest(deps, caller, project, params.crId, body ?? {});
+      },
+      { project: "write", body: revertChangeRequestBody, ...answer(201, changeRequest) },
     )
     .put(
       "/:crId/auto-merge",

@@ -35,6 +35,10 @@ export const CHANGE_REQUEST_OPERATIONS = {
     "mergeChangeRequest",
     "Merge a change request",
   ],
+  "POST /v1/projects/:projectId/change-requests/:crId/revert": [
+    "revertChangeRequest",
+    "Open a change request that reverts a merged one",
+  ],
   "PUT /v1/projects/:projectId/change-requests/:crId/auto-merge": ["enableAutoMerge", "Turn auto-merge on"],
   "DELETE /v1/projects/:projectId/change-requests/:crId/auto-merge": [
     "disableAutoMerge",
