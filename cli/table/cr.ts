@@ -41,6 +41,17 @@ export const open = spec({
       summary: "Use the commits for the title and the description, unless they are given",
     },
     ...DESCRIPTION,
+    template: {
+      kind: "string",
+      value: "name",
+      short: "T",
+      summary: "Begin the description with this template of the base branch",
+    },
+    editor: {
+      kind: "boolean",
+      short: "e",
+      summary: "Write the title (the first line) and the description in an editor: $VISUAL or $EDITOR",
+    },
     head: {
       kind: "string",
       value: "ref",
@@ -72,6 +83,7 @@ export const open = spec({
   examples: [
     ['svc cr open --title "Fix the login page"', "In a session or a clone of the project"],
     ["svc cr open --fill", "With the message of its commit, or a list of its commits"],
+    ["svc cr open --editor --template release", "From a template, in your editor"],
     ['svc cr open --title "Fix it" --from fix-login --into main --body "Closes 12"', "With every option"],
     ['svc cr open --title "Fix it" --description-file - < notes.md', "A long description"],
   ],

@@ -201,6 +201,18 @@ test("a failure after the push deletes the branch, unless it is used by then", a
   expect(branches()).toContain(name);
 });
 
+test("of two servers that revert the same at once, one opens it, and the other leaves nothing", async () => {
+  const { number } = await merged();
+  const other = await open();
+  pause.at("pushed", async () => {
+    await sql`update change_requests set reverts = ${number}
+      where project_id = ${bench.project.project_id} and number = ${other.number}`;
+  });
+  const refused = await revert(number);
+  expect(refused.body).toMatchObject({ code: "already_open", number: other.number });
+  expect(branches().filter((name) => name.startsWith(`revert-${number}-`))).toEqual([]);
+});
+
 test.each(["the base is where it was", "the base has moved"])(
   "after a crash between the push and the insert, it is opened when %s",
   async (when) => {

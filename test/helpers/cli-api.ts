@@ -413,6 +413,7 @@ const DEFAULTS: Record<string, Route> = {
     Response.json(changeRequest({ number: 4, ...(body as Partial<ChangeRequest>) }), { status: 201 }),
   [`GET ${CR}`]: () => ({ change_request: changeRequest() }),
   [`PATCH ${CR}`]: ({ body }) => changeRequest(body as Partial<ChangeRequest>),
+  "GET /projects/:p/change-request-templates": () => ({ templates: [] }),
   [`GET ${CR}/merge-preview`]: () => CLEAN,
   [`GET ${CR}/manifest`]: () => ({ path: "svc.toml", changed: false, errors: [] }),
   [`GET ${CR}/comments`]: () => ({ comments: [comment()] }),

@@ -2,6 +2,10 @@ import type { Operations } from "./operations.ts";
 
 /** Operations of change requests, their reviews and merges. */
 export const CHANGE_REQUEST_OPERATIONS = {
+  "GET /v1/projects/:projectId/change-request-templates": [
+    "listTemplates",
+    "List the templates of descriptions",
+  ],
   "GET /v1/projects/:projectId/change-requests": ["listChangeRequests", "List change requests"],
   "POST /v1/projects/:projectId/change-requests": ["openChangeRequest", "Open a change request"],
   "GET /v1/projects/:projectId/change-requests/:crId": ["getChangeRequest", "Get a change request"],
