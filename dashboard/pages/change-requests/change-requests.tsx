@@ -5,7 +5,7 @@ import { path } from "../../api/path.ts";
 import { useProject } from "../../api/project.ts";
 import { Ago } from "../../parts/ago.tsx";
 import { AuthorName } from "../../parts/author-name.tsx";
-import { Button } from "../../parts/button.tsx";
+import { Button, LinkButton } from "../../parts/button.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { Form } from "../../parts/form.tsx";
 import { Loading } from "../../parts/loading.tsx";
@@ -41,7 +41,14 @@ export function ChangeRequests() {
       return before;
     });
   return (
-    <Page title="Change requests">
+    <Page
+      title="Change requests"
+      actions={
+        <LinkButton to={path`/projects/${project.slug}/change-requests/new`} look="primary">
+          New change request
+        </LinkButton>
+      }
+    >
       <div className="mb-4 flex flex-wrap items-center justify-between gap-3">
         <fieldset className="flex rounded-md border border-edge bg-surface text-sm">
           <legend className="sr-only">Filter by status</legend>
