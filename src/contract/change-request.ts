@@ -130,22 +130,6 @@ export const openChangeRequestBody = Type.Object({
 });
 export type OpenChangeRequestBody = Static<typeof openChangeRequestBody>;
 
-/** Body of `POST …/revert`; the body is optional. */
-export const revertChangeRequestBody = Type.Optional(
-  Type.Object({
-    title: Type.Optional(title),
-    description: Type.Optional(text),
-    branch: Type.Optional(
-      Type.String({
-        minLength: 1,
-        description:
-          "The branch to create; by default `revert-<number>-<branch>`, with another number if it is taken",
-      }),
-    ),
-  }),
-);
-export type RevertChangeRequestBody = NonNullable<Static<typeof revertChangeRequestBody>>;
-
 /** Body of `PATCH /v1/projects/:id/change-requests/:crId`. */
 export const editChangeRequestBody = Type.Object(
   {

@@ -91,12 +91,7 @@ export async function createGit(options: GitOptions): Promise<Git> {
     writeMerge: onMirror("write_merge", writeMergeCommit, ({ base, head }) => [base, head], merges),
     writeSquash: onMirror("write_squash", writeSquash, ({ base, head }) => [base, head], merges),
     writeRebase: onMirror("write_rebase", writeRebase, ({ base, head }) => [base, head], merges),
-    writeRevert: onMirror(
-      "write_revert",
-      writeRevert,
-      ({ base, merged, before }) => [base, merged, before],
-      merges,
-    ),
+    writeRevert: onMirror("write_revert", writeRevert, (of) => [of.base, of.merged, of.before], merges),
     replaceFile: onMirror("replace_file", replaceFile, ({ commit }) => [commit], merges),
     push: observed("push", push),
     createBranch: observed("create_branch", (repo, request) =>

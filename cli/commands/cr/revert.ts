@@ -1,4 +1,5 @@
-import type { ChangeRequest, RevertChangeRequestBody } from "../../../src/contract/change-request.ts";
+import type { ChangeRequest } from "../../../src/contract/change-request.ts";
+import type { RevertChangeRequestBody } from "../../../src/contract/change-request-revert.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/cr-merge.ts";
 import { oneLine } from "../../text.ts";

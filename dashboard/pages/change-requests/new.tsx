@@ -24,14 +24,11 @@ export function NewChangeRequest() {
   const [, go] = useLocation();
   const queries = useQueryClient();
   const [isDraft, setIsDraft] = useState(false);
-  // null: it is that of the template
-  const [typed, setTyped] = useState<string | null>(null);
-  const [chosen, setChosen] = useState("");
   const form = useForm(NOTHING, {
     send: ({ head, base, title }) => {
       const body: OpenChangeRequestBody = {
         title: title.trim(),
-        description,
+        description: description.text,
         head_ref: head.trim(),
         ...(base !== "" && { base_ref: base.trim() }),
         ...(isDraft && { draft: true }),
@@ -43,17 +40,7 @@ export function NewChangeRequest() {
       go(path`/projects/${project.slug}/change-requests/${number}`);
     },
   });
-  const templates = useTemplates(project.project_id, form.values.base);
-  const template =
-    templates.find((each) => each.path === chosen) ?? templates.find(({ is_default }) => is_default);
-  const description = typed ?? template?.body ?? "";
-  const choose = (file: string) => {
-    setChosen(file);
-    // what was typed stays, above the template
-    const body = templates.find((each) => each.path === file)?.body ?? "";
-    if (typed?.trim()) setTyped(`${typed.trimEnd()}\n\n${body}`);
-    else setTyped(null);
-  };
+  const description = useDescription(project.project_id, form.values.base);
   const isWhole = form.values.head.trim() !== "" && form.values.title.trim() !== "";
   return (
     <Page title="New change request">
@@ -79,23 +66,7 @@ export function NewChangeRequest() {
           />
         </div>
         <TextField label="Title" required maxLength={TITLE_MAX} {...form.input("title")} />
-        {templates.length > 1 && (
-          <Select
-            label="Template"
-            value={template?.path ?? ""}
-            onChange={(event) => choose(event.target.value)}
-          >
-            {template === undefined && <option value="">None</option>}
-            <Options of={templates.map(({ path: file, name }) => [file, visibleText(name)])} />
-          </Select>
-        )}
-        <TextArea
-          label="Description"
-          hint="Optional, in Markdown."
-          rows={10}
-          value={description}
-          onChange={(event) => setTyped(event.target.value)}
-        />
+        <Description {...description} />
         <label className="flex items-center gap-2">
           <input
             type="checkbox"
@@ -113,6 +84,47 @@ export function NewChangeRequest() {
         </div>
       </Form>
     </Page>
+  );
+}
+
+/** The description: what was typed, or the template. */
+function useDescription(projectId: string, base: string) {
+  // null: it is that of the template
+  const [typed, setTyped] = useState<string | null>(null);
+  const [chosen, setChosen] = useState("");
+  const templates = useTemplates(projectId, base);
+  const template =
+    templates.find((each) => each.path === chosen) ?? templates.find(({ is_default }) => is_default);
+  const choose = (file: string) => {
+    setChosen(file);
+    // what was typed stays, above the template
+    const body = templates.find((each) => each.path === file)?.body ?? "";
+    setTyped(typed?.trim() ? `${typed.trimEnd()}\n\n${body}` : null);
+  };
+  return { text: typed ?? template?.body ?? "", templates, template, choose, write: setTyped };
+}
+
+function Description({ text, templates, template, choose, write }: ReturnType<typeof useDescription>) {
+  return (
+    <>
+      {templates.some(({ is_default }) => !is_default) && (
+        <Select
+          label="Template"
+          value={template?.path ?? ""}
+          onChange={(event) => choose(event.target.value)}
+        >
+          {template === undefined && <option value="">None</option>}
+          <Options of={templates.map(({ path: file, name }) => [file, visibleText(name)])} />
+        </Select>
+      )}
+      <TextArea
+        label="Description"
+        hint="Optional, in Markdown."
+        rows={10}
+        value={text}
+        onChange={(event) => write(event.target.value)}
+      />
+    </>
   );
 }
 

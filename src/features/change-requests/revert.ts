@@ -1,4 +1,5 @@
-import type { ChangeRequest, RevertChangeRequestBody } from "../../contract/change-request.ts";
+import type { ChangeRequest } from "../../contract/change-request.ts";
+import type { RevertChangeRequestBody } from "../../contract/change-request-revert.ts";
 import { SvcError } from "../../contract/errors.ts";
 import { DESCRIPTION_MAX_BYTES, TITLE_MAX } from "../../contract/limits.ts";
 import type { Deps } from "../../deps.ts";

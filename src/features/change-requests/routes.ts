@@ -13,9 +13,9 @@ import {
   mergePreview,
   openChangeRequestBody,
   requestChangesBody,
-  revertChangeRequestBody,
 } from "../../contract/change-request.ts";
 import { changeRequestHead } from "../../contract/change-request-head.ts";
+import { revertChangeRequestBody } from "../../contract/change-request-revert.ts";
 import { changeRequestTurns } from "../../contract/change-request-turns.ts";
 import { check, checkList, rerunCheckBody } from "../../contract/check.ts";
 import { sendChecksBody, sendToSessionBody, sentToSession } from "../../contract/comment.ts";
