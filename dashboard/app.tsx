@@ -39,6 +39,9 @@ const WebhookPage = lazyPage(async () => (await import("./pages/webhooks/webhook
 const ChangeRequests = lazyPage(
   async () => (await import("./pages/change-requests/change-requests.tsx")).ChangeRequests,
 );
+const NewChangeRequest = lazyPage(
+  async () => (await import("./pages/change-requests/new.tsx")).NewChangeRequest,
+);
 const ChangeRequestPage = lazyPage(
   async () => (await import("./pages/change-requests/change-request.tsx")).ChangeRequestPage,
 );
@@ -109,6 +112,7 @@ function ProjectPages({ projectId }: { projectId: string }) {
         <Route path="/projects/:projectId/sessions/:sessionId" component={SessionPage} />
         <Route path="/projects/:projectId/tries/:triesId" component={TriesPage} />
         <Route path="/projects/:projectId/change-requests" component={ChangeRequests} />
+        <Route path="/projects/:projectId/change-requests/new" component={NewChangeRequest} />
         <Route path="/projects/:projectId/change-requests/:cr" component={ChangeRequestPage} />
         <Route path="/projects/:projectId">
           <Redirect to={path`/projects/${projectId}/change-requests`} replace />

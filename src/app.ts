@@ -21,6 +21,7 @@ import {
   crCheckRoutes,
   mergeRoutes,
 } from "./features/change-requests/routes.ts";
+import { templateRoutes } from "./features/change-requests/templates/routes.ts";
 import { channelRoutes } from "./features/channels/routes.ts";
 import { slackRoutes } from "./features/channels/slack-routes.ts";
 import { checkRoutes } from "./features/checks/routes.ts";
@@ -128,6 +129,7 @@ export function createApp(deps: Deps) {
         .use(changeRequestRoutes(deps))
         .use(mergeRoutes(deps))
         .use(approvalRoutes(deps))
+        .use(templateRoutes(deps))
         .use(checkRoutes(deps))
         .use(crCheckRoutes(deps))
         .use(commentRoutes(deps))

@@ -1,4 +1,5 @@
 import { spec } from "../spec.ts";
+import { DESCRIPTION } from "./cr-description.ts";
 import { CR } from "./cr-id.ts";
 import { CR_FIELDS, MERGE_FIELDS } from "./fields.ts";
 
@@ -56,5 +57,28 @@ export const ready = spec({
   examples: [
     ["svc cr ready 3", "The work is done"],
     ["svc cr ready 3 --undo", "It is a draft again"],
+  ],
+});
+
+export const revert = spec({
+  path: ["cr", "revert"],
+  summary: "Open a change request that undoes a merged one",
+  about: [
+    "svc undoes the merge as one commit on top of the base branch, in a new branch, and opens a change request of it. If the base branch has changed the same lines since, nothing is created, and the files are listed. Only for people.",
+  ],
+  args: [CR],
+  flags: {
+    title: { kind: "string", value: "text", short: "t", summary: 'The title; by default `Revert "<title>"`' },
+    ...DESCRIPTION,
+    branch: {
+      kind: "string",
+      value: "name",
+      summary: "The branch to create; by default `revert-<number>-<branch>`",
+    },
+  },
+  fields: CR_FIELDS,
+  examples: [
+    ["svc cr revert 3", "Propose to undo #3"],
+    ['svc cr revert 3 --title "Undo the login page" --branch undo-login', "With other names"],
   ],
 });

@@ -1,6 +1,7 @@
 import { bind, type Group, spec } from "../spec.ts";
+import { DESCRIPTION } from "./cr-description.ts";
 import { CR } from "./cr-id.ts";
-import { merge, ready } from "./cr-merge.ts";
+import { merge, ready, revert } from "./cr-merge.ts";
 import { checkout, diff, files, ls, show } from "./cr-read.ts";
 import {
   apply,
@@ -18,25 +19,6 @@ import {
 import { resolveConflicts, send } from "./cr-session.ts";
 import { CR_FIELDS } from "./fields.ts";
 import { WEB } from "./web.ts";
-
-const DESCRIPTION = {
-  description: {
-    kind: "string",
-    value: "text",
-    short: "b",
-    summary: "The description",
-    aliases: ["body"],
-    empty: true,
-  },
-  "description-file": {
-    kind: "string",
-    value: "path",
-    short: "F",
-    summary: "Read the description from a file; `-` is standard input",
-    aliases: ["body-file"],
-    completes: "file",
-  },
-} as const;
 
 export const open = spec({
   path: ["cr", "open"],
@@ -59,6 +41,17 @@ export const open = spec({
       summary: "Use the commits for the title and the description, unless they are given",
     },
     ...DESCRIPTION,
+    template: {
+      kind: "string",
+      value: "name",
+      short: "T",
+      summary: "Begin the description with this template of the base branch",
+    },
+    editor: {
+      kind: "boolean",
+      short: "e",
+      summary: "Write the title (the first line) and the description in an editor: $VISUAL or $EDITOR",
+    },
     head: {
       kind: "string",
       value: "ref",
@@ -90,6 +83,7 @@ export const open = spec({
   examples: [
     ['svc cr open --title "Fix the login page"', "In a session or a clone of the project"],
     ["svc cr open --fill", "With the message of its commit, or a list of its commits"],
+    ["svc cr open --editor --template release", "From a template, in your editor"],
     ['svc cr open --title "Fix it" --from fix-login --into main --body "Closes 12"', "With every option"],
     ['svc cr open --title "Fix it" --description-file - < notes.md', "A long description"],
   ],
@@ -160,6 +154,7 @@ export const cr: Group = {
     bind(close, () => import("../commands/cr/close.ts").then((module) => module.close)),
     bind(reopen, () => import("../commands/cr/close.ts").then((module) => module.reopen)),
     bind(ready, () => import("../commands/cr/ready.ts").then((module) => module.ready)),
+    bind(revert, () => import("../commands/cr/revert.ts").then((module) => module.revert)),
     bind(edit, () => import("../commands/cr/edit.ts").then((module) => module.edit)),
     bind(comment, () => import("../commands/cr/comment.ts").then((module) => module.comment)),
     bind(reply, () => import("../commands/cr/comment.ts").then((module) => module.reply)),

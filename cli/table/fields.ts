@@ -110,6 +110,8 @@ export const CR_FIELDS = fieldsOf<ChangeRequest>()([
   "stale",
   "approvals",
   "auto_merge",
+  "reverts",
+  "reverted_by",
   "required_approvals",
   "checks",
 ]);

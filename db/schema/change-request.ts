@@ -58,6 +58,8 @@ export const changeRequests = pgTable(
     mergedBy: uuid("merged_by").references(() => users.userId),
     mergedActor: actor("merged_actor"),
     mergeCommitSha: text("merge_commit_sha"),
+    /** The number of the merged one of this project that it undoes. */
+    reverts: integer("reverts"),
     /** Null unless svc merged it. */
     mergeMethod: mergeMethod("merge_method"),
     closedAt: time("closed_at"),
@@ -89,12 +91,16 @@ export const changeRequests = pgTable(
       .on(table.createdBy, table.updatedAt)
       .where(sql`${table.status} = 'open'`),
     index("change_requests_origin_session_id").on(table.originSessionId),
+    index("change_requests_reverts")
+      .on(table.projectId, table.reverts)
+      .where(sql`${table.reverts} is not null`),
     index("change_requests_unchecked")
       .on(table.updatedAt)
       .where(
         sql`${table.status} = 'open' and ${table.headCommitSha} is not null and ${table.checkedSha} is distinct from ${table.headCommitSha}`,
       ),
     check("change_requests_title_present", sql`${table.title} <> ''`),
+    check("change_requests_reverts_an_earlier_one", sql`${table.reverts} < ${table.number}`),
     check("change_requests_two_branches", sql`${table.headRef} <> ${table.baseRef}`),
     check(
       "change_requests_merged_is_whole",

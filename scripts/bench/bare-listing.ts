@@ -44,6 +44,9 @@ const server = Bun.serve({
     await sql`
       select sha, context, state from commit_statuses
       where project_id = ${projectId} and sha in ${sql(page.map(({ head_commit_sha }) => head_commit_sha))}`;
+    const reverts = await sql`
+      select reverts, number from change_requests
+      where project_id = ${projectId} and reverts in ${sql(page.map(({ number }) => number))} and status <> 'closed'`;
     const userIds = page.flatMap((row) => [row["created_by"], row["merged_by"], row["closed_by"]]);
     const users = await sql`
       select user_id, name from users where user_id in ${sql([...new Set(userIds.filter(Boolean))])}`;
@@ -75,6 +78,7 @@ const server = Bun.serve({
             })),
           // they are not open
           auto_merge: null,
+          reverted_by: reverts.find(({ reverts }) => reverts === row["number"])?.["number"] ?? null,
           required_approvals: caller["required_approvals"],
           // this driver reads no types of arrays
           merge_methods: String(caller["merge_methods"]).slice(1, -1).split(","),

@@ -86,6 +86,11 @@ export const changeRequest = Type.Object({
   merge_methods: Type.Array(mergeMethod, {
     description: "The merge methods that the project allows, the default first; `merge` includes `ff-only`",
   }),
+  reverts: nullable(Type.Integer(), "The number of the merged change request that it undoes"),
+  reverted_by: nullable(
+    Type.Integer(),
+    "The number of the newest change request that undoes it, and is not closed",
+  ),
   closed_at: nullable(time),
   closed_by: nullable(uuid),
   closer: nullable(author),

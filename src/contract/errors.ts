@@ -32,11 +32,13 @@ export const ERROR_STATUS = {
   // the state of the resource does not allow the request
   not_open: 409,
   not_closed: 409,
+  not_merged: 409,
   already_merged: 409,
   already_open: 409,
   merge_conflict: 409,
   merge_in_progress: 409,
   nothing_to_merge: 409,
+  nothing_to_revert: 409,
   merge_method_not_allowed: 409,
   too_many_commits: 409,
   unrelated_histories: 409,

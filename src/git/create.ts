@@ -16,6 +16,7 @@ import { compareCommits, isAncestorOf, relateCommits } from "./merge/compare.ts"
 import { replaceFile } from "./merge/replace-file.ts";
 import { writeMergeCommit, writeSquash } from "./merge/write-merge.ts";
 import { writeRebase } from "./merge/write-rebase.ts";
+import { writeRevert } from "./merge/write-revert.ts";
 import { fetchRef } from "./mirror/fetch.ts";
 import { listHosted, moveHosted } from "./mirror/hosted.ts";
 import { keepCommits } from "./mirror/keep.ts";
@@ -90,6 +91,7 @@ export async function createGit(options: GitOptions): Promise<Git> {
     writeMerge: onMirror("write_merge", writeMergeCommit, ({ base, head }) => [base, head], merges),
     writeSquash: onMirror("write_squash", writeSquash, ({ base, head }) => [base, head], merges),
     writeRebase: onMirror("write_rebase", writeRebase, ({ base, head }) => [base, head], merges),
+    writeRevert: onMirror("write_revert", writeRevert, (of) => [of.base, of.merged, of.before], merges),
     replaceFile: onMirror("replace_file", replaceFile, ({ commit }) => [commit], merges),
     push: observed("push", push),
     createBranch: observed("create_branch", (repo, request) =>

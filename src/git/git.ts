@@ -9,6 +9,7 @@ import type {
   RebaseRequest,
   Relation,
   ReplaceRequest,
+  RevertRequest,
   Written,
 } from "./merge/types.ts";
 import type {
@@ -145,6 +146,13 @@ export interface Git {
    * @throws SvcError also `too_many_commits`
    */
   writeRebase(repo: Repository, request: RebaseRequest): Promise<Written>;
+
+  /**
+   * Writes one commit on top of `base` that undoes the change from `before` to `merged`, as `git revert` does. The same
+   * request always gives the same commit.
+   * @returns `base` itself when there is nothing to undo
+   */
+  writeRevert(repo: Repository, request: RevertRequest): Promise<Written>;
 
   /**
    * Writes a commit into the mirror that replaces the bytes of one file. The same request always gives the same commit.

@@ -222,6 +222,27 @@ describe("cr", () => {
     expect(shown.stderr).not.toContain("svc cr merge");
   });
 
+  test("revert opens a change request of what it is given, and lists the files of a conflict", async () => {
+    const reverted = await run(["cr", "revert", "3"]);
+    expect(reverted.stdout).toBe('#4 Revert "Fix the login page": opened, revert-3-fix-login → main\n');
+    expect(reverted.stderr).toContain("Next: svc cr show 4\n");
+    expect(api.seen.at(-1)).toMatchObject({ method: "POST", body: {} });
+    await run(["cr", "revert", "3", "-t", "Undo", "-b", "It broke.", "--branch", "undo"]);
+    expect(api.seen.at(-1)?.body).toEqual({ title: "Undo", description: "It broke.", branch: "undo" });
+    api.on("POST /projects/:p/change-requests/:n/revert", () =>
+      failure("merge_conflict", "Cannot revert #3.", 409, { conflicts: ["a.ts"] }),
+    );
+    const refused = await run(["cr", "revert", "3"]);
+    expect([refused.code === 0, refused.stdout]).toEqual([false, ""]);
+    expect(refused.stderr).toContain("Cannot revert #3.");
+    expect(refused.stderr).toContain("a.ts");
+    const original = changeRequest({ status: "merged", reverted_by: 4, reverts: 2 });
+    api.on("GET /projects/:p/change-requests/:n", () => ({ change_request: original }));
+    const { stdout } = await run(["cr", "show", "3"]);
+    expect(stdout).toContain("reverts\t#2\n");
+    expect(stdout).toContain("reverted by\t#4\n");
+  });
+
   test("merge --auto has the head merged later, and --disable-auto does not", async () => {
     const ran = await run(["cr", "merge", "3", "--auto", "--squash", "-m", "M", "--delete-branch"]);
     expect([ran.code, ran.stdout]).toEqual([

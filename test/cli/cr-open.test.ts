@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { changeRequest, fakeApi, project } from "../helpers/cli-api.ts";
-import { makeHome, svc } from "../helpers/cli-run.ts";
+import { makeHome, svc, svcOnTerminal } from "../helpers/cli-run.ts";
 import { git } from "../helpers/remote.ts";
 
 const api = fakeApi();
@@ -93,4 +93,98 @@ test("says what is neither committed nor pushed", async () => {
   const { stderr } = await open(home, "--fill");
   expect(stderr).toContain("1 change is not committed, so not part of it");
   expect(stderr).toContain("Commits are not pushed, so not part of it: git push origin HEAD");
+});
+
+const TEMPLATES = [
+  {
+    name: "change_request_template",
+    path: ".svc/change_request_template.md",
+    body: "## Why\n",
+    is_default: true,
+  },
+  { name: "release", path: "PULL_REQUEST_TEMPLATE/release.md", body: "## Release\n", is_default: false },
+];
+const withTemplates = () => {
+  api.reset();
+  api.on("GET /projects/:p/change-request-templates", () => ({ templates: TEMPLATES }));
+  return clone(["Fix it\n\nIt was broken."]).home;
+};
+
+test("--template begins the description with the named one; without it, scripts get none", async () => {
+  const rows: [flags: string[], title: string, description: string | undefined][] = [
+    [["-t", "T", "--template", "release"], "T", "## Release\n"],
+    [["-t", "T", "-T", "release.md"], "T", "## Release\n"],
+    [["-t", "T", "-T", ".svc/change_request_template.md"], "T", "## Why\n"],
+    [["--fill", "-T", "release"], "Fix it", "## Release\n"],
+    [["--fill"], "Fix it", "It was broken."],
+    [["-t", "T"], "T", undefined],
+  ];
+  for (const [flags, title, description] of rows) {
+    const home = withTemplates();
+    expect([flags, (await open(home, ...flags)).code]).toEqual([flags, 0]);
+    expect([flags, sent()]).toEqual([
+      flags,
+      { title, head_ref: "fix_login-page", ...(description !== undefined && { description }) },
+    ]);
+  }
+});
+
+test("a template that the base does not have, and one beside a description, open nothing", async () => {
+  const home = withTemplates();
+  const unknown = await open(home, "-t", "T", "--template", "no");
+  expect(unknown).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("change_request_template, release"),
+  });
+  const both = await open(home, "-t", "T", "-T", "release", "-b", "mine");
+  expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining("cannot be used together") });
+  expect(sent()).toBeUndefined();
+});
+
+test("--editor opens the title and the template, or the commits, and reads them back", async () => {
+  const rows: [flags: string[], shown: string][] = [
+    [[], "Fix it\n\n## Why\n"],
+    [["-t", "T", "-T", "release"], "T\n\n## Release\n"],
+    [["--fill"], "Fix it\n\nIt was broken."],
+    [["-b", "mine"], "Fix it\n\nmine"],
+  ];
+  for (const [flags, shown] of rows) {
+    const home = withTemplates();
+    const copy = join(home.home, "shown");
+    // a line of the shell, with a quoted argument
+    const EDITOR = `sh -c 'cp "$1" "${copy}"; printf "Mine\\n\\n- text\\n" > "$1"' "an editor"`;
+    const ran = await svc(["cr", "open", ...HEAD, "--editor", ...flags], {
+      home,
+      env: { ...api.env, EDITOR },
+    });
+    expect([flags, ran.code, ran.stderr]).toEqual([flags, 0, expect.any(String)]);
+    expect([flags, readFileSync(copy, "utf8")]).toEqual([flags, shown]);
+    expect(sent()).toMatchObject({ title: "Mine", description: "- text" });
+  }
+});
+
+test("an empty text, an editor that fails and no editor open nothing", async () => {
+  for (const [env, says] of [
+    [{ EDITOR: "sh -c ': > \"$1\"' x" }, "Cancelled: the text is empty."],
+    [{ VISUAL: "false", EDITOR: "true" }, "Cancelled: the editor ended with 1: false."],
+    [{}, "Set EDITOR"],
+  ] as const) {
+    const home = withTemplates();
+    const ran = await svc(["cr", "open", ...HEAD, "--editor"], { home, env: { ...api.env, ...env } });
+    expect(ran.code).not.toBe(0);
+    expect(ran.stderr).toContain(says);
+    expect(sent()).toBeUndefined();
+  }
+});
+
+test("on a terminal, the template is offered after the title", async () => {
+  const home = withTemplates();
+  const env = { ...api.env, NO_COLOR: "1" };
+  const terminal = svcOnTerminal(["cr", "open", ...HEAD], { home, env });
+  await terminal.shows("Title");
+  terminal.type("\r");
+  await terminal.shows("The project has a template of the description");
+  terminal.type("\u001b[B\r");
+  expect(await terminal.exited).toMatchObject({ code: 0 });
+  expect(sent()).toMatchObject({ title: "Fix it", description: "## Why\n" });
 });

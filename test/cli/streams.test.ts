@@ -31,6 +31,7 @@ const DATA_LINES: Record<string, string[]> = {
   "cr close": ["3"],
   "cr reopen": ["3"],
   "cr ready": ["3"],
+  "cr revert": ["3"],
   "cr edit": ["3", "--title", "T"],
   "cr comment": ["3", "Say it shorter."],
   "cr comments": ["3"],

@@ -289,3 +289,45 @@ test.each([
   expect(faults()).toEqual([]);
   await close();
 });
+
+test("one is opened on the page: branches, a template, what was typed, as a draft", async () => {
+  remote.branch("templated", "main");
+  remote.commit("templated", {
+    ".github/pull_request_template.md": "## Why\n",
+    "PULL_REQUEST_TEMPLATE/release.md": "## Release\n",
+  });
+  remote.branch("proposed", "templated");
+  remote.commit("proposed", { "c.txt": "c\n" });
+  const { page, faults, close } = await svc.openAs(FIRST, pages, { size: PHONE });
+  await page.getByRole("link", { name: "New change request" }).click();
+  const opens = page.getByRole("button", { name: "Open the change request" });
+  await page.getByLabel("Branch", { exact: true }).selectOption("proposed");
+  expect(await opens.isDisabled()).toBe(true);
+  await page.getByLabel("Title").fill("Add c");
+  const description = page.getByLabel("Description");
+  expect(await description.inputValue()).toBe("");
+  await page.getByLabel("Into").selectOption("templated");
+  await until("it begins with the template", async () => (await description.inputValue()) === "## Why\n");
+  await page.getByLabel("Template").selectOption({ label: "release" });
+  expect(await description.inputValue()).toBe("## Release\n");
+  await description.fill("Mine.");
+  await page.getByLabel("Template").selectOption({ label: "pull_request_template" });
+  expect(await description.inputValue()).toBe("Mine.\n\n## Why\n");
+  await page.getByLabel("Draft").check();
+  expect(await barriers(page)).toEqual([]);
+  expect(await overflow(page)).toBe(0);
+  await opens.click();
+  await page.getByRole("heading", { name: "Add c" }).waitFor();
+  const { body } = await svc.api.call("GET", `${project}/change-requests?head_ref=proposed`);
+  expect(body.change_requests).toMatchObject([
+    { title: "Add c", base_ref: "templated", description: "Mine.\n\n## Why\n", draft: true },
+  ]);
+  await page.goto(`${svc.api.url}${pages}/new`);
+  await page.getByLabel("Branch", { exact: true }).selectOption("proposed");
+  await page.getByLabel("Into").selectOption("templated");
+  await page.getByLabel("Title").fill("Again");
+  await opens.click();
+  await page.getByText("is open. Pushes to the branch are added to it").waitFor();
+  expect(faults()).toEqual([]);
+  await close();
+});

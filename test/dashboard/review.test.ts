@@ -70,7 +70,7 @@ test("a reviewer requests changes, which blocks the merge until the request is d
   await second.close();
 });
 
-test("merges when it is ready: asked for before the approval, turned off, and asked for again", async () => {
+test("merges when it is ready: asked for before the approval, turned off, and asked for again; then it is reverted", async () => {
   const number = await propose("later");
   const first = await svc.openAs(FIRST, `${pages}/${number}`);
   const second = await svc.openAs(SECOND, `${pages}/${number}`);
@@ -85,6 +85,11 @@ test("merges when it is ready: asked for before the approval, turned off, and as
   await reviewer.getByText("Auto-merge is on").waitFor();
   await reviewer.getByRole("button", { name: "Approve" }).click();
   await owner.getByRole("heading", { name: "Merged into main" }).waitFor();
+  await owner.getByRole("button", { name: "Revert" }).click();
+  await owner.getByRole("heading", { name: 'Revert "Change in later"' }).waitFor();
+  await owner.getByText(`This reverts #${number}.`).waitFor();
+  expect(await barriers(owner)).toEqual([]);
+  await reviewer.getByText("reverts this.").waitFor();
   expect([...first.faults(), ...second.faults()]).toEqual([]);
   await first.close();
   await second.close();

@@ -70,6 +70,7 @@ test("a change request has the columns of spec 2.1, their types and defaults, an
       "cr_id uuid",
       "account_id uuid",
       "project_id uuid",
+      "reverts int4 null",
       "number int4",
       "title text",
       "draft bool",

@@ -99,6 +99,38 @@ test("a squash is one commit on the base, by the given person, and repeatable", 
   );
 });
 
+/** @param undone what the revert is of: the commit with the change, and the one without */
+const revert = (base: string, [merged, before]: [string, string]) => {
+  const commits = { base: id(base), merged: id(merged), before: id(before) };
+  return git.writeRevert(repo, { ...REQUEST, ...commits });
+};
+
+test("a revert is one commit on the base, by the given person, and repeatable", async () => {
+  const reverted = await revert("merged", ["merged", "two"]);
+  expect(await revert("merged", ["merged", "two"])).toEqual(reverted);
+  if (!("commit" in reverted)) throw new Error("it should be clean");
+  const person = "Mia Müller <mia@example.com> 1700000000 +0000";
+  const tree = await show("rev-parse", `${id("two")}^{tree}`);
+  expect(await show("cat-file", "commit", reverted.commit)).toBe(
+    `tree ${tree}\nparent ${id("merged")}\nauthor ${person}\ncommitter ${person}\n\nm`,
+  );
+});
+
+test("a revert undoes a range and keeps what came later, conflicts where that changed the same, and is the base where nothing is left", async () => {
+  const range = await revert("on top", ["merged", "two"]);
+  if (!("commit" in range)) throw new Error("it should be clean");
+  expect(await show("ls-tree", "--name-only", range.commit)).toBe("f\nx");
+  expect(await show("show", `${range.commit}:x`)).toBe("3");
+  expect(await revert("on top", ["two", "root"])).toEqual({ conflicts: ["x"] });
+  expect(await revert("base", ["two", "root"])).toEqual({ commit: id("base") });
+});
+
+test("a revert merges by the attributes of the base", async () => {
+  const reverted = await revert("rules and b", ["conflict", "two"]);
+  if (!("commit" in reverted)) throw new Error("the attribute merges it");
+  expect(await revert("base", ["conflict", "two"])).toEqual({ conflicts: ["b"] });
+});
+
 test("a squash that changes nothing is the base", async () => {
   expect(await git.writeSquash(repo, between("base", "there and back"))).toEqual({ commit: id("base") });
 });

@@ -84,6 +84,8 @@ export function changeRequest(change: Partial<ChangeRequest> = {}): ChangeReques
     draft: false,
     approvals: [],
     auto_merge: null,
+    reverts: null,
+    reverted_by: null,
     required_approvals: 0,
     checks: { state: "none", total: 0, passed: 0, failed: 0, pending: 0, required: [] },
     ...change,
@@ -411,6 +413,7 @@ const DEFAULTS: Record<string, Route> = {
     Response.json(changeRequest({ number: 4, ...(body as Partial<ChangeRequest>) }), { status: 201 }),
   [`GET ${CR}`]: () => ({ change_request: changeRequest() }),
   [`PATCH ${CR}`]: ({ body }) => changeRequest(body as Partial<ChangeRequest>),
+  "GET /projects/:p/change-request-templates": () => ({ templates: [] }),
   [`GET ${CR}/merge-preview`]: () => CLEAN,
   [`GET ${CR}/manifest`]: () => ({ path: "svc.toml", changed: false, errors: [] }),
   [`GET ${CR}/comments`]: () => ({ comments: [comment()] }),
@@ -453,6 +456,16 @@ const DEFAULTS: Record<string, Route> = {
     ...(body instanceof Object &&
       "delete_branch" in body && { head_branch: { deleted: true, reason: null } }),
   }),
+  [`POST ${CR}/revert`]: () =>
+    Response.json(
+      changeRequest({
+        number: 4,
+        title: 'Revert "Fix the login page"',
+        head_ref: "revert-3-fix-login",
+        reverts: 3,
+      }),
+      { status: 201 },
+    ),
   [`POST ${CR}/close`]: () => changeRequest({ status: "closed", closed_at: TIME, closed_by: USER_ID }),
   [`POST ${CR}/reopen`]: () => changeRequest(),
 };

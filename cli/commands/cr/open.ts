@@ -1,5 +1,4 @@
 import type { ChangeRequest, OpenChangeRequestBody } from "../../../src/contract/change-request.ts";
-import type { Project } from "../../../src/contract/project.ts";
 import { path } from "../../api.ts";
 import type { Context } from "../../context.ts";
 import { CliError, usage } from "../../failure.ts";
@@ -11,14 +10,16 @@ import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/cr.ts";
 import { oneLine, shellWord } from "../../text.ts";
 import { readDescription } from "./description.ts";
-import { filled, fromCommits } from "./from-commits.ts";
+import { noTitle, wordsOf } from "./open-words.ts";
 import { outcome } from "./show-cr.ts";
 import { unpushedWork } from "./unpushed-work.ts";
 
 export const open: Handler<typeof table.open> = async (context, { flags }) => {
   const { out, system } = context;
   const given = await readDescription(context, flags);
-  if (flags.title === undefined && !flags.fill && !context.canAsk()) throw noTitle();
+  if (flags.template !== undefined && given !== undefined)
+    throw usage("--template and --description cannot be used together.");
+  if (flags.title === undefined && !flags.fill && !flags.editor && !context.canAsk()) throw noTitle();
   const project = await context.project();
   const head = flags.head ?? (await defaultHead(context, project));
   const { title, description } = await wordsOf(context, project, { ...flags, head, given });
@@ -43,42 +44,6 @@ export const open: Handler<typeof table.open> = async (context, { flags }) => {
   await out.note(await nextSteps(context, cr));
   if (flags.web) await openCreated(context, api, `${collection}/${cr.number}`);
 };
-
-interface Wanted {
-  title: string | undefined;
-  fill: boolean;
-  head: string;
-  base: string | undefined;
-  /** The description, as far as it was given. */
-  given: string | undefined;
-}
-
-/** Title and description: as given, with `--fill` from the commits, or by asking for the title. */
-async function wordsOf(
-  context: Context,
-  project: ProjectRef,
-  { title, fill, head, base, given }: Wanted,
-): Promise<{ title: string; description: string | undefined }> {
-  if (title !== undefined && !fill) return { title, description: given };
-  const into = base ?? (await defaultBranch(context, project));
-  if (fill) {
-    const words = await filled(context.system, head, into);
-    return { title: title ?? words.title, description: given ?? words.description };
-  }
-  const words = await fromCommits(context.system, head, into);
-  const { text } = await import("../../prompt.ts");
-  const answer = (await text("Title", words?.title)).trim();
-  if (answer === "") throw noTitle();
-  return { title: answer, description: given };
-}
-
-async function defaultBranch(context: Context, project: ProjectRef): Promise<string> {
-  const api = await context.api();
-  return (await api.call<Project>({ path: path`/projects/${project.id}` })).default_branch;
-}
-
-const noTitle = () =>
-  usage("svc cr open needs --title <text>.", "--fill takes the title and the description from the commits.");
 
 /** People and agents are reminded of work that is not pushed, and agents that the user merges. */
 async function nextSteps(context: Context, cr: ChangeRequest): Promise<string> {

@@ -28,7 +28,7 @@ export interface Found {
 export async function findCr(
   context: Context,
   reference: string | undefined,
-  status: "open" | "closed" = "open",
+  status: "open" | "closed" | "merged" = "open",
 ): Promise<Found> {
   const name = reference === undefined ? undefined : readReference(reference);
   const project = await context.project();
@@ -61,7 +61,7 @@ export async function listOfBranch(
   api: Api,
   collection: string,
   branch: string,
-  status: "open" | "closed",
+  status: "open" | "closed" | "merged",
 ): Promise<ChangeRequest[]> {
   const list = (wanted: CrStatusFilter, max: number) =>
     api.list<ChangeRequest>(
@@ -70,7 +70,7 @@ export async function listOfBranch(
       max,
     );
   const found = await list(status, OF_BRANCH_MAX);
-  return found.length > 0 || status === "closed" ? found : list("all", 1);
+  return found.length > 0 || status !== "open" ? found : list("all", 1);
 }
 
 const notNamed = (): CliError =>
@@ -79,7 +79,11 @@ const notNamed = (): CliError =>
     "It defaults to that of the current branch only in a session, and in a clone of the project.",
   );
 
-function notOne(branch: string, found: readonly ChangeRequest[], status: "open" | "closed"): CliError {
+function notOne(
+  branch: string,
+  found: readonly ChangeRequest[],
+  status: "open" | "closed" | "merged",
+): CliError {
   const name = `the branch ${oneLine(branch)}`;
   if (found.length > 1) {
     const numbers = found.map(({ number, base_ref }) => `#${number} (into ${oneLine(base_ref)})`);
@@ -87,7 +91,7 @@ function notOne(branch: string, found: readonly ChangeRequest[], status: "open" 
   }
   return new CliError(
     "not_found",
-    `There is no ${status === "closed" ? "closed " : ""}change request of ${name}.`,
+    `There is no ${status === "open" ? "" : `${status} `}change request of ${name}.`,
     {
       hint: "Name one by its number, or open one with `svc cr open`. `svc cr ls` lists them.",
     },
@@ -117,7 +121,7 @@ export function readReference(text: string): string {
 async function pickCr(
   api: Api,
   collection: string,
-  status: "open" | "closed",
+  status: "open" | "closed" | "merged",
   ofBranch: readonly ChangeRequest[],
 ): Promise<string> {
   const call = { path: collection, query: { status }, slow: true };

@@ -82,6 +82,8 @@ function page(cr: ChangeRequest, preview: Preview, openComments: number, view: V
       ["stale", cr.stale ? STALE : null],
       ["merge commit", cr.merge_commit_sha],
       ["merge method", cr.merge_method],
+      ["reverts", cr.reverts === null ? null : `#${cr.reverts}`],
+      ["reverted by", cr.reverted_by === null ? null : `#${cr.reverted_by}`],
       ["session", cr.origin_session_id],
       ["approvals", approvalsOf(cr)],
       ["checks", checksText(cr.checks)],

@@ -4,6 +4,7 @@ import { path } from "../../api/path.ts";
 import { useProject } from "../../api/project.ts";
 import { Ago } from "../../parts/ago.tsx";
 import { AuthorName } from "../../parts/author-name.tsx";
+import { LinkButton } from "../../parts/button.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { Loading } from "../../parts/loading.tsx";
 import { More } from "../../parts/more.tsx";
@@ -38,7 +39,14 @@ export function ChangeRequests() {
       return before;
     });
   return (
-    <Page title="Change requests">
+    <Page
+      title="Change requests"
+      actions={
+        <LinkButton to={path`/projects/${project.slug}/change-requests/new`} look="primary">
+          New change request
+        </LinkButton>
+      }
+    >
       <fieldset className="mb-3 flex w-fit rounded-md border border-edge bg-surface text-sm">
         <legend className="sr-only">Filter by status</legend>
         {FILTERS.map(([each, name]) => (

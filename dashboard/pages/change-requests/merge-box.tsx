@@ -4,10 +4,12 @@ import { ApiFailure } from "../../api/failure.ts";
 import { Failure, Notice } from "../../parts/notice.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import { AutoMerge } from "./auto-merge.tsx";
+import { Conflicts } from "./conflicts.tsx";
 import { MergeActions } from "./merge-actions.tsx";
 import { mergeStateOf } from "./merge-state.ts";
 import { type Act, useAct, usePreview, type Where } from "./queries.ts";
 import { ResolveConflicts } from "./resolve-conflicts.tsx";
+import { Revert } from "./revert.tsx";
 
 const LOOKS = {
   good: ["border-ok", "bg-ok text-surface", "✓"],
@@ -56,19 +58,8 @@ export function MergeBox({ where, cr }: { where: Where; cr: ChangeRequest }) {
         </Notice>
       )}
       {cr.auto_merge && <AutoMerge auto={cr.auto_merge} busy={act.isPending} onRun={run} />}
+      <Revert where={where} cr={cr} />
       <MergeActions cr={cr} state={state} busy={act.isPending} onRun={run} />
     </section>
-  );
-}
-
-function Conflicts({ paths }: { paths: readonly string[] }) {
-  return (
-    <ul aria-label="Files in conflict" className="mt-2 max-h-60 overflow-y-auto font-mono text-sm">
-      {paths.map((each) => (
-        <li key={each}>
-          <Visible>{each}</Visible>
-        </li>
-      ))}
-    </ul>
   );
 }

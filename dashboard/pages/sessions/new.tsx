@@ -2,13 +2,12 @@ import { useQueryClient } from "@tanstack/react-query";
 import { type KeyboardEvent, useState } from "react";
 import { useLocation } from "wouter";
 import { NAME_MAX, PROMPT_MAX_BYTES, TRIES_MAX } from "../../../src/contract/limits.ts";
-import type { Branch } from "../../../src/contract/repository.ts";
 import { isPermissionMode } from "../../../src/contract/runtimes.ts";
 import type { CreateSessionBody, Session } from "../../../src/contract/session.ts";
 import type { CreateTriesBody, Tries } from "../../../src/contract/tries.ts";
+import { useBranches } from "../../api/branches.ts";
 import { call } from "../../api/call.ts";
 import { ApiFailure } from "../../api/failure.ts";
-import { useGet } from "../../api/get.ts";
 import { newId } from "../../api/new-id.ts";
 import { path } from "../../api/path.ts";
 import { useProject } from "../../api/project.ts";
@@ -24,8 +23,6 @@ import { bytesOf } from "./bytes.ts";
 import { EffortField, ModeField, RuntimeField } from "./choice-fields.tsx";
 import { useAttachments } from "./use-attachments.ts";
 
-/** Maximum number of branches in the list. */
-const BRANCHES = 200;
 const NOTHING = {
   prompt: "",
   base: "",
@@ -158,16 +155,11 @@ function promptProblem({ isTooLong, lacksPrompt }: { isTooLong: boolean; lacksPr
 
 /** The base branch; a text field if the branches cannot be listed. */
 function Base({ projectId, input }: { projectId: string; input: InputProps }) {
-  const { data, isError } = useGet<{ branches: Branch[] }>(
-    [projectId, "branch", "list"],
-    path`/projects/${projectId}/branches?limit=${BRANCHES}`,
-  );
+  const { branches, main, isError } = useBranches(projectId);
   const hint = "The branch of the session starts from it.";
   if (isError) {
     return <TextField label="Base branch" hint={`${hint} Default: the default branch.`} {...input} />;
   }
-  const branches = data?.branches ?? [];
-  const main = branches.find(({ is_default }) => is_default);
   return (
     <Select label="Base branch" hint={hint} {...input}>
       <option value="">{main ? `${visibleText(main.name)} (default)` : "The default branch"}</option>

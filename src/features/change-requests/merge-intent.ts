@@ -184,6 +184,6 @@ export function notOpen(row: CrRow, status: string): SvcError {
 }
 
 /** Commit dates are in whole seconds. */
-function wholeSecond(date: Date): Date {
+export function wholeSecond(date: Date): Date {
   return new Date(Math.floor(date.getTime() / 1000) * 1000);
 }

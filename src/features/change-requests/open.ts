@@ -15,19 +15,22 @@ import { repositoryOf } from "../projects/repository.ts";
 import { keepHeads, recordHeads } from "./heads.ts";
 import { requireNoOtherOpen } from "./other-open.ts";
 import { present } from "./present.ts";
-import { changeOf } from "./row.ts";
+import { requireNoOpenRevert } from "./reverts.ts";
+import { type CrRow, changeOf } from "./row.ts";
 import { recordCrEvent } from "./webhook.ts";
 
 /**
  * Opens a change request (spec 3.1, first row). Nothing is stored unless both branches exist on the remote.
+ * @param reverted the merged one that it undoes
  * @throws validation_failed, invalid_ref, ref_not_found, repo_unreachable; already_open if the head has one into the
- *   base.
+ *   base, or another one undoes the same.
  */
 export async function openChangeRequest(
   deps: Deps,
   caller: Caller,
   project: ProjectRow,
   body: OpenChangeRequestBody,
+  reverted: Pick<CrRow, "crId" | "number"> | null = null,
 ): Promise<ChangeRequest> {
   const title = storable("title", body.title.trim(), TITLE_MAX * 4);
   const description = storable("description", body.description ?? "", DESCRIPTION_MAX_BYTES);
@@ -48,6 +51,7 @@ export async function openChangeRequest(
       throw new SvcError("not_found", `The project ${project.name} was deleted while this request ran.`);
     // the row of the project is locked, so no other request opens one meanwhile
     await requireNoOtherOpen(deps, tx, project, { headRef, baseRef });
+    if (reverted) await requireNoOpenRevert(deps, tx, project, reverted);
     const [inserted] = await tx
       .insert(changeRequests)
       .values({
@@ -62,6 +66,7 @@ export async function openChangeRequest(
         headCommitSha,
         baseCommitSha,
         draft: body.draft ?? false,
+        reverts: reverted?.number ?? null,
         originSessionId: knownSession(project, body.session_id),
         createdBy: caller.userId,
         createdActor: actorOf(caller),
@@ -73,7 +78,8 @@ export async function openChangeRequest(
       await recordCrEvent(deps, tx, project, { type: "cr.opened", at: inserted.createdAt }, inserted);
       const but = caller.kind === "user" ? caller.userId : null;
       await notifyOfChangeRequest(tx, inserted, { event: "cr.opened", key: inserted.crId, text: "", but });
-      await publish(tx, project.projectId, changeOf(inserted, "created"));
+      const original = reverted ? [changeOf(reverted)] : [];
+      await publish(tx, project.projectId, changeOf(inserted, "created"), ...original);
     }
     return inserted;
   });

@@ -14,6 +14,7 @@ import { type ApprovalRow, approvalsOf, counts } from "./approved.ts";
 import { autoMergesOf } from "./auto-merge/row.ts";
 import { mergeableOf } from "./mergeable.ts";
 import { pageUrl } from "./page-url.ts";
+import { revertsOf } from "./reverts.ts";
 import type { CrRow } from "./row.ts";
 
 /** The dependencies of what is shown beside the row. */
@@ -48,7 +49,7 @@ export async function presentAll(
   found = approvalsOf(deps.db, idsOf(rows)),
 ): Promise<ChangeRequest[]> {
   const users = rows.flatMap(({ createdBy, mergedBy, closedBy }) => [createdBy, mergedBy, closedBy]);
-  const [approvals, reported, rule, names, spent, mergeable, autoMerges] = await Promise.all([
+  const [approvals, reported, rule, names, spent, mergeable, autoMerges, reverts] = await Promise.all([
     found,
     reportedOf(deps.db, project.projectId, headsOf(rows)),
     knownProtection(deps, project, listing),
@@ -59,8 +60,9 @@ export async function presentAll(
     ),
     mergeableOf(deps, project, rows),
     autoMergesOf(deps.db, openOf(rows)),
+    revertsOf(deps.db, project, rows),
   ]);
-  const known = { approvals, reported, rule, names, spent, mergeable, autoMerges };
+  const known = { approvals, reported, rule, names, spent, mergeable, autoMerges, reverts };
   return rows.map((row) => shown(deps, project, row, known));
 }
 
@@ -78,7 +80,9 @@ export async function presentStored(
   const spent = await spentBySessions(tx, [row.originSessionId]);
   const mergeable = await mergeableOf({ ...deps, db: tx }, project, [row]);
   const autoMerges = await autoMergesOf(tx, openOf([row]));
-  return shown(deps, project, row, { approvals, reported, rule, names, spent, mergeable, autoMerges });
+  const reverts = await revertsOf(tx, project, [row]);
+  const known = { approvals, reported, rule, names, spent, mergeable, autoMerges, reverts };
+  return shown(deps, project, row, known);
 }
 
 /** What is known of change requests beside their rows. */
@@ -92,10 +96,12 @@ interface Known {
   mergeable: ReadonlyMap<string, boolean>;
   /** By the id of a change request. */
   autoMerges: ReadonlyMap<string, ChangeRequest["auto_merge"]>;
+  /** By the number of the change request that is reverted. */
+  reverts: ReadonlyMap<number, number>;
 }
 
 function shown(deps: Presenting, project: ProjectRow, row: Row, known: Known): ChangeRequest {
-  const { approvals, reported, rule, names, spent, mergeable, autoMerges } = known;
+  const { approvals, reported, rule, names, spent, mergeable, autoMerges, reverts } = known;
   const own = approvals.filter(({ crId }) => crId === row.crId);
   const columns = toWire(row, names);
   return {
@@ -106,6 +112,7 @@ function shown(deps: Presenting, project: ProjectRow, row: Row, known: Known): C
     ...usageOf(spent.get(row.originSessionId ?? "") ?? null),
     approvals: own.map((approval) => approvalToWire(row, approval, rule)),
     auto_merge: autoMerges.get(row.crId) ?? null,
+    reverted_by: reverts.get(row.number) ?? null,
     required_approvals: rule.requiredApprovals,
     merge_methods: rule.mergeMethods,
     checks: summaryOf(
@@ -158,6 +165,7 @@ function toWire(row: Row, names: ReadonlyMap<string, string>) {
     merger: by(row.mergedBy, row.mergedActor),
     merge_commit_sha: row.mergeCommitSha,
     merge_method: row.mergeMethod,
+    reverts: row.reverts,
     closed_at: row.closedAt?.toISOString() ?? null,
     closed_by: row.closedBy,
     closer: by(row.closedBy, row.closedActor),

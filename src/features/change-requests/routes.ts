@@ -15,6 +15,7 @@ import {
   requestChangesBody,
 } from "../../contract/change-request.ts";
 import { changeRequestHead } from "../../contract/change-request-head.ts";
+import { revertChangeRequestBody } from "../../contract/change-request-revert.ts";
 import { changeRequestTurns } from "../../contract/change-request-turns.ts";
 import { check, checkList, rerunCheckBody } from "../../contract/check.ts";
 import { sendChecksBody, sendToSessionBody, sentToSession } from "../../contract/comment.ts";
@@ -39,6 +40,7 @@ import { openChangeRequest } from "./open.ts";
 import { previewMerge } from "./preview.ts";
 import { getChangeRequest, listChangeRequests } from "./read.ts";
 import { resolveConflicts } from "./resolve-conflicts.ts";
+import { revertChangeRequest } from "./revert.ts";
 import { sendChecks } from "./send-checks.ts";
 import { sendToSession } from "./send-to-session.ts";
 import { listHeads } from "./since.ts";
@@ -173,6 +175,14 @@ export const mergeRoutes = (deps: Deps) =>
       ({ caller, project, params, body }) =>
         mergeChangeRequest(deps, caller, project, params.crId, body ?? {}),
       { project: "write", body: mergeChangeRequestBody, ...answer(200, mergedChangeRequest) },
+    )
+    .post(
+      "/:crId/revert",
+      ({ caller, project, params, body, set }) => {
+        set.status = 201;
+        return revertChangeRequest(deps, caller, project, params.crId, body ?? {});
+      },
+      { project: "write", body: revertChangeRequestBody, ...answer(201, changeRequest) },
     )
     .put(
       "/:crId/auto-merge",

@@ -49,6 +49,14 @@ export type RebaseRequest = Omit<MergeRequest, "message">;
 /** The new tip of the base branch; or the paths in conflict and, of a rebase, the commit of the head that gave them. */
 export type Written = { commit: string } | { conflicts: string[]; at?: string };
 
+export interface RevertRequest extends Authored {
+  /** The tip of the branch to undo it in. */
+  base: string;
+  /** The commit with the change, and the one without it. */
+  merged: string;
+  before: string;
+}
+
 export interface ReplaceRequest extends Authored {
   /** The commit with the file, which becomes the parent of the new one. */
   commit: string;

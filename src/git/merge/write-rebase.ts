@@ -93,26 +93,26 @@ async function readCommit(engine: Engine, mirror: Mirror, id: string): Promise<O
  * commit with the tree is written beside the original, with the same parent.
  * @returns the tree, or the paths in conflict
  */
-async function replay(
+export async function replay(
   engine: Engine,
   mirror: Mirror,
-  { id, tree, parent }: Original,
+  { id, tree, parent }: Pick<Original, "id" | "tree" | "parent">,
   onto: string,
   attributes: string,
 ): Promise<string | string[]> {
-  const from =
-    parent ?? (await writeObject(engine, mirror, "commit", beside(await emptyTree(engine, mirror))));
-  const base = await writeObject(engine, mirror, "commit", beside(onto, from));
-  const head = parent ? id : await writeObject(engine, mirror, "commit", beside(tree, from));
+  const from = parent ?? (await writeBeside(engine, mirror, await emptyTree(engine, mirror)));
+  const base = await writeBeside(engine, mirror, onto, from);
+  const head = parent ? id : await writeBeside(engine, mirror, tree, from);
   const merged = await mergeTrees(engine, mirror, { base, head, attributes }, {}, Promise.resolve([from]));
   return merged.clean ? merged.tree : merged.conflicts;
 }
 
-/** A commit that no one sees. */
-function beside(tree: string, parent?: string): string {
+/** Writes a commit that no one sees. */
+export function writeBeside(engine: Engine, mirror: Mirror, tree: string, parent?: string): Promise<string> {
   const person = "svc <svc> 0 +0000";
   const parents = parent === undefined ? [] : [`parent ${parent}`];
-  return [`tree ${tree}`, ...parents, `author ${person}`, `committer ${person}`, "", ""].join("\n");
+  const lines = [`tree ${tree}`, ...parents, `author ${person}`, `committer ${person}`, "", ""];
+  return writeObject(engine, mirror, "commit", lines.join("\n"));
 }
 
 function replayed(

@@ -2,6 +2,10 @@ import type { Operations } from "./operations.ts";
 
 /** Operations of change requests, their reviews and merges. */
 export const CHANGE_REQUEST_OPERATIONS = {
+  "GET /v1/projects/:projectId/change-request-templates": [
+    "listTemplates",
+    "List the templates of descriptions",
+  ],
   "GET /v1/projects/:projectId/change-requests": ["listChangeRequests", "List change requests"],
   "POST /v1/projects/:projectId/change-requests": ["openChangeRequest", "Open a change request"],
   "GET /v1/projects/:projectId/change-requests/:crId": ["getChangeRequest", "Get a change request"],
@@ -34,6 +38,10 @@ export const CHANGE_REQUEST_OPERATIONS = {
   "POST /v1/projects/:projectId/change-requests/:crId/merge": [
     "mergeChangeRequest",
     "Merge a change request",
+  ],
+  "POST /v1/projects/:projectId/change-requests/:crId/revert": [
+    "revertChangeRequest",
+    "Open a change request that reverts a merged one",
   ],
   "PUT /v1/projects/:projectId/change-requests/:crId/auto-merge": ["enableAutoMerge", "Turn auto-merge on"],
   "DELETE /v1/projects/:projectId/change-requests/:crId/auto-merge": [

@@ -1,0 +1,3 @@
+ALTER TABLE "change_requests" ADD COLUMN "reverts" integer;--> statement-breakpoint
+CREATE INDEX "change_requests_reverts" ON "change_requests" USING btree ("project_id","reverts") WHERE "change_requests"."reverts" is not null;--> statement-breakpoint
+ALTER TABLE "change_requests" ADD CONSTRAINT "change_requests_reverts_an_earlier_one" CHECK ("change_requests"."reverts" < "change_requests"."number");
