@@ -19,6 +19,7 @@ import {
   approvalRoutes,
   changeRequestRoutes,
   crCheckRoutes,
+  mergeQueueRoutes,
   mergeRoutes,
 } from "./features/change-requests/routes.ts";
 import { channelRoutes } from "./features/channels/routes.ts";
@@ -127,6 +128,7 @@ export function createApp(deps: Deps) {
         .use(appRoutes(deps))
         .use(changeRequestRoutes(deps))
         .use(mergeRoutes(deps))
+        .use(mergeQueueRoutes(deps))
         .use(approvalRoutes(deps))
         .use(checkRoutes(deps))
         .use(crCheckRoutes(deps))

@@ -110,6 +110,8 @@ export const CR_FIELDS = fieldsOf<ChangeRequest>()([
   "stale",
   "approvals",
   "auto_merge",
+  "queue",
+  "merge_queue",
   "required_approvals",
   "checks",
 ]);

@@ -75,6 +75,8 @@ describe("open", () => {
       mergeable: null,
       approvals: [],
       auto_merge: null,
+      queue: null,
+      merge_queue: false,
       required_approvals: 0,
     });
     remote.commit("next", { a: "3\n" }, { from: "main" });

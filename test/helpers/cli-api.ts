@@ -84,6 +84,8 @@ export function changeRequest(change: Partial<ChangeRequest> = {}): ChangeReques
     draft: false,
     approvals: [],
     auto_merge: null,
+    queue: null,
+    merge_queue: false,
     required_approvals: 0,
     checks: { state: "none", total: 0, passed: 0, failed: 0, pending: 0, required: [] },
     ...change,
