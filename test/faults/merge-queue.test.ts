@@ -11,6 +11,8 @@ import {
   spawnServer,
   startApi,
 } from "../helpers/api.ts";
+import { needs } from "../helpers/needs.ts";
+import { POSTGRES } from "../helpers/postgres.ts";
 import { type QueueCi, startQueueCi } from "../helpers/queue-ci.ts";
 import { generator, SEED, sample, share } from "../helpers/random.ts";
 import { Remote } from "../helpers/remote.ts";
@@ -42,13 +44,16 @@ interface Bench {
   start(env?: Record<string, string>): Promise<Api>;
 }
 
-async function setUp(passes: (files: ReadonlySet<string>) => boolean): Promise<Bench> {
+async function setUp(
+  passes: (files: ReadonlySet<string>) => boolean,
+  env: Record<string, string> = {},
+): Promise<Bench> {
   const remote = new Remote();
   undo.push(() => remote.remove());
   const base = remote.commit("main", { "svc.toml": MANIFEST, a: "1\n" });
   const dataDir = makeFolder();
   const databaseUrl = await databaseFor(dataDir);
-  const first = await startApi({ dataDir });
+  const first = await startApi({ dataDir, env });
   const project = await first.project(remote.url);
   await first.stop({ keepData: true });
   const ci = startQueueCi(remote, project.project_id, passes);
@@ -194,4 +199,36 @@ test("a queue with kills, pushes to the base, failures and faults of two togethe
   expect(history.filter((sha) => !pushed.has(sha) && bench.ci.results.get(sha) !== true)).toEqual([]);
   expect(new Set(history).isSupersetOf(pushed)).toBe(true);
   expect(remote.git("for-each-ref")).not.toContain("svc-queue");
+});
+
+const both = needs("a real Postgres", POSTGRES);
+
+both("two servers at once: each lands once, and what lands was tested", async () => {
+  const key = Buffer.alloc(32, 7).toString("base64");
+  const bench = await setUp(isGreen, { SVC_MASTER_KEY: key });
+  const { remote, dataDir } = bench;
+  const databaseUrl = (await databaseFor(dataDir)) ?? "";
+  const one = await bench.start({ SVC_MASTER_KEY: key });
+  const two = await startApi({ env: { SVC_MASTER_KEY: key, DATABASE_URL: databaseUrl } });
+  undo.push(() => two.stop());
+  const numbers: number[] = [];
+  for (let index = 0; index < share(6, 24); index++) {
+    const head = `work-${index}`;
+    const number = await open(bench, one.call, head, { [index % 3 === 1 ? `bad-${head}` : head]: "1\n" });
+    const method = METHODS[index % 3];
+    const api = index % 2 === 0 ? one : two;
+    const options = { token: one.token, body: { method } };
+    expect((await api.call("POST", `${bench.path}/${number}/merge`, options)).status).toBe(202);
+    numbers.push(number);
+  }
+  await areSettled(bench, one, numbers);
+  const ends = await Promise.all(numbers.map((number) => read(bench, one, number)));
+  expect(ends.map(({ status }) => status)).toEqual(
+    numbers.map((_, index) => (index % 3 === 1 ? "open" : "merged")),
+  );
+  const history = remote.git("rev-list", "--first-parent", `${bench.base}..main`).trim().split("\n");
+  expect(history.toReversed()).toEqual(
+    ends.flatMap(({ merge_commit_sha: sha }) => (sha === null ? [] : [sha])),
+  );
+  for (const sha of history) expect(bench.ci.results.get(sha)).toBe(true);
 });
