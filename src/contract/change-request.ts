@@ -3,14 +3,12 @@ import { author } from "./author.ts";
 import { checksSummary } from "./commit-status.ts";
 import { NAME_MAX, TITLE_MAX } from "./limits.ts";
 import { MERGE_METHODS } from "./merge-method.ts";
+import { queueEntry } from "./queue-entry.ts";
 import { nullable, oneOf } from "./schema.ts";
 import { costUsed, tokensUsed } from "./usage.ts";
 
 /** Spec 2.1: the states of a change request. */
 export const CR_STATUSES = ["open", "merged", "closed"] as const;
-
-/** The states of a change request in a merge queue: not built yet, built and tested, or taken out by svc. */
-export const QUEUE_STATES = ["waiting", "testing", "removed"] as const;
 
 /** What a person has said of a change request. */
 export const REVIEW_STATES = ["approved", "changes_requested"] as const;
@@ -47,22 +45,6 @@ const autoMerge = Type.Object({
   delete_branch: Type.Boolean(),
   author,
   created_at: time,
-});
-
-/** The merge queue of the base branch, for a change request that is in it, or was taken out. */
-const queue = Type.Object({
-  state: oneOf(QUEUE_STATES),
-  position: nullable(Type.Integer({ minimum: 1, description: "Null: it was taken out" })),
-  reason: nullable(Type.String({ description: "Why it was taken out" })),
-  head_commit_sha: sha,
-  tested_commit_sha: nullable(
-    Type.String({ description: "The merged result whose checks decide, and which lands" }),
-  ),
-  checks: nullable(checksSummary, "Of the merged result"),
-  method: mergeMethod,
-  delete_branch: Type.Boolean(),
-  queued_by: author,
-  queued_at: time,
 });
 
 /** A change request as it crosses the wire: every column of spec 2.1, and its approvals. */
@@ -117,7 +99,7 @@ export const changeRequest = Type.Object({
   }),
   approvals: Type.Array(approval, { description: "Approvals and requests for changes, one of each person" }),
   auto_merge: nullable(autoMerge, "Null: not asked for, or it is not open"),
-  queue: nullable(queue, "Null: it was not queued, or it is not open"),
+  queue: nullable(queueEntry, "Null: it was not queued, or it is not open"),
   merge_queue: Type.Boolean({ description: "Whether a merge goes through the queue of the base branch" }),
   required_approvals: Type.Integer({ description: "The number that a merge requires" }),
   checks: checksSummary,
@@ -253,13 +235,6 @@ export type MergedChangeRequest = Static<typeof mergedChangeRequest>;
 
 /** Answer of `POST …/merge` with 202: the bare change request, in the queue. */
 export type QueuedChangeRequest = ChangeRequest & { merge?: undefined };
-
-/** The queue of a base branch, in its order. */
-export const mergeQueue = Type.Object({
-  base_ref: text,
-  entries: Type.Array(changeRequest),
-});
-export type MergeQueue = Static<typeof mergeQueue>;
 
 export const diffFile = Type.Object({
   path: Type.String({ description: "U+FFFD stands for bytes that are not UTF-8" }),

@@ -1,4 +1,5 @@
-import type { ChangeRequest, MergeQueue } from "../../../src/contract/change-request.ts";
+import type { ChangeRequest } from "../../../src/contract/change-request.ts";
+import type { MergeQueue } from "../../../src/contract/merge-queue.ts";
 import { path } from "../../api.ts";
 import { byAuthor } from "../../author-text.ts";
 import type { Context } from "../../context.ts";

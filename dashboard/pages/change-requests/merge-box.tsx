@@ -7,6 +7,7 @@ import { AutoMerge } from "./auto-merge.tsx";
 import { MergeActions } from "./merge-actions.tsx";
 import { mergeStateOf } from "./merge-state.ts";
 import { type Act, useAct, usePreview, type Where } from "./queries.ts";
+import { Queue } from "./queue.tsx";
 import { ResolveConflicts } from "./resolve-conflicts.tsx";
 
 const LOOKS = {
@@ -56,6 +57,7 @@ export function MergeBox({ where, cr }: { where: Where; cr: ChangeRequest }) {
         </Notice>
       )}
       {cr.auto_merge && <AutoMerge auto={cr.auto_merge} busy={act.isPending} onRun={run} />}
+      {cr.queue && <Queue queue={cr.queue} busy={act.isPending} onRun={run} />}
       <MergeActions cr={cr} state={state} busy={act.isPending} onRun={run} />
     </section>
   );

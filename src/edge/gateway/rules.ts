@@ -1,4 +1,4 @@
-import { QUEUE_BRANCHES } from "../../contract/queue-branches.ts";
+import { QUEUE_BRANCHES } from "../../contract/merge-queue.ts";
 import type { PushJudge, UpdateKind } from "../../git/git.ts";
 import { type NamePattern, skeletonsOf } from "./names.ts";
 import type { Pusher } from "./pusher.ts";

@@ -11,7 +11,6 @@ import {
   mergeChangeRequestBody,
   mergedChangeRequest,
   mergePreview,
-  mergeQueue,
   openChangeRequestBody,
   requestChangesBody,
 } from "../../contract/change-request.ts";
@@ -21,6 +20,7 @@ import { check, checkList, rerunCheckBody } from "../../contract/check.ts";
 import { sendChecksBody, sendToSessionBody, sentToSession } from "../../contract/comment.ts";
 import { REF_MAX_BYTES, TITLE_MAX } from "../../contract/limits.ts";
 import { changeRequestManifest } from "../../contract/manifest/wire.ts";
+import { mergeQueue } from "../../contract/merge-queue.ts";
 import { commit } from "../../contract/repository.ts";
 import type { Deps } from "../../deps.ts";
 import { pageQuery, readPage } from "../../http/page.ts";

@@ -1,5 +1,5 @@
 import { REF_MAX_BYTES } from "../../contract/limits.ts";
-import { QUEUE_BRANCHES } from "../../contract/queue-branches.ts";
+import { QUEUE_BRANCHES } from "../../contract/merge-queue.ts";
 import type { Branch } from "../../contract/repository.ts";
 import type { Deps } from "../../deps.ts";
 import { type Page, page, readCursor } from "../../http/page.ts";

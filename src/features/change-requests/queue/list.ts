@@ -1,4 +1,4 @@
-import type { MergeQueue } from "../../../contract/change-request.ts";
+import type { MergeQueue } from "../../../contract/merge-queue.ts";
 import type { Deps } from "../../../deps.ts";
 import { checkBranchName } from "../../../git/refs.ts";
 import type { ProjectRow } from "../../../identity/auth/caller.ts";

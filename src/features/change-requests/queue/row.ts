@@ -1,7 +1,7 @@
-import { and, asc, eq, inArray, isNotNull, isNull, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, isNull, sql } from "drizzle-orm";
 import type { Db } from "../../../../db/client.ts";
 import { changeRequests, mergeQueueEntries, users } from "../../../../db/schema/index.ts";
-import { QUEUE_BRANCHES } from "../../../contract/queue-branches.ts";
+import { QUEUE_BRANCHES } from "../../../contract/merge-queue.ts";
 import { authorOf } from "../../../identity/auth/actor.ts";
 import { notify } from "../../notifications/record.ts";
 import { type CrRow, crColumns } from "../row.ts";
@@ -111,6 +111,3 @@ export async function forgetEntry(tx: Db, crId: string): Promise<boolean> {
 export function queueBranch({ baseRef, number }: Pick<CrRow, "baseRef" | "number">): string {
   return `${QUEUE_BRANCHES}${baseRef}/${number}`;
 }
-
-/** The merged results that are tested now. */
-export const isTested = and(isQueued, isNotNull(mergeQueueEntries.testedSha));
