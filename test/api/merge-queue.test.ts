@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, expect } from "bun:test";
 import type { Answer } from "../helpers/api.ts";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
+import { sample } from "../helpers/random.ts";
 import { type ReviewBench, startReviews } from "../helpers/reviewers.ts";
 import { until } from "../helpers/until.ts";
 
@@ -108,7 +109,7 @@ test("lands exactly the commit that was tested, and says so all along", async ()
   expect(await queue()).toEqual([]);
 });
 
-test.each(["squash", "rebase", "merge", "ff-only"])(
+test.each(sample(2, ["squash", "rebase", "merge", "ff-only"]))(
   "each is tested on top of the one before it: %s",
   async (method) => {
     rule('[change_requests]\nmethods = ["squash", "rebase", "merge"]\n');
@@ -212,7 +213,7 @@ const rows: [what: string, act: (cr: Cr) => unknown, reason: string | null][] = 
   ["another base", (cr) => call("PATCH", cr, "", { base_ref: "stable" }), "base of the change request"],
   ["the person", (cr) => call("DELETE", cr, "/queue"), null],
 ];
-test.each(rows)("%s takes it out, and the others go on", async (_, act, reason) => {
+test.each(sample(3, rows))("%s takes it out, and the others go on", async (_, act, reason) => {
   rule("[change_requests]\nrequired_approvals = 1\n");
   if (!bench.remote.has("stable")) bench.remote.branch("stable", "main");
   const [first, second] = [await bench.open(), await bench.open()];
