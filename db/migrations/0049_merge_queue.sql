@@ -24,7 +24,8 @@ CREATE TABLE "merge_queue_entries" (
 	"merge_message" text,
 	"fast_forward" boolean DEFAULT false NOT NULL,
 	"built_at" timestamp with time zone,
-	"checked_sha" text
+	"checked_sha" text,
+	"host_due_at" timestamp with time zone
 );
 --> statement-breakpoint
 ALTER TABLE "projects" ADD COLUMN "merge_queue" boolean DEFAULT false NOT NULL;--> statement-breakpoint

@@ -41,6 +41,8 @@ export const mergeQueueEntries = pgTable(
     builtAt: time("built_at"),
     /** The result whose own checks were enqueued last. */
     checkedSha: text("checked_sha"),
+    /** When the checks of the git host are read next; null: at once. */
+    hostDueAt: time("host_due_at"),
   },
   (table) => [
     index("merge_queue_entries_queued")

@@ -20,6 +20,7 @@ import { tipOf } from "../tips.ts";
 import { recordCrEvent } from "../webhook.ts";
 import { clearBranches, offerBranch } from "./branches.ts";
 import { buildResult, type Result } from "./build.ts";
+import { readHostChecks } from "./host-checks.ts";
 import { land } from "./land.ts";
 import { type Entry, entriesOf, isQueued, type QueueRow, queueBranch, takeOut } from "./row.ts";
 
@@ -110,6 +111,7 @@ async function advanceQueue(
       const built = { ...entry, queued: { ...entry.queued, ...result } };
       if (isTested) {
         await offerBranch(deps, queues, built);
+        if (state === "waiting") await readHostChecks(deps, queues, built);
         tested.push(built);
       }
       if (state === "passed" || state === "waiting") parent = result.testedSha;
@@ -164,7 +166,7 @@ async function resultOn(
   const isRecorded = await deps.db.transaction(async (tx) => {
     const [row] = await tx
       .update(mergeQueueEntries)
-      .set({ ...built, builtAt: deps.clock() })
+      .set({ ...built, builtAt: deps.clock(), hostDueAt: null })
       .where(isUnchanged)
       .returning({ crId: mergeQueueEntries.crId });
     if (row) await publish(tx, cr.projectId, changeOf(cr));
