@@ -102,10 +102,10 @@ test("a merge queue: added, removed, added again, and out of it after a failed c
   const add = () => owner.getByRole("button", { name: "Add to merge queue" }).click();
   await add();
   await owner.getByRole("heading", { name: "In the merge queue of main, at position 1" }).waitFor();
-  await row.getByText("Queued").waitFor();
+  await row.getByText("Queued", { exact: true }).waitFor();
   expect(await barriers(owner)).toEqual([]);
   await owner.getByRole("button", { name: "Remove from the queue" }).click();
-  await row.getByText("Open").waitFor();
+  await row.getByText("Open", { exact: true }).waitFor();
   await add();
   await owner.getByText("Merged result:").waitFor();
   const { queue: entry } = (await svc.api.call("GET", `${api}/${number}`)).body.change_request;
@@ -114,7 +114,7 @@ test("a merge queue: added, removed, added again, and out of it after a failed c
     body,
   });
   await owner.locator("#main").getByText('The required check "test" failed on').waitFor();
-  await row.getByText("Open").waitFor();
+  await row.getByText("Open", { exact: true }).waitFor();
   expect([...first.faults(), ...second.faults()]).toEqual([]);
   remote.commit("main", { "svc.toml": rules });
   await first.close();

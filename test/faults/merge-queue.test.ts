@@ -223,8 +223,10 @@ both("two servers at once: each lands once, and what lands was tested", async ()
   }
   await areSettled(bench, one, numbers);
   const ends = await Promise.all(numbers.map((number) => read(bench, one, number)));
-  expect(ends.map(({ status }) => status)).toEqual(
-    numbers.map((_, index) => (index % 3 === 1 ? "open" : "merged")),
+  expect(ends.map(({ status, queue }) => [status, queue?.reason ?? null])).toEqual(
+    numbers.map((_, index) =>
+      index % 3 === 1 ? ["open", expect.stringContaining('"test" failed')] : ["merged", null],
+    ),
   );
   const history = remote.git("rev-list", "--first-parent", `${bench.base}..main`).trim().split("\n");
   expect(history.toReversed()).toEqual(

@@ -1,5 +1,5 @@
-import { and, eq, sql } from "drizzle-orm";
-import { changeRequests, mergeQueueEntries } from "../../../../db/schema/index.ts";
+import { and, eq, gt, sql } from "drizzle-orm";
+import { changeRequests, mergeIntents, mergeQueueEntries } from "../../../../db/schema/index.ts";
 import { type ErrorCode, SvcError } from "../../../contract/errors.ts";
 import type { Deps } from "../../../deps.ts";
 import { publish } from "../../../events/publish.ts";
@@ -199,7 +199,10 @@ async function stateOf(
     : "waiting";
 }
 
-/** Takes an entry out, unless it was merged, removed or built anew meanwhile. */
+/**
+ * Takes an entry out, unless it was merged or removed meanwhile.
+ * @throws unavailable while a push of it may be in progress: another server may have landed it already
+ */
 async function end(deps: Deps, { project }: Queues, { queued }: Entry, reason: string): Promise<void> {
   await deps.db.transaction(async (tx) => {
     const [row] = await tx
@@ -209,6 +212,9 @@ async function end(deps: Deps, { project }: Queues, { queued }: Entry, reason: s
       .for("update");
     const isSame = and(eq(mergeQueueEntries.crId, queued.crId), eq(mergeQueueEntries.place, queued.place));
     if (!row || (await tx.$count(mergeQueueEntries, isSame)) === 0) return;
+    const pushing = and(eq(mergeIntents.crId, queued.crId), gt(mergeIntents.expiresAt, deps.clock()));
+    if ((await tx.$count(mergeIntents, pushing)) > 0)
+      throw new SvcError("unavailable", `Change request #${row.number} is being merged.`);
     if (!(await takeOut(tx, [queued.crId], reason))) return;
     await recordCrEvent(deps, tx, project, { type: "cr.updated", at: deps.clock() }, row);
     await publish(tx, project.projectId, changeOf(row));

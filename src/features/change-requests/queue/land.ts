@@ -50,8 +50,8 @@ export async function land(
       eq(mergeQueueEntries.testedSha, to),
       isQueued,
     );
-    if ((await tx.$count(mergeQueueEntries, isSame)) === 0)
-      throw new SvcError("forbidden", "The change request was removed from the merge queue.");
+    // it has left, or another server has built it on another base
+    if ((await tx.$count(mergeQueueEntries, isSame)) === 0) throw baseMoved(cr);
     await callerFor(tx, project, queued, deps.clock());
   };
   if (!(await recordIntent(deps, cr, intent, { rule, allow, checked: to }))) throw baseMoved(cr);
