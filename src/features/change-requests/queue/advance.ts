@@ -152,18 +152,21 @@ async function resultOn(
   parent: string,
 ): Promise<Result | null> {
   const { testedSha, parentSha, mergeMessage, fastForward } = queued;
-  if (testedSha !== null && mergeMessage !== null && parentSha === parent)
+  const isRecorded = testedSha !== null && mergeMessage !== null && parentSha === parent;
+  // another server may have built it, in its own mirror
+  if (isRecorded && (await deps.git.hasCommit(queues.repo, testedSha)))
     return { testedSha, parentSha, mergeMessage, fastForward };
   const built = await buildResult(deps, queues, cr, { ...queued, parent });
   if (!built)
     throw new SvcError("unavailable", `The repository lacks a commit of change request #${cr.number}.`);
+  if (isRecorded && built.testedSha === testedSha) return built;
   const isUnchanged = and(
     eq(mergeQueueEntries.crId, queued.crId),
     eq(mergeQueueEntries.place, queued.place),
     sql`${mergeQueueEntries.testedSha} is not distinct from ${testedSha}`,
     isQueued,
   );
-  const isRecorded = await deps.db.transaction(async (tx) => {
+  const isChanged = await deps.db.transaction(async (tx) => {
     const [row] = await tx
       .update(mergeQueueEntries)
       .set({ ...built, builtAt: deps.clock(), hostDueAt: null })
@@ -173,7 +176,7 @@ async function resultOn(
     return row !== undefined;
   });
   await deps.checkpoint("queue-built");
-  return isRecorded ? built : null;
+  return isChanged ? built : null;
 }
 
 type State = "passed" | "waiting" | { failed: string };
