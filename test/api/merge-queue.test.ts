@@ -186,6 +186,17 @@ test("a conflict with one before it waits; a conflict with the base takes it out
   expect(await merge(second)).toMatchObject({ status: 409, body: { code: "merge_conflict" } });
 });
 
+test("a conflict with one that then fails does not take it out", async () => {
+  rule();
+  const first = await queued({}, { twice: "1\n" });
+  const second = await queued({}, { twice: "2\n" });
+  await report(await tested(first), "failure");
+  await removed(first);
+  await report(await tested(second), "success");
+  await merged(second);
+  await cleared();
+});
+
 test("a push to the base builds everything again", async () => {
   rule();
   const cr = await queued();
