@@ -29,6 +29,8 @@ export const LOCAL_CODES = [
   "deployment_failed",
   "checks_failed",
   "checks_pending",
+  "dequeued",
+  "still_queued",
   "webhook_failed",
   "channel_failed",
   "run_failed",

@@ -19,6 +19,7 @@ import {
   approvalRoutes,
   changeRequestRoutes,
   crCheckRoutes,
+  mergeQueueRoutes,
   mergeRoutes,
 } from "./features/change-requests/routes.ts";
 import { templateRoutes } from "./features/change-requests/templates/routes.ts";
@@ -128,6 +129,7 @@ export function createApp(deps: Deps) {
         .use(appRoutes(deps))
         .use(changeRequestRoutes(deps))
         .use(mergeRoutes(deps))
+        .use(mergeQueueRoutes(deps))
         .use(approvalRoutes(deps))
         .use(templateRoutes(deps))
         .use(checkRoutes(deps))

@@ -61,6 +61,7 @@ export interface Deps {
 
 type Step =
   | MergeStep
+  | QueueStep
   | PushStep
   | SessionStep
   | PromptStep
@@ -122,3 +123,14 @@ export type ChannelStep = "channel-claimed" | "channel-prompted" | "channel-post
 /** The steps of a merge, in order. */
 export const MERGE_STEPS = ["commit-written", "intent-recorded", "pushed", "kept", "merge-recorded"] as const;
 export type MergeStep = (typeof MERGE_STEPS)[number];
+
+/** The steps of a merge queue before the merge itself, in order; the last comes after a branch of it is gone. */
+export const QUEUE_STEPS = [
+  "queue-entered",
+  "queue-built",
+  "queue-branch-recorded",
+  "queue-branch-pushed",
+  "queue-checks-enqueued",
+  "queue-branch-deleted",
+] as const;
+export type QueueStep = (typeof QUEUE_STEPS)[number];

@@ -15,6 +15,7 @@ import { deploymentRuns } from "./features/apps/kind.ts";
 import { startAppWorker } from "./features/apps/worker.ts";
 import { startAutoMergeWorker } from "./features/change-requests/auto-merge/worker.ts";
 import { followHeads } from "./features/change-requests/follow-heads.ts";
+import { startQueueWorker } from "./features/change-requests/queue/worker.ts";
 import { settleAll } from "./features/change-requests/settle.ts";
 import { startChannelWorker } from "./features/channels/worker.ts";
 import { startHostChecksWorker } from "./features/checks/host/worker.ts";
@@ -232,6 +233,7 @@ async function startWork(
     startCheckWorker(deps),
     startHostChecksWorker(deps),
     startAutoMergeWorker(deps),
+    startQueueWorker(deps),
   ];
   const endTriggers = startTriggerScheduler(deps);
   const endWebhooks = startWebhookWorker(deps);

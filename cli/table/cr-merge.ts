@@ -9,6 +9,7 @@ export const merge = spec({
   about: [
     "A project allows some of four methods, the first by default: a merge commit (--merge, which fast-forwards if the base branch has not moved), one commit (--squash), the commits on top of the base branch (--rebase), or a fast-forward and nothing else (--ff-only). If there are conflicts, nothing is merged; they are listed with the steps to resolve them. The head commit to merge is printed first; if another one is pushed in the meantime, nothing is merged.",
     "With --auto, svc merges that commit as you, when checks and approvals allow it, also when this command has ended. A push, a draft, another base, closing it, a conflict, and the end of your right to merge turn it off; `svc cr show` says why. --json then prints the change request as it is now, without `merge`.",
+    "In a project with a merge queue, the change request is put into the queue of its base branch, and merged once the required checks of the merged result have passed. --json then prints the change request with its `queue`, without `merge`. With --watch the command waits until it is merged, and exits with status 1 if it leaves the queue in another way.",
   ],
   args: [CR],
   flags: {
@@ -36,16 +37,51 @@ export const merge = spec({
     },
     auto: { kind: "boolean", summary: "Let svc merge it once its checks and approvals allow it" },
     "disable-auto": { kind: "boolean", summary: "Turn that off" },
+    watch: { kind: "boolean", short: "w", summary: "In a merge queue: wait until it is merged" },
   },
   fields: MERGE_FIELDS,
   examples: [
     ["svc cr merge 3", "Merge it"],
     ['svc cr merge 3 --match-head "$HEAD"', "Merge only the commit that you have reviewed"],
     ["svc cr merge 3 --auto --squash", "Merge it once its checks and approvals allow it"],
+    ["svc cr merge 3 --watch", "Put it into the merge queue, and wait until it is merged"],
     ["svc cr merge 3 --squash --delete-branch", "Merge it as one commit, and delete its branch"],
     ['svc cr merge 3 --squash --message "Fix the login page"', "Merge it as one commit"],
     ['svc cr merge 3 --message "Release 2" --jq .merge.merge_commit_sha', "Print the merge commit"],
   ],
+});
+
+export const queue = spec({
+  path: ["cr", "queue"],
+  summary: "List the merge queue of a branch",
+  about: [
+    "The first change requests of the queue are merged on top of each other, and the required checks run on each merged result. When those of the first have passed, the branch moves to it.",
+  ],
+  args: [],
+  flags: {
+    base: {
+      kind: "string",
+      value: "ref",
+      short: "B",
+      summary: "The branch merged into; defaults to the project's default branch",
+      completes: "branch",
+    },
+  },
+  fields: CR_FIELDS,
+  examples: [
+    ["svc cr queue", "List it"],
+    ["svc cr queue --base stable", "List that of another branch"],
+    ["svc cr queue --jq '.[].number'", "Print the numbers"],
+  ],
+});
+
+export const dequeue = spec({
+  path: ["cr", "dequeue"],
+  summary: "Remove a change request from the merge queue",
+  args: [CR],
+  flags: {},
+  fields: CR_FIELDS,
+  examples: [["svc cr dequeue 3", "It is not merged; it can be queued again"]],
 });
 
 export const ready = spec({

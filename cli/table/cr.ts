@@ -1,7 +1,7 @@
 import { bind, type Group, spec } from "../spec.ts";
 import { DESCRIPTION } from "./cr-description.ts";
 import { CR } from "./cr-id.ts";
-import { merge, ready, revert } from "./cr-merge.ts";
+import { dequeue, merge, queue, ready, revert } from "./cr-merge.ts";
 import { checkout, diff, files, ls, show } from "./cr-read.ts";
 import {
   apply,
@@ -151,6 +151,8 @@ export const cr: Group = {
     bind(checkout, () => import("../commands/cr/checkout.ts").then((module) => module.checkout)),
     bind(open, () => import("../commands/cr/open.ts").then((module) => module.open)),
     bind(merge, () => import("../commands/cr/merge.ts").then((module) => module.merge)),
+    bind(queue, () => import("../commands/cr/queue.ts").then((module) => module.queue)),
+    bind(dequeue, () => import("../commands/cr/queue.ts").then((module) => module.dequeue)),
     bind(close, () => import("../commands/cr/close.ts").then((module) => module.close)),
     bind(reopen, () => import("../commands/cr/close.ts").then((module) => module.reopen)),
     bind(ready, () => import("../commands/cr/ready.ts").then((module) => module.ready)),

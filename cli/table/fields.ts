@@ -112,6 +112,8 @@ export const CR_FIELDS = fieldsOf<ChangeRequest>()([
   "auto_merge",
   "reverts",
   "reverted_by",
+  "queue",
+  "merge_queue",
   "required_approvals",
   "checks",
 ]);

@@ -11,6 +11,7 @@ export * from "./connector.ts";
 export * from "./conversation.ts";
 export * from "./event.ts";
 export * from "./manifest.ts";
+export * from "./merge-queue.ts";
 export * from "./model.ts";
 export * from "./notification.ts";
 export * from "./preview.ts";

@@ -46,6 +46,9 @@ export const projects = pgTable(
       .$type<MergeMethod[]>()
       .notNull()
       .default([...DEFAULT_METHODS]),
+    /** Whether merges go through a queue, which tests the merged result, and how long its checks may take. */
+    mergeQueue: boolean("merge_queue").notNull().default(false),
+    mergeTimeoutMinutes: integer("merge_timeout_minutes").notNull().default(60),
     policyCommit: text("policy_commit"),
     /** US dollars that models may cost: a month, and each session in all. Null: only the account's limits apply. */
     modelBudget: doublePrecision("model_budget"),

@@ -79,6 +79,8 @@ const server = Bun.serve({
           // they are not open
           auto_merge: null,
           reverted_by: reverts.find(({ reverts }) => reverts === row["number"])?.["number"] ?? null,
+          queue: null,
+          merge_queue: false,
           required_approvals: caller["required_approvals"],
           // this driver reads no types of arrays
           merge_methods: String(caller["merge_methods"]).slice(1, -1).split(","),

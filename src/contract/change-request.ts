@@ -3,6 +3,7 @@ import { author } from "./author.ts";
 import { checksSummary } from "./commit-status.ts";
 import { NAME_MAX, TITLE_MAX } from "./limits.ts";
 import { MERGE_METHODS } from "./merge-method.ts";
+import { queueEntry } from "./queue-entry.ts";
 import { nullable, oneOf } from "./schema.ts";
 import { costUsed, tokensUsed } from "./usage.ts";
 
@@ -103,6 +104,8 @@ export const changeRequest = Type.Object({
   }),
   approvals: Type.Array(approval, { description: "Approvals and requests for changes, one of each person" }),
   auto_merge: nullable(autoMerge, "Null: not asked for, or it is not open"),
+  queue: nullable(queueEntry, "Null: it was not queued, or it is not open"),
+  merge_queue: Type.Boolean({ description: "Whether a merge goes through the queue of the base branch" }),
   required_approvals: Type.Integer({ description: "The number that a merge requires" }),
   checks: checksSummary,
 });
@@ -234,6 +237,9 @@ export const mergedChangeRequest = Type.Composite([
   }),
 ]);
 export type MergedChangeRequest = Static<typeof mergedChangeRequest>;
+
+/** Answer of `POST …/merge` with 202: the bare change request, in the queue. */
+export type QueuedChangeRequest = ChangeRequest & { merge?: undefined };
 
 export const diffFile = Type.Object({
   path: Type.String({ description: "U+FFFD stands for bytes that are not UTF-8" }),

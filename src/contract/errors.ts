@@ -80,6 +80,7 @@ export const ERROR_STATUS = {
   head_too_large: 431,
   concurrent_session_limit: 429,
   prompt_queue_full: 429,
+  merge_queue_full: 429,
   rate_limited: 429,
   internal: 500,
   not_implemented: 501,

@@ -7,6 +7,7 @@ export const NOTIFICATION_EVENTS = [
   "cr.commented",
   "cr.approved",
   "cr.changes_requested",
+  "cr.dequeued",
 ] as const;
 export type NotificationEvent = (typeof NOTIFICATION_EVENTS)[number];
 
@@ -23,6 +24,7 @@ export const DEFAULT_WAYS: Readonly<Record<NotificationEvent, readonly Notificat
   "cr.commented": [],
   "cr.approved": [],
   "cr.changes_requested": [],
+  "cr.dequeued": ["page"],
 };
 
 /** An event in words, after the title of what it is about. */
@@ -34,6 +36,7 @@ export const NOTIFICATION_VERBS: Readonly<Record<NotificationEvent, string>> = {
   "cr.commented": "has a new comment",
   "cr.approved": "was approved",
   "cr.changes_requested": "needs changes",
+  "cr.dequeued": "left the merge queue",
 };
 
 /** Browsers of one person that push is switched on in. */

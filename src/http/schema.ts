@@ -24,6 +24,15 @@ export function answer(status: 200 | 201 | 202, schema: TSchema, text?: "text/x-
   return { detail: { responses: { [status]: { description: DESCRIPTIONS[status], content } } } };
 }
 
+/** The responses of a route that has more than one, by status. */
+export function answers(schemas: Partial<Record<200 | 202, TSchema>>) {
+  const each = ([200, 202] as const).flatMap((status) => {
+    const schema = schemas[status];
+    return schema ? [answer(status, schema).detail.responses] : [];
+  });
+  return { detail: { responses: Object.assign({}, ...each) } };
+}
+
 /** A route whose response is a stream of server-sent events, whose data are JSON of this schema. */
 export function answerEvents(description: string, data: TSchema) {
   const schema = {

@@ -77,6 +77,8 @@ describe("open", () => {
       auto_merge: null,
       reverts: null,
       reverted_by: null,
+      queue: null,
+      merge_queue: false,
       required_approvals: 0,
     });
     remote.commit("next", { a: "3\n" }, { from: "main" });

@@ -269,6 +269,25 @@ test("a name that the manifest gives to a check of svc's own is not the host's t
   expect((await statusesOf(sha)).filter(({ from_host }) => from_host)).toMatchObject([{ context: "other" }]);
 });
 
+test("those of a merge queue's results are read, and let them land", async () => {
+  remote.commit("main", { "svc.toml": '[merge]\nqueue = true\n[checks]\nrequired = ["ci"]\n' });
+  const { number } = await open();
+  expect((await project("POST", `/change-requests/${number}/merge`, {})).status).toBe(202);
+  const read = async () => (await project("GET", `/change-requests/${number}`)).body.change_request;
+  await until("it is tested", async () => Boolean((await read()).queue?.tested_commit_sha));
+  const sha = (await read()).queue.tested_commit_sha;
+  host.checks.set(sha, [{ name: "ci", state: "completed", run: { conclusion: "success" } }]);
+  let round = 0;
+  await until("it is merged", async () => {
+    ahead += 16_000;
+    // wakes the queue
+    await report(sha, { state: round++ % 2 === 0 ? "pending" : "success", context: "other" });
+    return (await read()).status === "merged";
+  });
+  expect(remote.sha("main")).toBe(sha);
+  remote.commit("main", { "svc.toml": "" });
+});
+
 test.each([
   ["no API", { outcome: "none" }, { failures: 0, ageMs: 0 }, 3_600],
   ["none yet", { outcome: "done", value: [] }, { failures: 0, ageMs: 0 }, 15],

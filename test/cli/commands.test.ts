@@ -12,6 +12,7 @@ import {
   PATCH,
   PROJECT_ID,
   PROJECT_IDENTITY,
+  queued,
   TOKEN,
 } from "../helpers/cli-api.ts";
 import { makeHome, type RunOptions, spawnSvc, svc, textOf } from "../helpers/cli-run.ts";
@@ -271,6 +272,55 @@ describe("cr", () => {
     api.on("GET /projects/:p/change-requests/:n", () => ({ change_request: changeRequest({ auto_merge }) }));
     expect((await run(["cr", "show", "3"])).stdout).toContain(line);
   });
+
+  test("merge says at which position of a merge queue it is, and show does", async () => {
+    api.on("POST /projects/:p/change-requests/:n/merge", () =>
+      Response.json(changeRequest({ queue: queued() }), { status: 202 }),
+    );
+    const ran = await run(["cr", "merge", "3"]);
+    expect([ran.code, ran.stdout]).toEqual([
+      0,
+      "#3 Fix the login page: queued at position 2 to be merged into main\n",
+    ]);
+    expect(ran.stderr).toContain("svc cr dequeue 3");
+    const rows: [change: object, line: string][] = [
+      [{}, "merge queue\tposition 2, dddddddddd is tested: 1 of 2 passed, 1 pending\n"],
+      [{ tested_commit_sha: null, checks: null }, "merge queue\tposition 2\n"],
+      [{ position: null, reason: "It \x1b[2J failed." }, "merge queue\tremoved. It \\x1b[2J failed.\n"],
+    ];
+    for (const [change, line] of rows) {
+      const change_request = changeRequest({ queue: queued(change), merge_queue: true });
+      api.on("GET /projects/:p/change-requests/:n", () => ({ change_request }));
+      const shown = await run(["cr", "show", "3"]);
+      expect(shown.stdout).toContain(line);
+      expect(shown.stderr.includes("svc cr merge 3")).toBe(change_request.queue?.position === null);
+    }
+    expect((await run(["cr", "queue"])).stdout).toMatch(/^2\t3\tFix the login page\ttesting\td{40}\t1 of 2/);
+    expect((await run(["cr", "merge", "3", "--auto", "--watch"])).code).toBe(2);
+  });
+
+  test.each([
+    [{ status: "merged", merge_commit_sha: "d".repeat(40), queue: null }, 0, "merged into main"],
+    [{ queue: queued({ position: null, reason: "It \x1b[2J failed." }) }, 1, "It \\x1b[2J failed."],
+    [{ queue: null }, 1, "It was removed."],
+    [{ status: "closed", queue: null }, 1, "It was closed."],
+  ] as const)(
+    "merge --watch ends when the change request has left the queue: %j",
+    async (end, code, says) => {
+      api.on("POST /projects/:p/change-requests/:n/merge", () =>
+        Response.json(changeRequest({ queue: queued() }), { status: 202 }),
+      );
+      let reads = 0;
+      api.on("GET /projects/:p/change-requests/:n", () => ({
+        // before the merge, which reads the head
+        change_request: changeRequest(reads++ === 0 ? {} : end),
+      }));
+      const ran = await run(["cr", "merge", "3", "--watch"]);
+      expect(ran.code).toBe(code);
+      expect(`${ran.stdout}${ran.stderr}`).toContain(says);
+      expect(ran.stderr).toContain("position 2, dddddddddd is tested");
+    },
+  );
 
   test("merge --delete-branch sends the choice, and says what became of the branch", async () => {
     const rows: [head_branch: { deleted: boolean; reason: string | null }, says: string][] = [

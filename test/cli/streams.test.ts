@@ -28,6 +28,7 @@ const DATA_LINES: Record<string, string[]> = {
   "cr resolve": ["3", "55555555-5555-4555-8555-000000000001"],
   "cr open": ["--title", "T", "--head", "x"],
   "cr merge": ["3", "--delete-branch"],
+  "cr dequeue": ["3"],
   "cr close": ["3"],
   "cr reopen": ["3"],
   "cr ready": ["3"],

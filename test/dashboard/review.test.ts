@@ -95,6 +95,37 @@ test("merges when it is ready: asked for before the approval, turned off, and as
   await second.close();
 });
 
+test("a merge queue: added, removed, added again, and out of it after a failed check", async () => {
+  const rules = remote.git("show", "main:svc.toml");
+  const queue = 'svc_version = 1\n[merge]\nqueue = true\n[checks]\nrequired = ["test"]\n';
+  remote.commit("main", { "svc.toml": queue });
+  const number = await propose("busy");
+  const first = await svc.openAs(FIRST, `${pages}/${number}`);
+  const second = await svc.openAs(SECOND, pages);
+  const [owner, reviewer] = [first.page, second.page];
+  const row = reviewer.locator("li", { hasText: "Change in busy" });
+  const add = () => owner.getByRole("button", { name: "Add to merge queue" }).click();
+  await add();
+  await owner.getByRole("heading", { name: "In the merge queue of main, at position 1" }).waitFor();
+  await row.getByText("Queued", { exact: true }).waitFor();
+  expect(await barriers(owner)).toEqual([]);
+  await owner.getByRole("button", { name: "Remove from the queue" }).click();
+  await row.getByText("Open", { exact: true }).waitFor();
+  await add();
+  await owner.getByText("Merged result:").waitFor();
+  const { queue: entry } = (await svc.api.call("GET", `${api}/${number}`)).body.change_request;
+  const body = { context: "test", state: "failure" };
+  await svc.api.call("POST", `${api.replace("change-requests", "statuses")}/${entry.tested_commit_sha}`, {
+    body,
+  });
+  await owner.locator("#main").getByText('The required check "test" failed on').waitFor();
+  await row.getByText("Open", { exact: true }).waitFor();
+  expect([...first.faults(), ...second.faults()]).toEqual([]);
+  remote.commit("main", { "svc.toml": rules });
+  await first.close();
+  await second.close();
+});
+
 test("comments on a line appear in two browsers at once", async () => {
   const number = await propose("talk");
   const first = await svc.openAs(FIRST, `${pages}/${number}?view=changes`);

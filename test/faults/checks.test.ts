@@ -74,6 +74,26 @@ test("a check runs in a real sandbox on the commit, and its log is kept", async 
   });
 });
 
+test("svc's own checks run on the merged result of a merge queue, which lands", async () => {
+  const own = 'name = "test"\ncommand = "grep -q good kind && ls both"\nrequired = true';
+  await bench.rule(`${manifestOf(own)}[merge]\nqueue = true\n`);
+  const { number, head } = await open("good\n");
+  // the head alone would fail
+  server.remote.commit("main", { both: "1\n" });
+  const merge = await bench.project("POST", `/change-requests/${number}/merge`, {});
+  expect(merge).toMatchObject({ status: 202, body: { queue: { position: 1 } } });
+  const read = async () => (await bench.project("GET", `/change-requests/${number}`)).body.change_request;
+  await until("it is merged", async () => (await read()).status === "merged");
+  const sha = server.remote.sha("main");
+  expect(await read()).toMatchObject({ merge_commit_sha: sha });
+  expect(server.remote.git("rev-parse", `${sha}^2`).trim()).toBe(server.remote.sha(head));
+  const { statuses } = (await bench.project("GET", `/commits/${sha}/status`)).body;
+  expect(statuses).toMatchObject([{ context: "test", state: "success", creator: null }]);
+  await until("its branch is gone", async () => !server.remote.git("for-each-ref").includes("svc-queue"));
+  await leftOf();
+  await bench.rule(manifestOf('name = "test"\ncommand = "cat begun; env; sh test.sh"'));
+});
+
 test.each(sample(3, STEPS).map((step) => [step] as const))(
   "the server is killed at %s of a check: it still passes",
   async (step) => {

@@ -57,6 +57,7 @@ const VERDICTS = {
   tag: "this tag is protected",
   svc: "these refs are reserved for svc",
   "no-ref": "only branches and tags can be pushed",
+  queue: "branches that begin with svc-queue/ belong to the merge queue",
   saves: "this credential only saves the work of its session",
   reads: "this sandbox may only read the repository",
   twin: "the name looks like that of a protected branch",
@@ -123,6 +124,10 @@ describe.each([true, false])("with direct pushes allowed: %p", (directPush) => {
 
     [[...people, "script", "session"], SAVED, ["svc"]],
     [[...people, "script", "session"], "refs/cr/1/head", ["svc"]],
+    [[...people, "script", "session"], "refs/heads/svc-queue/main/1", ["queue"]],
+    [people, "refs/heads/svc-queue", ["queue"]],
+    [people, "refs/heads/svc-queues", YES],
+    [people, "refs/tags/svc-queue/main/1", YES],
     [[...people, "script", "session"], "refs/notes/commits", ["no-ref"]],
     [[...people, "script", "session"], "refs/pull/refs/cr/1", ["no-ref"]],
     [[...people, "script", "session"], "refs/x/refs/heads/", ["no-ref"]],

@@ -86,6 +86,8 @@ export function changeRequest(change: Partial<ChangeRequest> = {}): ChangeReques
     auto_merge: null,
     reverts: null,
     reverted_by: null,
+    queue: null,
+    merge_queue: false,
     required_approvals: 0,
     checks: { state: "none", total: 0, passed: 0, failed: 0, pending: 0, required: [] },
     ...change,
@@ -169,6 +171,19 @@ export function autoMerge(change: object = {}): NonNullable<ChangeRequest["auto_
   return {
     ...{ enabled: true, off_reason: null, head_commit_sha: "a".repeat(40), method: null },
     ...{ delete_branch: false, author: ADA, created_at: TIME },
+    ...change,
+  };
+}
+
+/** The place of a change request in a merge queue. */
+export function queued(change: object = {}): NonNullable<ChangeRequest["queue"]> {
+  return {
+    ...{ state: "testing", position: 2, reason: null, head_commit_sha: "a".repeat(40), method: "squash" },
+    ...{ tested_commit_sha: "d".repeat(40), delete_branch: false, queued_by: ADA, queued_at: TIME },
+    checks: {
+      ...{ state: "pending", total: 2, passed: 1, failed: 0, pending: 1 },
+      required: [{ context: "test", state: "pending" }],
+    },
     ...change,
   };
 }
@@ -450,6 +465,8 @@ const DEFAULTS: Record<string, Route> = {
       : diff(),
   [`PUT ${CR}/auto-merge`]: ({ body }) => changeRequest({ auto_merge: autoMerge(body as object) }),
   [`DELETE ${CR}/auto-merge`]: () => changeRequest(),
+  [`DELETE ${CR}/queue`]: () => changeRequest(),
+  "GET /projects/:p/queue": () => ({ base_ref: "main", entries: [changeRequest({ queue: queued() })] }),
   [`GET ${CR}/heads`]: () => ({ heads: [head({ number: 2, reviewed: false }), head()] }),
   [`POST ${CR}/merge`]: ({ body }) => ({
     ...merged("merge"),

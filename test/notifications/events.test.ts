@@ -73,6 +73,14 @@ const ACTS: Readonly<Record<NotificationEvent, () => Promise<string>>> = {
     expect(said.status).toBe(200);
     return `/change-requests/${number}`;
   },
+  async "cr.dequeued"() {
+    const manifest = 'svc_version = 1\n[merge]\nqueue = true\n[checks]\nrequired = ["test"]\n';
+    bench.sessions.remote.commit("main", { "svc.toml": manifest });
+    const { number } = await bench.open();
+    expect((await post(`/change-requests/${number}/merge`, {})).status).toBe(202);
+    expect((await post(`/change-requests/${number}/close`, {})).status).toBe(200);
+    return `/change-requests/${number}`;
+  },
 };
 
 /** Every combination of ways. */

@@ -2,6 +2,7 @@ import type {
   AutoMergeBody,
   ChangeRequest,
   MergedChangeRequest,
+  QueuedChangeRequest,
 } from "../../../src/contract/change-request.ts";
 import { MERGE_METHODS, type MergeMethod } from "../../../src/contract/merge-method.ts";
 import type { Context } from "../../context.ts";
@@ -10,6 +11,7 @@ import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/cr-merge.ts";
 import { oneLine } from "../../text.ts";
 import { recovery } from "./preview.ts";
+import { followQueue } from "./queue.ts";
 import { type Found, findCr } from "./reference.ts";
 import { outcome } from "./show-cr.ts";
 
@@ -18,10 +20,12 @@ export const merge: Handler<typeof table.merge> = async (context, { args, flags 
   if (others.length > 0) throw usage("Only one of --merge, --squash, --rebase and --ff-only can be used.");
   if (flags["disable-auto"]) {
     const others = method ?? flags.message ?? flags["match-head"];
-    if (others !== undefined || flags.auto || flags["delete-branch"])
+    if (others !== undefined || flags.auto || flags["delete-branch"] || flags.watch)
       throw usage("--disable-auto cannot be used with other flags of a merge.");
     return await disableAuto(context, await findCr(context, args.cr));
   }
+  if (flags.auto && flags.watch)
+    throw usage("--watch cannot be used with --auto: it waits for the merge queue.");
   const found = await findCr(context, args.cr);
   await confirmDefault(context, found);
   const head = flags["match-head"] ?? (await headOf(found));
@@ -32,7 +36,7 @@ export const merge: Handler<typeof table.merge> = async (context, { args, flags 
     ...(flags.message !== undefined && { message: flags.message }),
     ...(flags["delete-branch"] && { delete_branch: true }),
   };
-  await (flags.auto ? enableAuto(context, found, body) : mergeNow(context, found, body));
+  await (flags.auto ? enableAuto(context, found, body) : mergeNow(context, found, body, flags.watch));
 };
 
 async function disableAuto({ out }: Context, { api, path }: Found): Promise<void> {
@@ -52,14 +56,16 @@ async function enableAuto({ out }: Context, { api, path }: Found, body: AutoMerg
   );
 }
 
-async function mergeNow({ out }: Context, found: Found, body: AutoMergeBody): Promise<void> {
+async function mergeNow(context: Context, found: Found, body: AutoMergeBody, watch: boolean): Promise<void> {
+  const { out } = context;
   const cr = await found.api
-    .call<MergedChangeRequest>({ path: `${found.path}/merge`, body, slow: true })
+    .call<MergedChangeRequest | QueuedChangeRequest>({ path: `${found.path}/merge`, body, slow: true })
     .catch(async (error: unknown) => {
       throw error instanceof CliError && error.code === "merge_conflict"
         ? await explain(found, error)
         : error;
     });
+  if (!cr.merge) return await showQueued(context, found, cr, watch);
   const { merge_commit_sha, fast_forward } = cr.merge;
   const how = fast_forward ? "fast-forward to" : HOW[cr.merge_method ?? "merge"];
   await out.result(cr, (view) =>
@@ -68,6 +74,31 @@ async function mergeNow({ out }: Context, found: Found, body: AutoMergeBody): Pr
   if (cr.head_branch?.deleted) await out.note(`Deleted the branch ${oneLine(cr.head_ref)}`);
   if (cr.head_branch?.deleted === false)
     await out.warn(`The branch was not deleted. ${oneLine(cr.head_branch.reason ?? "")}`);
+}
+
+async function showQueued(
+  context: Context,
+  found: Found,
+  queued: ChangeRequest,
+  watch: boolean,
+): Promise<void> {
+  const { out } = context;
+  if (watch) {
+    const cr = await followQueue(context, found, queued);
+    const commit = oneLine(cr.merge_commit_sha ?? "");
+    return await out.result(cr, (view) =>
+      outcome(cr, `merged into ${oneLine(cr.base_ref)}, tested as ${commit}`, view),
+    );
+  }
+  const { number, base_ref, queue } = queued;
+  // it may have landed already
+  const place = queue?.position == null ? "" : ` at position ${queue.position}`;
+  await out.result(queued, (view) =>
+    outcome(queued, `queued${place} to be merged into ${oneLine(base_ref)}`, view),
+  );
+  await out.note(
+    `To wait until it is merged: svc cr merge ${number} --watch. To remove it: svc cr dequeue ${number}`,
+  );
 }
 
 /** A person who named no change request confirms the one of the current branch. */

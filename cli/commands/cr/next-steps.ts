@@ -19,8 +19,10 @@ export function nextSteps(cr: ChangeRequest, { preview, openThreads, isAgent }: 
   const checks = isOpen ? openChecks(cr) : null;
   const approvals = isOpen ? missingApprovals(cr) : 0;
   const requests = isOpen ? requestsOf(cr).length : 0;
-  const isAllowed =
-    approvals === 0 && requests === 0 && cr.checks.required.every(({ state }) => state === "success");
+  // in a merge queue, the checks of the merged result decide
+  const isChecked = cr.merge_queue || cr.checks.required.every(({ state }) => state === "success");
+  const isQueued = isOpen && cr.queue?.position != null;
+  const isAllowed = approvals === 0 && requests === 0 && isChecked && !isQueued;
   const steps: [wanted: boolean, command: string, why: string][] = [
     [isMergeable, `svc cr diff ${cr.number}`, ""],
     [openThreads > 0, `svc cr comments ${cr.number} --open`, count(openThreads, "open thread")],
@@ -33,6 +35,7 @@ export function nextSteps(cr: ChangeRequest, { preview, openThreads, isAgent }: 
       `${count(requests, "reviewer")} requested changes`,
     ],
     [isOpen && cr.draft && !isAgent, `svc cr ready ${cr.number}`, "it is a draft"],
+    [isQueued, "svc cr queue", `position ${cr.queue?.position} of the merge queue`],
     [isMergeable && isAllowed && !cr.draft && !isAgent, `svc cr merge ${cr.number}`, ""],
   ];
   const shown = steps.filter(([wanted]) => wanted);

@@ -13,6 +13,7 @@ import { lines, oneLine } from "../../text.ts";
 import { checksText } from "./checks.ts";
 import { nextSteps } from "./next-steps.ts";
 import { previewText } from "./preview.ts";
+import { queueText } from "./queue.ts";
 import { type Found, findCr, readCr } from "./reference.ts";
 import { approvalsText, requestsOf } from "./show-comments.ts";
 import { stateOf, statusPaint } from "./show-cr.ts";
@@ -88,6 +89,7 @@ function page(cr: ChangeRequest, preview: Preview, openComments: number, view: V
       ["approvals", approvalsOf(cr)],
       ["checks", checksText(cr.checks)],
       ["auto-merge", autoMergeOf(cr)],
+      ["merge queue", queueText(cr)],
       ["open comments", openComments > 0 ? String(openComments) : null],
     ],
     view,

@@ -36,7 +36,9 @@ export function MergeActions({ cr, state, busy, onRun }: Props) {
         </Button>
       ) : (
         // it waits already
-        !(state.canWait && cr.auto_merge?.enabled) && <Merge {...{ cr, state, busy, onRun }} />
+        !(state.isQueued || (state.canWait && cr.auto_merge?.enabled)) && (
+          <Merge {...{ cr, state, busy, onRun }} />
+        )
       )}
       <span className="ml-auto flex flex-wrap gap-2">
         {!cr.draft && (
@@ -81,7 +83,7 @@ function Merge({ cr, state: { canMerge, canWait, isFastForward }, busy, onRun }:
         <Message {...{ field, cr, method, isFastForward, message }} onChange={setMessage} onSubmit={act} />
       )}
       <Button look={canWait ? "plain" : "primary"} busy={busy} disabled={!canChoose} onClick={act}>
-        {canWait ? "Merge when ready" : "Merge"}
+        {canWait ? "Merge when ready" : cr.merge_queue ? "Add to merge queue" : "Merge"}
       </Button>
       {canChoose && methods.length > 1 && (
         <Choose methods={methods} method={method} isFastForward={isFastForward} onChange={setChosen} />

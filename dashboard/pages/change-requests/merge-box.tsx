@@ -8,6 +8,7 @@ import { Conflicts } from "./conflicts.tsx";
 import { MergeActions } from "./merge-actions.tsx";
 import { mergeStateOf } from "./merge-state.ts";
 import { type Act, useAct, usePreview, type Where } from "./queries.ts";
+import { Queue } from "./queue.tsx";
 import { ResolveConflicts } from "./resolve-conflicts.tsx";
 import { Revert } from "./revert.tsx";
 
@@ -59,6 +60,7 @@ export function MergeBox({ where, cr }: { where: Where; cr: ChangeRequest }) {
       )}
       {cr.auto_merge && <AutoMerge auto={cr.auto_merge} busy={act.isPending} onRun={run} />}
       <Revert where={where} cr={cr} />
+      {cr.queue && <Queue queue={cr.queue} busy={act.isPending} onRun={run} />}
       <MergeActions cr={cr} state={state} busy={act.isPending} onRun={run} />
     </section>
   );

@@ -9,13 +9,18 @@ export interface MergeState {
   canMerge: boolean;
   /** It cannot be merged yet, but once others have approved it or checks have passed. */
   canWait: boolean;
+  /** It is in the merge queue. */
+  isQueued: boolean;
   isFastForward: boolean;
   /** The branches conflict; `conflicts` may still be empty. */
   isConflict: boolean;
   conflicts: readonly string[];
 }
 
-const NOTHING = { canMerge: false, canWait: false, isFastForward: false, isConflict: false, conflicts: [] };
+const NOTHING = {
+  ...{ canMerge: false, canWait: false, isQueued: false },
+  ...{ isFastForward: false, isConflict: false, conflicts: [] },
+};
 
 /** Describes the result that a merge of a change request would have. */
 export function mergeStateOf(
@@ -32,6 +37,14 @@ export function mergeStateOf(
   if (cr.status === "closed") {
     const note = "Reopen it to continue.";
     return { ...NOTHING, look: "wait", title: "Closed without merging", note };
+  }
+  if (cr.queue?.position != null) {
+    const title = `In the merge queue of ${base}, at position ${cr.queue.position}`;
+    const note =
+      cr.queue.state === "testing"
+        ? `It is merged once the required checks of the merged result have passed.`
+        : "The merged result is tested when its turn comes.";
+    return { ...NOTHING, look: "wait", title, note, isQueued: true };
   }
   if (error) return { ...NOTHING, look: "bad", ...failed(error) };
   if (!preview) return { ...NOTHING, look: "wait", title: "Checking whether it can be merged", note: "" };
@@ -71,6 +84,10 @@ export function mergeStateOf(
     return { ...NOTHING, look: "wait", title, note, isFastForward, canWait: true };
   }
   const open = cr.checks.required.filter(({ state }) => state !== "success");
+  if (cr.merge_queue) {
+    const note = `No conflicts with ${base}. The merge queue tests the merged result before ${base} moves.`;
+    return { ...NOTHING, look: "good", title: "It can be queued", note, canMerge: true, isFastForward };
+  }
   if (open.length > 0) {
     const isFailed = open.some(({ state }) => state === "failure" || state === "error");
     const title = isFailed ? "A required check has failed" : "It waits for required checks";

@@ -4,6 +4,7 @@ import { type ChangeRequestRules, changeRequestsShape, readChangeRequests } from
 import { checksShape, readRequiredChecks } from "./checks.ts";
 import { connectorSecrets, connectorsShape } from "./connectors.ts";
 import * as kinds from "./kinds.ts";
+import { type MergeRules, mergeShape, readMerge } from "./merge.ts";
 import { isSecretName, type Path, type Problem, type Table, type TableShape, wrong } from "./shape.ts";
 import { triggersShape } from "./triggers.ts";
 import { stringOf, tableOf } from "./values.ts";
@@ -26,6 +27,7 @@ export interface Tables {
     runtime: string;
   };
   changeRequests: ChangeRequestRules;
+  merge: MergeRules;
   /** Contexts of the commit statuses that a merge requires. */
   checks: { required: string[] };
   /** Which sessions an agent can access: its own and those that it started, or all of the project. */
@@ -108,6 +110,7 @@ export const manifestShape: TableShape = {
       },
     },
     change_requests: changeRequestsShape,
+    merge: mergeShape,
     checks: checksShape,
     agents: {
       is: "table",
@@ -167,6 +170,7 @@ export function readTables(root: Table): Tables {
     opencode: { configDir: pathOf(tableOf(root, "opencode"), "config_dir") ?? CONFIG_DIR },
     sandbox: readSandbox(root),
     changeRequests: readChangeRequests(root),
+    merge: readMerge(root),
     checks: { required: readRequiredChecks(root) },
     agents: { reach: tableOf(root, "agents")["reach"] === "project" ? "project" : "own" },
     branches: { protected: readPatterns(root, "branches") },

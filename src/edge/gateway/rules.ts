@@ -1,3 +1,4 @@
+import { QUEUE_BRANCHES } from "../../contract/merge-queue.ts";
 import type { PushJudge, UpdateKind } from "../../git/git.ts";
 import { type NamePattern, skeletonsOf } from "./names.ts";
 import type { Pusher } from "./pusher.ts";
@@ -36,6 +37,7 @@ export async function judgePush(
   if (pusher.kind === "reader") return onlyReads;
   if (pusher.kind === "saver") return ref === pusher.ref ? null : onlySaves;
   if (!ref.startsWith(HEADS) && !ref.startsWith(TAGS)) return notOurs(ref);
+  if (`${ref}/`.startsWith(HEADS + QUEUE_BRANCHES)) return onlyTheQueue;
   if (pusher.kind === "session" && ref === HEADS + pusher.branch) return judgeAgent(kind);
   const name = ref.slice((ref.startsWith(HEADS) ? HEADS : TAGS).length);
   const { branches, tags, directPush } = await policy.rules();
@@ -86,6 +88,11 @@ function judgeTag(pusher: Pusher, kind: UpdateKind, isProtected: boolean): Refus
 const onlyReads = {
   reason: "this sandbox may only read the repository",
   advice: "Change it from a session, or from a clone of your own.",
+};
+
+const onlyTheQueue = {
+  reason: `branches that begin with ${QUEUE_BRANCHES} belong to the merge queue`,
+  advice: "Push to a branch of another name.",
 };
 
 const onlySaves = {

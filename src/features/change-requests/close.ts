@@ -8,11 +8,12 @@ import { actorOf } from "../../identity/auth/actor.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { watchHost } from "../checks/host/watch.ts";
 import { lockProject } from "../projects/lock.ts";
-import { OFF, turnOff } from "./auto-merge/row.ts";
+import { OFF } from "./auto-merge/row.ts";
 import { requireNoOtherOpen } from "./other-open.ts";
 import { present } from "./present.ts";
 import { refresh } from "./refresh.ts";
 import { type CrRow, changeOf, findChangeRequest } from "./row.ts";
+import { stopMerging } from "./stop-merging.ts";
 import { recordCrEvent } from "./webhook.ts";
 
 /**
@@ -95,7 +96,7 @@ async function close(deps: Deps, caller: Caller, project: ProjectRow, row: CrRow
       const sentence = `Change request #${row.number} is being merged. Try again in a moment.`;
       throw new SvcError("merge_in_progress", sentence, {}, { "Retry-After": "5" });
     }
-    await turnOff(tx, [row.crId], OFF.closed);
+    await stopMerging(tx, [row.crId], OFF.closed);
     await recordCrEvent(deps, tx, project, { type: "cr.closed", at: now }, closed);
     await publish(tx, row.projectId, changeOf(row));
     return closed;

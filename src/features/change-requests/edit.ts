@@ -7,10 +7,11 @@ import type { Deps } from "../../deps.ts";
 import { publish } from "../../events/publish.ts";
 import { storable, storableObject } from "../../http/text.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
-import { OFF, turnOff } from "./auto-merge/row.ts";
+import { OFF } from "./auto-merge/row.ts";
 import { present } from "./present.ts";
 import { changeBase, findBase } from "./retarget.ts";
 import { changeOf, findChangeRequest } from "./row.ts";
+import { stopMerging } from "./stop-merging.ts";
 import { recordCrEvent } from "./webhook.ts";
 
 /**
@@ -55,7 +56,7 @@ export async function editChangeRequest(
         "not_found",
         "The change request was deleted while this request ran. List all with: svc cr ls --status all",
       );
-    if (body.draft) await turnOff(tx, [crId], OFF.draft);
+    if (body.draft) await stopMerging(tx, [crId], OFF.draft);
     await recordCrEvent(deps, tx, project, { type: "cr.updated", at: row.updatedAt }, row);
     await publish(tx, project.projectId, changeOf(row));
     return row;

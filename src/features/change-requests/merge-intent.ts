@@ -4,7 +4,7 @@ import { changeRequests, mergeIntents } from "../../../db/schema/index.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { MergeMethod } from "../../contract/merge-method.ts";
 import type { Deps } from "../../deps.ts";
-import type { Branches, Repository } from "../../git/git.ts";
+import type { Branches, Relation, Repository } from "../../git/git.ts";
 import { actorOf } from "../../identity/auth/actor.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { requireChecks } from "../checks/summary.ts";
@@ -20,7 +20,7 @@ import { tipOf } from "./tips.ts";
 /** Longer than any push of svc, which may wait 30 s for its lock and take 120 s. */
 const INTENT_LIFE_MS = 200_000;
 
-interface Prepared {
+export interface Prepared {
   project: ProjectRow;
   repo: Repository;
   listing: Branches;
@@ -34,7 +34,7 @@ interface Prepared {
   /** The project's rules, read from the same listing. */
   rule: Protection;
   /** Throws if the merge must not be recorded, under the lock of the row. */
-  allow: (tx: Db) => Promise<void>;
+  allow: (tx: Db, rule: Protection) => Promise<void>;
 }
 
 /**
@@ -50,19 +50,7 @@ export async function prepareMerge(
   const base = tipOf(listing, row.baseRef);
   const head = requireHead(row, listing, seen);
   if (!(await fetchCommits(deps, repo, [base, head]))) return "moved";
-  const relation = await deps.git.relate(repo, base, head);
-  if (relation.mergeBase === null) {
-    throw new SvcError(
-      "unrelated_histories",
-      `"${row.baseRef}" and "${row.headRef}" have no commit in common, so they cannot be merged. Create the branch anew from "${row.baseRef}".`,
-    );
-  }
-  if (relation.isUpToDate) {
-    throw new SvcError(
-      "nothing_to_merge",
-      `"${row.baseRef}" already has every commit of "${row.headRef}". Push new commits to it, or close the change request: svc cr close ${row.number}`,
-    );
-  }
+  const relation = await relate(deps, repo, row, { base, head });
   const merge = { method, base, head, given };
   const person = await personOf(deps, caller);
   const message = await messageOf(deps, repo, project, row, person, merge);
@@ -95,11 +83,39 @@ export async function prepareMerge(
     mergedBy: caller.userId,
     mergedActor: actorOf(caller),
     intendedAt: date,
-    expiresAt: new Date(deps.clock().getTime() + INTENT_LIFE_MS),
+    expiresAt: intentEnd(deps),
   };
-  if (!(await record(deps, row, intent, { rule, allow }))) return "moved";
+  if (!(await recordIntent(deps, row, intent, { rule, allow, checked: head }))) return "moved";
   await deps.checkpoint("intent-recorded");
   return intent;
+}
+
+/** Until when a process that records an intent now may be pushing. */
+export function intentEnd({ clock }: Pick<Deps, "clock">): Date {
+  return new Date(clock().getTime() + INTENT_LIFE_MS);
+}
+
+/** How two commits of the mirror relate. @throws unrelated_histories, nothing_to_merge */
+export async function relate(
+  deps: Deps,
+  repo: Repository,
+  row: Pick<CrRow, "number" | "baseRef" | "headRef">,
+  { base, head }: { base: string; head: string },
+): Promise<Relation> {
+  const relation = await deps.git.relate(repo, base, head);
+  if (relation.mergeBase === null) {
+    throw new SvcError(
+      "unrelated_histories",
+      `"${row.baseRef}" and "${row.headRef}" have no commit in common, so they cannot be merged. Create the branch anew from "${row.baseRef}".`,
+    );
+  }
+  if (relation.isUpToDate) {
+    throw new SvcError(
+      "nothing_to_merge",
+      `"${row.baseRef}" already has every commit of "${row.headRef}". Push new commits to it, or close the change request: svc cr close ${row.number}`,
+    );
+  }
+  return relation;
 }
 
 /** The current head. @param seen the commit that the caller reviewed @throws branch_missing, head_moved */
@@ -120,28 +136,19 @@ export function headMoved(row: Pick<CrRow, "headRef">, expected: string, now: st
 }
 
 /**
- * Locks the row, so that a close either comes before and is found here, or comes after and finds the intent. The same
- * holds for the withdrawal of an approval, for another base, and for making it a draft.
+ * Records the intent under the lock of the row.
+ * @param checked the commit whose required checks must have passed
  * @returns whether the base is still the one that the merge was computed for
  */
-async function record(
+export async function recordIntent(
   deps: Deps,
   row: CrRow,
   intent: Intent,
-  { rule, allow }: Pick<Prepared, "rule" | "allow">,
+  { rule, allow, checked }: Pick<Prepared, "rule" | "allow"> & { checked: string },
 ): Promise<boolean> {
   return await deps.db.transaction(async (tx) => {
-    const [locked] = await tx
-      .select({ status: changeRequests.status, baseRef: changeRequests.baseRef, draft: changeRequests.draft })
-      .from(changeRequests)
-      .where(eq(changeRequests.crId, row.crId))
-      .for("update");
-    if (locked?.status !== "open") throw notOpen(row, locked?.status ?? "deleted");
-    if (locked.baseRef !== row.baseRef) return false;
-    if (locked.draft) throw isDraft(row);
-    await allow(tx);
-    await requireApprovals(tx, row, intent.headSha, rule);
-    await requireChecks(tx, row, intent.headSha, rule);
+    if (!(await lockForMerge(tx, row, intent.headSha, { rule, allow }))) return false;
+    await requireChecks(tx, row, checked, rule);
     await tx
       .insert(mergeIntents)
       .values(intent)
@@ -151,6 +158,31 @@ async function record(
       });
     return true;
   });
+}
+
+/**
+ * Locks the row, so that a close either comes before and is found here, or comes after and finds what is recorded. The same
+ * holds for the withdrawal of an approval, for another base, and for making it a draft.
+ * @returns the row; null when its base is another one now
+ * @throws not_open, draft, changes_requested, approval_required, and what `allow` throws
+ */
+export async function lockForMerge(
+  tx: Db,
+  row: CrRow,
+  head: string,
+  { rule, allow }: Pick<Prepared, "rule" | "allow">,
+): Promise<typeof changeRequests.$inferSelect | null> {
+  const [locked] = await tx
+    .select()
+    .from(changeRequests)
+    .where(eq(changeRequests.crId, row.crId))
+    .for("update");
+  if (locked?.status !== "open") throw notOpen(row, locked?.status ?? "deleted");
+  if (locked.baseRef !== row.baseRef) return null;
+  if (locked.draft) throw isDraft(row);
+  await allow(tx, rule);
+  await requireApprovals(tx, row, head, rule);
+  return locked;
 }
 
 /** The error for a merge of a draft. */

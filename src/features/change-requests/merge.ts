@@ -1,6 +1,10 @@
 import type { Db } from "../../../db/client.ts";
 import type { changeRequests } from "../../../db/schema/index.ts";
-import type { MergeChangeRequestBody, MergedChangeRequest } from "../../contract/change-request.ts";
+import type {
+  MergeChangeRequestBody,
+  MergedChangeRequest,
+  QueuedChangeRequest,
+} from "../../contract/change-request.ts";
 import { SvcError } from "../../contract/errors.ts";
 import { DESCRIPTION_MAX_BYTES } from "../../contract/limits.ts";
 import type { MergeMethod } from "../../contract/merge-method.ts";
@@ -9,13 +13,14 @@ import type { PushOutcome, Repository } from "../../git/git.ts";
 import { storable } from "../../http/text.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { LISTING_MS } from "../projects/fetch.ts";
-import { readProtection } from "../projects/protection.ts";
+import { type Protection, readProtection } from "../projects/protection.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { requireAgentMerge } from "./agent-merge.ts";
 import { deleteHeadBranch, requireDeleter } from "./delete-branch.ts";
 import { chooseMethod } from "./merge-commits.ts";
 import { forgetIntent, notOpen, prepareMerge, removeIntents } from "./merge-intent.ts";
 import { present } from "./present.ts";
+import { enterQueue } from "./queue/enter.ts";
 import { type CrRow, findChangeRequest } from "./row.ts";
 import { type Intent, markMerged, settle } from "./settle.ts";
 
@@ -28,10 +33,10 @@ const BACKOFF_MS = 400;
  * Merges an open change request (spec 4.1 rule 7), with one of the methods that the project allows. `merge` fast-forwards
  * when the head is strictly ahead, else it writes a three-way merge commit. The push is a compare-and-swap on the base
  * branch. The intent is recorded first, so that the outcome is never lost: see `settle`. The head branch is deleted only if
- * the body says so.
+ * the body says so. If the project has a merge queue, the change request is put into it, and `queue/worker.ts` merges it.
  * @throws forbidden, not_open, merge_conflict, unrelated_histories, nothing_to_merge, branch_missing, base_moved,
  *   push_rejected, repo_unreachable, merge_engine_failed, agent_merge_forbidden, approval_required, changes_requested,
- *   checks_required, draft, head_moved, merge_method_not_allowed, not_fast_forward, too_many_commits, validation_failed.
+ *   checks_required, draft, head_moved, merge_method_not_allowed, not_fast_forward, too_many_commits, validation_failed, merge_queue_full.
  */
 export async function mergeChangeRequest(
   deps: Deps,
@@ -40,10 +45,11 @@ export async function mergeChangeRequest(
   name: string,
   body: MergeChangeRequestBody,
   allow: Allow = async () => {},
-): Promise<MergedChangeRequest> {
+): Promise<MergedChangeRequest | QueuedChangeRequest> {
   try {
     if (body.delete_branch) requireDeleter(caller);
     const merged = await merge(deps, caller, project, name, body, allow);
+    if (!merged.merge) return merged;
     deps.metrics.merges.inc({ outcome: "merged" });
     if (!body.delete_branch) return merged;
     return { ...merged, head_branch: await deleteHeadBranch(deps, project, merged) };
@@ -53,8 +59,8 @@ export async function mergeChangeRequest(
   }
 }
 
-/** Throws if the merge must not be recorded. `tx` has locked the row of the change request. */
-type Allow = (tx: Db) => Promise<void>;
+/** Throws if the merge must not be recorded, or queued. `tx` has locked the row of the change request. */
+export type Allow = (tx: Db, rule: Protection) => Promise<void>;
 
 async function merge(
   deps: Deps,
@@ -63,13 +69,19 @@ async function merge(
   name: string,
   body: MergeChangeRequestBody,
   allow: Allow,
-): Promise<MergedChangeRequest> {
+): Promise<MergedChangeRequest | QueuedChangeRequest> {
   const message =
     body.message === undefined ? undefined : storable("message", body.message, DESCRIPTION_MAX_BYTES);
   const row = await findChangeRequest(deps.db, project, name);
   requireOpen(row);
   const branch = `${project.mirrorId} ${row.baseRef}`;
-  const wanted = { method: body.method, message, seen: body.head_commit_sha, allow };
+  const wanted = {
+    method: body.method,
+    message,
+    seen: body.head_commit_sha,
+    deleteBranch: body.delete_branch ?? false,
+    allow,
+  };
   return deps.mutex.run(branch, () => tryToMerge(deps, caller, project, row.crId, wanted));
 }
 
@@ -82,9 +94,10 @@ async function tryToMerge(
     method: MergeMethod | undefined;
     message: string | undefined;
     seen: string | undefined;
+    deleteBranch: boolean;
     allow: Allow;
   },
-): Promise<MergedChangeRequest> {
+): Promise<MergedChangeRequest | QueuedChangeRequest> {
   const repo = repositoryOf(deps, project);
   const failed = new Set<string>();
   for (let attempt = 0; attempt < TRIES; attempt++) {
@@ -98,26 +111,19 @@ async function tryToMerge(
     const rule = await readProtection(deps, project, listing);
     const method = chooseMethod(rule, wanted.method, wanted.message);
     const prepared = { project, repo, listing, rule, unchanged, ...wanted, method };
+    if (rule.mergeQueue) {
+      const queued = await enterQueue(deps, caller, row, prepared);
+      if (queued === "moved") continue;
+      return queued;
+    }
     const intent = await prepareMerge(deps, caller, row, prepared).catch(async (error: unknown) => {
       await forgetAll(deps, crId, failed);
       throw error;
     });
     if (intent === "moved") continue;
-    const outcome = await push(deps, repo, row, intent);
-    if (outcome.outcome === "stale") {
-      failed.add(intent.mergeSha);
-      continue;
-    }
-    if (outcome.outcome === "rejected") {
-      await forgetIntent(deps.db, intent);
-      throw new SvcError(
-        "push_rejected",
-        `Cannot merge #${row.number}: the git host rejected the push to "${row.baseRef}": ${outcome.reason}`,
-      );
-    }
-    if (outcome.outcome === "unknown") return recover(deps, project, repo, row, intent);
-    await deps.checkpoint("pushed");
-    return finish(deps, project, row, intent);
+    const merged = await pushMerge(deps, project, repo, row, intent);
+    if (merged !== "stale") return merged;
+    failed.add(intent.mergeSha);
   }
   await forgetAll(deps, crId, failed);
   throw new SvcError(
@@ -136,6 +142,32 @@ export function backoffBefore(attempt: number): number {
 /** Removes the intents of tries whose push is known to have failed. */
 async function forgetAll(deps: Deps, crId: string, failed: ReadonlySet<string>): Promise<void> {
   for (const mergeSha of failed) await forgetIntent(deps.db, { crId, mergeSha });
+}
+
+/**
+ * Pushes a merge whose intent is recorded, and records its outcome.
+ * @returns "stale" when the base has moved: the caller removes the intent
+ * @throws push_rejected, repo_unreachable, not_found; not_open if another request has recorded the same merge
+ */
+export async function pushMerge(
+  deps: Deps,
+  project: ProjectRow,
+  repo: Repository,
+  row: CrRow,
+  intent: Intent,
+): Promise<MergedChangeRequest | "stale"> {
+  const outcome = await push(deps, repo, row, intent);
+  if (outcome.outcome === "stale") return "stale";
+  if (outcome.outcome === "rejected") {
+    await forgetIntent(deps.db, intent);
+    throw new SvcError(
+      "push_rejected",
+      `Cannot merge #${row.number}: the git host rejected the push to "${row.baseRef}": ${outcome.reason}`,
+    );
+  }
+  if (outcome.outcome === "unknown") return recover(deps, project, repo, row, intent);
+  await deps.checkpoint("pushed");
+  return finish(deps, project, row, intent);
 }
 
 /** An error before git sent anything removes the intent. */

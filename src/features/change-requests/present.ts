@@ -14,6 +14,7 @@ import { type ApprovalRow, approvalsOf, counts } from "./approved.ts";
 import { autoMergesOf } from "./auto-merge/row.ts";
 import { mergeableOf } from "./mergeable.ts";
 import { pageUrl } from "./page-url.ts";
+import { queuedOf, type Shown } from "./queue/row.ts";
 import { revertsOf } from "./reverts.ts";
 import type { CrRow } from "./row.ts";
 
@@ -49,9 +50,10 @@ export async function presentAll(
   found = approvalsOf(deps.db, idsOf(rows)),
 ): Promise<ChangeRequest[]> {
   const users = rows.flatMap(({ createdBy, mergedBy, closedBy }) => [createdBy, mergedBy, closedBy]);
+  const queued = await queuedOf(deps.db, openOf(rows));
   const [approvals, reported, rule, names, spent, mergeable, autoMerges, reverts] = await Promise.all([
     found,
-    reportedOf(deps.db, project.projectId, headsOf(rows)),
+    reportedOf(deps.db, project.projectId, [...headsOf(rows), ...resultsOf(queued)]),
     knownProtection(deps, project, listing),
     namesOf(deps.db, users),
     spentBySessions(
@@ -62,7 +64,7 @@ export async function presentAll(
     autoMergesOf(deps.db, openOf(rows)),
     revertsOf(deps.db, project, rows),
   ]);
-  const known = { approvals, reported, rule, names, spent, mergeable, autoMerges, reverts };
+  const known = { approvals, reported, rule, names, spent, mergeable, autoMerges, reverts, queued };
   return rows.map((row) => shown(deps, project, row, known));
 }
 
@@ -74,14 +76,15 @@ export async function presentStored(
   row: Row,
 ): Promise<ChangeRequest> {
   const approvals = await approvalsOf(tx, [row.crId]);
-  const reported = await reportedOf(tx, project.projectId, headsOf([row]));
+  const queued = await queuedOf(tx, openOf([row]));
+  const reported = await reportedOf(tx, project.projectId, [...headsOf([row]), ...resultsOf(queued)]);
   const rule = await storedProtection(tx, project);
   const names = await namesOf(tx, [row.createdBy, row.mergedBy, row.closedBy]);
   const spent = await spentBySessions(tx, [row.originSessionId]);
   const mergeable = await mergeableOf({ ...deps, db: tx }, project, [row]);
   const autoMerges = await autoMergesOf(tx, openOf([row]));
   const reverts = await revertsOf(tx, project, [row]);
-  const known = { approvals, reported, rule, names, spent, mergeable, autoMerges, reverts };
+  const known = { approvals, reported, rule, names, spent, mergeable, autoMerges, reverts, queued };
   return shown(deps, project, row, known);
 }
 
@@ -98,10 +101,12 @@ interface Known {
   autoMerges: ReadonlyMap<string, ChangeRequest["auto_merge"]>;
   /** By the number of the change request that is reverted. */
   reverts: ReadonlyMap<number, number>;
+  /** By the id of a change request. */
+  queued: ReadonlyMap<string, Shown>;
 }
 
 function shown(deps: Presenting, project: ProjectRow, row: Row, known: Known): ChangeRequest {
-  const { approvals, reported, rule, names, spent, mergeable, autoMerges, reverts } = known;
+  const { approvals, reported, rule, names, spent, mergeable, autoMerges, reverts, queued } = known;
   const own = approvals.filter(({ crId }) => crId === row.crId);
   const columns = toWire(row, names);
   return {
@@ -113,6 +118,8 @@ function shown(deps: Presenting, project: ProjectRow, row: Row, known: Known): C
     approvals: own.map((approval) => approvalToWire(row, approval, rule)),
     auto_merge: autoMerges.get(row.crId) ?? null,
     reverted_by: reverts.get(row.number) ?? null,
+    queue: queueToWire(queued.get(row.crId), known),
+    merge_queue: rule.mergeQueue,
     required_approvals: rule.requiredApprovals,
     merge_methods: rule.mergeMethods,
     checks: summaryOf(
@@ -120,6 +127,33 @@ function shown(deps: Presenting, project: ProjectRow, row: Row, known: Known): C
       rule,
     ),
   };
+}
+
+function queueToWire(
+  shown: Shown | undefined,
+  { reported, rule }: Pick<Known, "reported" | "rule">,
+): ChangeRequest["queue"] {
+  if (!shown) return null;
+  const { row, position, author } = shown;
+  const { testedSha } = row;
+  const own = reported.filter(({ sha }) => sha === testedSha);
+  return {
+    state: row.outReason !== null ? "removed" : testedSha === null ? "waiting" : "testing",
+    position,
+    reason: row.outReason,
+    head_commit_sha: row.headSha,
+    tested_commit_sha: testedSha,
+    checks: testedSha === null ? null : summaryOf(own, rule),
+    method: row.method,
+    delete_branch: row.deleteBranch,
+    queued_by: author,
+    queued_at: row.queuedAt.toISOString(),
+  };
+}
+
+/** The merged results that are tested. */
+function resultsOf(queued: ReadonlyMap<string, Shown>): (string | null)[] {
+  return [...queued.values()].map(({ row }) => row.testedSha);
 }
 
 /** Also of those that are merged: their checks are those of the head that was merged. */

@@ -6,11 +6,12 @@ import { publish } from "../../events/publish.ts";
 import type { Branches } from "../../git/git.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { repositoryOf } from "../projects/repository.ts";
-import { OFF, turnOff } from "./auto-merge/row.ts";
+import { OFF } from "./auto-merge/row.ts";
 import { keepHeads, recordHeads } from "./heads.ts";
 import { settleReached } from "./reached.ts";
 import { type CrRow, changeOf, crColumns } from "./row.ts";
 import { settle } from "./settle.ts";
+import { stopMerging } from "./stop-merging.ts";
 import { recordCrEvent } from "./webhook.ts";
 
 /** How long a read waits for the repository before it returns the stored row (contract). */
@@ -119,7 +120,7 @@ async function write(deps: Deps, project: ProjectRow, moved: Moved[]) {
       .returning(getTableColumns(changeRequests));
     const pushed = rows.filter(({ crId }) => heads.has(crId));
     await recordHeads(tx, pushed, now);
-    await turnOff(
+    await stopMerging(
       tx,
       pushed.map(({ crId }) => crId),
       OFF.pushed,

@@ -8,11 +8,12 @@ import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { LISTING_MS } from "../projects/fetch.ts";
 import { lockProject } from "../projects/lock.ts";
 import { repositoryOf } from "../projects/repository.ts";
-import { OFF, turnOff } from "./auto-merge/row.ts";
+import { OFF } from "./auto-merge/row.ts";
 import { existingTip, requireTwoBranches } from "./open.ts";
 import { requireNoOtherOpen } from "./other-open.ts";
 import type { CrRow } from "./row.ts";
 import { settle } from "./settle.ts";
+import { stopMerging } from "./stop-merging.ts";
 
 /** A branch to merge into, and its commit. */
 interface Base {
@@ -68,7 +69,7 @@ export async function changeBase(
     throw new SvcError("merge_in_progress", sentence, {}, { "Retry-After": "5" });
   }
   await tx.delete(mergeIntents).where(eq(mergeIntents.crId, crId));
-  await turnOff(tx, [crId], OFF.rebased);
+  await stopMerging(tx, [crId], OFF.rebased);
   await tx
     .delete(changeRequestApprovals)
     .where(and(eq(changeRequestApprovals.crId, crId), eq(changeRequestApprovals.state, "approved")));

@@ -21,10 +21,11 @@ import { check, checkList, rerunCheckBody } from "../../contract/check.ts";
 import { sendChecksBody, sendToSessionBody, sentToSession } from "../../contract/comment.ts";
 import { REF_MAX_BYTES, SEARCH_MAX } from "../../contract/limits.ts";
 import { changeRequestManifest } from "../../contract/manifest/wire.ts";
+import { mergeQueue } from "../../contract/merge-queue.ts";
 import { commit } from "../../contract/repository.ts";
 import type { Deps } from "../../deps.ts";
 import { pageQuery, readPage } from "../../http/page.ts";
-import { answer, listOf } from "../../http/schema.ts";
+import { answer, answers, listOf } from "../../http/schema.ts";
 import { guard } from "../../identity/auth/guard.ts";
 import { approveChangeRequest, removeRequest, requestChanges, withdrawApproval } from "./approvals.ts";
 import { disableAutoMerge, enableAutoMerge } from "./auto-merge/set.ts";
@@ -38,6 +39,8 @@ import { checkManifest } from "./manifest.ts";
 import { mergeChangeRequest } from "./merge.ts";
 import { openChangeRequest } from "./open.ts";
 import { previewMerge } from "./preview.ts";
+import { leaveQueue } from "./queue/leave.ts";
+import { listQueue } from "./queue/list.ts";
 import { getChangeRequest, listChangeRequests } from "./read.ts";
 import { resolveConflicts } from "./resolve-conflicts.ts";
 import { revertChangeRequest } from "./revert.ts";
@@ -172,9 +175,16 @@ export const mergeRoutes = (deps: Deps) =>
     })
     .post(
       "/:crId/merge",
-      ({ caller, project, params, body }) =>
-        mergeChangeRequest(deps, caller, project, params.crId, body ?? {}),
-      { project: "write", body: mergeChangeRequestBody, ...answer(200, mergedChangeRequest) },
+      async ({ caller, project, params, body, set }) => {
+        const merged = await mergeChangeRequest(deps, caller, project, params.crId, body ?? {});
+        if (!merged.merge) set.status = 202;
+        return merged;
+      },
+      {
+        project: "write",
+        body: mergeChangeRequestBody,
+        ...answers({ 200: mergedChangeRequest, 202: changeRequest }),
+      },
     )
     .post(
       "/:crId/revert",
@@ -184,6 +194,10 @@ export const mergeRoutes = (deps: Deps) =>
       },
       { project: "write", body: revertChangeRequestBody, ...answer(201, changeRequest) },
     )
+    .delete("/:crId/queue", ({ project, params }) => leaveQueue(deps, project, params.crId), {
+      project: "write",
+      ...answer(200, changeRequest),
+    })
     .put(
       "/:crId/auto-merge",
       ({ caller, project, params, body }) => enableAutoMerge(deps, caller, project, params.crId, body),
@@ -209,6 +223,24 @@ export const mergeRoutes = (deps: Deps) =>
       },
       { project: "write", ...answer(202, sentToSession) },
     );
+
+/** The merge queue of a branch. */
+export const mergeQueueRoutes = (deps: Deps) =>
+  new Elysia({ prefix: "/projects/:projectId/queue", tags: ["change requests"] })
+    .use(guard(deps))
+    .get("", ({ project, query }) => listQueue(deps, project, query.base), {
+      project: "write",
+      query: Type.Object({
+        base: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: REF_MAX_BYTES,
+            description: "The branch merged into; the default branch if omitted",
+          }),
+        ),
+      }),
+      ...answer(200, mergeQueue),
+    });
 
 /** The checks that svc runs on the last commit. */
 export const crCheckRoutes = (deps: Deps) =>

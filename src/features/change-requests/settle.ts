@@ -9,6 +9,7 @@ import { schedulePoll } from "../projects/schedule-poll.ts";
 import { forgetAutoMerge } from "./auto-merge/row.ts";
 import { keepHeads, recordHeads } from "./heads.ts";
 import type { Presenting } from "./present.ts";
+import { forgetEntry } from "./queue/row.ts";
 import { type CrRow, changeOf } from "./row.ts";
 import { retargetStack } from "./stack.ts";
 import { recordCrEvent } from "./webhook.ts";
@@ -88,6 +89,7 @@ export async function markMerged(
       .returning();
     if (row) {
       await forgetAutoMerge(tx, row.crId);
+      await forgetEntry(tx, row.crId);
       if (row.baseRef === project.defaultBranch) await schedulePoll(deps, tx, project.projectId);
       await recordCrEvent(deps, tx, project, { type: "cr.merged", at: now }, row);
       const base = { type: "branch", id: row.baseRef, action: "changed" } as const;
@@ -137,6 +139,7 @@ export async function markReached(
       .returning();
     if (!merged) return null;
     await forgetAutoMerge(tx, merged.crId);
+    await forgetEntry(tx, merged.crId);
     await recordCrEvent(deps, tx, project, { type: "cr.merged", at: now }, merged);
     const above = await retargetStack(deps, tx, project, merged, commits.merge, now);
     await publish(tx, project.projectId, changeOf(merged), ...above);

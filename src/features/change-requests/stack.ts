@@ -5,10 +5,11 @@ import { readPattern } from "../../edge/gateway/names.ts";
 import type { ProjectChange } from "../../events/publish.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { storedProtection } from "../projects/protection.ts";
-import { OFF, turnOff } from "./auto-merge/row.ts";
+import { OFF } from "./auto-merge/row.ts";
 import { isOpen, other } from "./other-open.ts";
 import type { Presenting } from "./present.ts";
 import { type CrRow, changeOf } from "./row.ts";
+import { stopMerging } from "./stop-merging.ts";
 import { recordCrEvent } from "./webhook.ts";
 
 /** Change requests that one merge retargets. */
@@ -59,7 +60,7 @@ export async function retargetStack(
     .set({ baseRef: merged.baseRef, baseCommitSha: commit, updatedAt: now })
     .where(inArray(changeRequests.crId, above))
     .returning();
-  await turnOff(
+  await stopMerging(
     tx,
     rows.map(({ crId }) => crId),
     OFF.rebased,

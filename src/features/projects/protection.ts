@@ -18,6 +18,8 @@ export type Protection = Pick<
   | "protectedBranches"
   | "protectedTags"
   | "mergeMethods"
+  | "mergeQueue"
+  | "mergeTimeoutMinutes"
 >;
 
 /** The required approvals when the manifest sets an invalid number. */
@@ -47,8 +49,8 @@ export async function readProtection(
 
 /** The stored rules, which another request may have updated. */
 export async function storedProtection(db: Db, project: ProjectRow): Promise<Protection> {
-  const { requiredApprovals, selfApproval, requiredChecks, protectedBranches, protectedTags, mergeMethods } =
-    projects;
+  const { requiredApprovals, selfApproval, requiredChecks, protectedBranches, protectedTags } = projects;
+  const { mergeMethods, mergeQueue, mergeTimeoutMinutes } = projects;
   const [row] = await db
     .select({
       requiredApprovals,
@@ -57,6 +59,8 @@ export async function storedProtection(db: Db, project: ProjectRow): Promise<Pro
       protectedBranches,
       protectedTags,
       mergeMethods,
+      mergeQueue,
+      mergeTimeoutMinutes,
     })
     .from(projects)
     .where(eq(projects.projectId, project.projectId));
@@ -83,10 +87,11 @@ async function keep(deps: Deps, project: ProjectRow, rules: Protection, tip: str
 
 /** Whether pages of change requests show that these rules differ. */
 function isSeen(rules: Protection, stored: Protection): boolean {
-  const seen = ({ requiredApprovals, requiredChecks, mergeMethods }: Protection) => [
+  const seen = ({ requiredApprovals, requiredChecks, mergeMethods, mergeQueue }: Protection) => [
     requiredApprovals,
     requiredChecks,
     mergeMethods,
+    mergeQueue,
   ];
   return !isDeepStrictEqual(seen(rules), seen(stored));
 }
@@ -114,7 +119,7 @@ type ManifestRead = ReturnType<typeof readManifest>;
 
 /** The protection rules of a manifest, and whether some of them are invalid. */
 function rulesOf(
-  { changeRequests, checks, branches, tags }: NonNullable<ManifestRead["manifest"]>,
+  { changeRequests, merge, checks, branches, tags }: NonNullable<ManifestRead["manifest"]>,
   errors: ManifestRead["errors"],
 ): { rules: Protection; isInvalid: boolean } {
   const hasError = (path: RegExp) =>
@@ -128,12 +133,14 @@ function rulesOf(
       protectedBranches: branches.protected,
       protectedTags: tags.protected,
       mergeMethods: changeRequests.methods,
+      mergeQueue: merge.queue,
+      mergeTimeoutMinutes: merge.timeoutMinutes,
     },
-    isInvalid: isCountInvalid || hasError(/^(?:branches|tags|checks|change_requests\.methods)\b/),
+    isInvalid: isCountInvalid || hasError(/^(?:branches|tags|checks|merge|change_requests\.methods)\b/),
   };
 }
 
-/** The stricter of each two rules. Of methods none is stricter than another: those of `other` stay. */
+/** The stricter of each two rules. Of methods and of times none is stricter than another: those of `other` stay. */
 function strictest(one: Protection, other: Protection): Protection {
   const union = (a: string[], b: string[]) => [...new Set([...a, ...b])];
   return {
@@ -143,5 +150,7 @@ function strictest(one: Protection, other: Protection): Protection {
     protectedBranches: union(one.protectedBranches, other.protectedBranches),
     protectedTags: union(one.protectedTags, other.protectedTags),
     mergeMethods: other.mergeMethods,
+    mergeQueue: one.mergeQueue || other.mergeQueue,
+    mergeTimeoutMinutes: other.mergeTimeoutMinutes,
   };
 }

@@ -154,6 +154,8 @@ async function findOpen(deps: Deps, project: ProjectRow, branch: string): Promis
   return row ? (await getChangeRequest(deps, project, String(row.number))).change_request : null;
 }
 
+const QUEUED = "It is in the merge queue, and is merged once the checks of the merged result pass.";
+
 /** Merges the change request. If that is refused, it stays open, and the result has the reason. */
 async function merge(
   deps: Deps,
@@ -162,7 +164,8 @@ async function merge(
   cr: ChangeRequest,
 ): Promise<Pick<Switched, "status" | "reason" | "change_request">> {
   try {
-    const { merge: _, ...merged } = await mergeChangeRequest(deps, caller, project, cr.cr_id, {});
+    const { merge: done, ...merged } = await mergeChangeRequest(deps, caller, project, cr.cr_id, {});
+    if (!done) return { status: "open", reason: QUEUED, change_request: merged };
     return { status: "merged", reason: null, change_request: merged };
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;

@@ -43,6 +43,11 @@ export const CHANGE_REQUEST_OPERATIONS = {
     "revertChangeRequest",
     "Open a change request that reverts a merged one",
   ],
+  "DELETE /v1/projects/:projectId/change-requests/:crId/queue": [
+    "leaveMergeQueue",
+    "Remove a change request from the merge queue",
+  ],
+  "GET /v1/projects/:projectId/queue": ["listMergeQueue", "List the merge queue of a branch"],
   "PUT /v1/projects/:projectId/change-requests/:crId/auto-merge": ["enableAutoMerge", "Turn auto-merge on"],
   "DELETE /v1/projects/:projectId/change-requests/:crId/auto-merge": [
     "disableAutoMerge",

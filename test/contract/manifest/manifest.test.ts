@@ -15,7 +15,7 @@ const problems = (text: string) =>
   readManifest(text).errors.map(({ severity, path, line }) => `${severity} ${path}:${line}`);
 
 test("parses a full manifest", () => {
-  const text = `${V}[project]\nname = "Shop"\ndescription = "Sells"\n\n[env]\nrequired = ["KEY"]\n[sandbox]\ncpu = 2\nruntime = "codex"\n[opencode]\nconfig_dir = "x"\n[change_requests]\nagent_merge = false\ndirect_push = false\nrequired_approvals = 2\nmethods = ["squash", "ff-only", "squash"]\nself_approval = true\n[agents]\nreach = "project"\n[branches]\nprotected = ["release/*", "stable"]\n[checks]\nrequired = ["test", "ci / lint"]\n[tags]\nprotected = ["v*"]\n`;
+  const text = `${V}[project]\nname = "Shop"\ndescription = "Sells"\n\n[env]\nrequired = ["KEY"]\n[sandbox]\ncpu = 2\nruntime = "codex"\n[opencode]\nconfig_dir = "x"\n[change_requests]\nagent_merge = false\ndirect_push = false\nrequired_approvals = 2\nmethods = ["squash", "ff-only", "squash"]\nself_approval = true\n[merge]\nqueue = true\ntimeout_minutes = 90\n[agents]\nreach = "project"\n[branches]\nprotected = ["release/*", "stable"]\n[checks]\nrequired = ["test", "ci / lint"]\n[tags]\nprotected = ["v*"]\n`;
   expect(readManifest(text)).toEqual({
     manifest: {
       project: { name: "Shop" },
@@ -29,6 +29,7 @@ test("parses a full manifest", () => {
         selfApproval: true,
         methods: ["squash", "ff-only"],
       },
+      merge: { queue: true, timeoutMinutes: 90 },
       checks: { required: ["test", "ci / lint"] },
       agents: { reach: "project" },
       branches: { protected: ["release/*", "stable"] },

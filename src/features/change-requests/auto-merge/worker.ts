@@ -115,11 +115,13 @@ async function tryOne(deps: Deps, wanted: Wanted): Promise<void> {
       ...(auto.message !== null && { message: auto.message }),
       delete_branch: auto.deleteBranch,
     };
-    const { head_branch } = await mergeChangeRequest(deps, caller, project, auto.crId, body, async (tx) => {
+    const { merge } = await mergeChangeRequest(deps, caller, project, auto.crId, body, async (tx, rule) => {
       await requireStillOn(tx, auto);
       await callerFor(tx, project, auto, deps.clock());
+      // a merge queue does not require them to have passed already
+      await requireChecks(tx, cr, auto.headSha, rule);
     });
-    deps.log.info({ cr: auto.crId, branch: head_branch }, "merged a change request by auto-merge");
+    deps.log.info({ cr: auto.crId }, `${merge ? "merged" : "queued"} a change request by auto-merge`);
   } catch (error) {
     await settleFailure(deps, wanted, error).catch((failure: unknown) =>
       deps.log.warn({ err: failure, cr: cr.crId }, "cannot record a failed auto-merge"),

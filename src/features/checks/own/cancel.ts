@@ -1,5 +1,5 @@
 import { and, eq, inArray, isNull, ne, notExists, sql } from "drizzle-orm";
-import { changeRequests, checks } from "../../../../db/schema/index.ts";
+import { changeRequests, checks, mergeQueueEntries } from "../../../../db/schema/index.ts";
 import type { Deps } from "../../../deps.ts";
 import { stopRun } from "./end.ts";
 import { changeCheck } from "./rows.ts";
@@ -7,7 +7,7 @@ import { changeCheck } from "./rows.ts";
 /** Checks per round; the next round takes the rest. */
 const BATCH = 100;
 
-/** Cancels the checks of commits that are no longer the head of an open change request. */
+/** Cancels the checks of commits that are no longer the head of an open change request, nor tested by a merge queue. */
 export async function cancelChecks(deps: Deps): Promise<void> {
   const heads = deps.db
     .select({ one: sql`1` })
@@ -19,7 +19,17 @@ export async function cancelChecks(deps: Deps): Promise<void> {
         eq(changeRequests.headCommitSha, checks.sha),
       ),
     );
-  const isUnwanted = and(isNull(checks.endedAt), notExists(heads));
+  const results = deps.db
+    .select({ one: sql`1` })
+    .from(mergeQueueEntries)
+    .where(
+      and(
+        eq(mergeQueueEntries.projectId, checks.projectId),
+        eq(mergeQueueEntries.testedSha, checks.sha),
+        isNull(mergeQueueEntries.outReason),
+      ),
+    );
+  const isUnwanted = and(isNull(checks.endedAt), notExists(heads), notExists(results));
   const unwanted = await deps.db
     .select({ checkId: checks.checkId, projectId: checks.projectId, sha: checks.sha })
     .from(checks)
@@ -55,4 +65,5 @@ export async function cancelChecks(deps: Deps): Promise<void> {
   }
 }
 
-const CANCELLED = "Cancelled: this is no longer the head commit of an open change request";
+const CANCELLED =
+  "Cancelled: this is no longer the head commit of an open change request, nor tested by a merge queue";

@@ -1,9 +1,10 @@
 import { and, asc, eq, inArray, isNotNull, sql } from "drizzle-orm";
+import type { Db } from "../../../../db/client.ts";
 import { changeRequests, projectManifests } from "../../../../db/schema/index.ts";
 import type { Deps } from "../../../deps.ts";
 import { type ProjectChange, publish } from "../../../events/publish.ts";
 import { lockProject } from "../../projects/lock.ts";
-import { putInQueue } from "./requeue.ts";
+import { putInQueue, type Tip } from "./requeue.ts";
 import { report } from "./rows.ts";
 
 /** Change requests per round; the next round takes the rest. */
@@ -52,17 +53,26 @@ async function enqueue(deps: Deps, { crId, projectId }: { crId: string; projectI
       .returning();
     if (!cr?.headCommitSha) return;
     await lockProject(tx, projectId);
-    const [manifest] = await tx
-      .select({ entries: projectManifests.checks })
-      .from(projectManifests)
-      .where(eq(projectManifests.projectId, projectId));
     const tip = { projectId, sha: cr.headCommitSha, headRef: cr.headRef };
-    const changes: ProjectChange[] = [];
-    for (const entry of manifest?.entries ?? []) {
-      const row = await putInQueue(deps, tx, tip, entry, ({ state }) => state === "cancelled");
-      if (row) changes.push(...(await report(deps, tx, row)));
-    }
-    await publish(tx, projectId, ...changes);
+    await publish(tx, projectId, ...(await enqueueFor(deps, tx, tip)));
   });
   await deps.checkpoint("checks-enqueued");
+}
+
+/**
+ * Enqueues the checks of the default branch's manifest for a commit.
+ * @param tx has the project locked
+ * @returns the changes to publish as the last statement of the transaction
+ */
+export async function enqueueFor(deps: Deps, tx: Db, tip: Tip): Promise<ProjectChange[]> {
+  const [manifest] = await tx
+    .select({ entries: projectManifests.checks })
+    .from(projectManifests)
+    .where(eq(projectManifests.projectId, tip.projectId));
+  const changes: ProjectChange[] = [];
+  for (const entry of manifest?.entries ?? []) {
+    const row = await putInQueue(deps, tx, tip, entry, ({ state }) => state === "cancelled");
+    if (row) changes.push(...(await report(deps, tx, row)));
+  }
+  return changes;
 }

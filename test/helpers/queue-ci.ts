@@ -1,0 +1,60 @@
+import type { Api } from "./api.ts";
+import type { Remote } from "./remote.ts";
+
+/** CI as a team has it: it tests each branch of the merge queue that it sees on the git host, and reports to svc. */
+export interface QueueCi {
+  /** The commits that it has tested, and whether they passed. */
+  results: ReadonlyMap<string, boolean>;
+  /** Reports to another server from now on. */
+  reportTo(call: Api["call"]): void;
+  stop(): Promise<void>;
+}
+
+const PAUSE_MS = 20;
+
+/** @param passes whether a commit with these files passes */
+export function startQueueCi(
+  remote: Remote,
+  projectId: string,
+  passes: (files: ReadonlySet<string>) => boolean,
+): QueueCi {
+  const results = new Map<string, boolean>();
+  const reported = new Set<string>();
+  let call: Api["call"] | undefined;
+  const stopping = new AbortController();
+  const ended = run();
+  return {
+    results,
+    reportTo(next) {
+      call = next;
+      // what a server that died may not have recorded
+      reported.clear();
+    },
+    async stop() {
+      stopping.abort();
+      await ended;
+    },
+  };
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const shas = remote.git("for-each-ref", "--format=%(objectname)", "refs/heads/svc-queue").split("\n");
+      for (const sha of shas.filter(Boolean)) await test(sha);
+      await Bun.sleep(PAUSE_MS);
+    }
+  }
+
+  async function test(sha: string): Promise<void> {
+    if (reported.has(sha) || !call) return;
+    let passed = results.get(sha);
+    if (passed === undefined) {
+      passed = passes(new Set(remote.git("ls-tree", "--name-only", sha).trim().split("\n")));
+      results.set(sha, passed);
+    }
+    const body = { state: passed ? "success" : "failure", context: "test" };
+    const answer = await call("POST", `/v1/projects/${projectId}/statuses/${sha}`, { body }).catch(
+      () => null,
+    );
+    if (answer?.status === 201) reported.add(sha);
+  }
+}
