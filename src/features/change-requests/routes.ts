@@ -18,6 +18,7 @@ import { changeRequestHead } from "../../contract/change-request-head.ts";
 import { revertChangeRequestBody } from "../../contract/change-request-revert.ts";
 import { changeRequestTurns } from "../../contract/change-request-turns.ts";
 import { check, checkList, rerunCheckBody } from "../../contract/check.ts";
+import { codeOwners } from "../../contract/code-owners.ts";
 import { sendChecksBody, sendToSessionBody, sentToSession } from "../../contract/comment.ts";
 import { REF_MAX_BYTES, SEARCH_MAX } from "../../contract/limits.ts";
 import { changeRequestManifest } from "../../contract/manifest/wire.ts";
@@ -32,6 +33,7 @@ import { disableAutoMerge, enableAutoMerge } from "./auto-merge/set.ts";
 import { briefOf } from "./brief.ts";
 import { listCrChecks, rerunCrCheck } from "./checks.ts";
 import { closeChangeRequest, reopenChangeRequest } from "./close.ts";
+import { readCodeOwners } from "./code-owners/read.ts";
 import { listCrCommits } from "./commits.ts";
 import { diffChangeRequest, streamDiff } from "./diff.ts";
 import { editChangeRequest } from "./edit.ts";
@@ -134,6 +136,10 @@ export const changeRequestRoutes = (deps: Deps) =>
       ({ project, params, query }) => listCrCommits(deps, project, params.crId, readPage(query)),
       { project: "write", query: Type.Object(pageQuery), ...answer(200, listOf("commits", commit)) },
     )
+    .get("/:crId/code-owners", ({ project, params }) => readCodeOwners(deps, project, params.crId), {
+      project: "write",
+      ...answer(200, codeOwners),
+    })
     .get(
       "/:crId/turns",
       ({ caller, project, params, query }) =>

@@ -19,6 +19,10 @@ export const CHANGE_REQUEST_OPERATIONS = {
     "listChangeRequestCommits",
     "List the commits of a change request",
   ],
+  "GET /v1/projects/:projectId/change-requests/:crId/code-owners": [
+    "getCodeOwners",
+    "Get the code owners of the files of a change request",
+  ],
   "GET /v1/projects/:projectId/change-requests/:crId/turns": [
     "listChangeRequestTurns",
     "List the turns of the session that a change request came from, with the lines that they wrote",
