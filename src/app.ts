@@ -15,13 +15,8 @@ import { releaseRoutes, servedReleaseRoutes } from "./edge/releases/routes.ts";
 import { appRoutes } from "./features/apps/routes.ts";
 import { referencesIn } from "./features/change-requests/brief.ts";
 import { commentRoutes } from "./features/change-requests/comments/routes.ts";
-import {
-  approvalRoutes,
-  changeRequestRoutes,
-  crCheckRoutes,
-  mergeQueueRoutes,
-  mergeRoutes,
-} from "./features/change-requests/routes.ts";
+import { approvalRoutes, crCheckRoutes } from "./features/change-requests/review-routes.ts";
+import { changeRequestRoutes, mergeQueueRoutes, mergeRoutes } from "./features/change-requests/routes.ts";
 import { templateRoutes } from "./features/change-requests/templates/routes.ts";
 import { channelRoutes } from "./features/channels/routes.ts";
 import { slackRoutes } from "./features/channels/slack-routes.ts";
@@ -127,14 +122,8 @@ export function createApp(deps: Deps) {
         .use(proxyRoutes(deps))
         .use(certificateRoutes(deps))
         .use(appRoutes(deps))
-        .use(changeRequestRoutes(deps))
-        .use(mergeRoutes(deps))
-        .use(mergeQueueRoutes(deps))
-        .use(approvalRoutes(deps))
-        .use(templateRoutes(deps))
+        .use(allChangeRequestRoutes(deps))
         .use(checkRoutes(deps))
-        .use(crCheckRoutes(deps))
-        .use(commentRoutes(deps))
         .use(triesRoutes(deps))
         .use(triggerRoutes(deps))
         .use(webhookRoutes(deps))
@@ -153,6 +142,18 @@ export function createApp(deps: Deps) {
   }
 
   return app;
+}
+
+/** What is below the change requests of a project. */
+function allChangeRequestRoutes(deps: Deps) {
+  return new Elysia()
+    .use(changeRequestRoutes(deps))
+    .use(mergeRoutes(deps))
+    .use(mergeQueueRoutes(deps))
+    .use(approvalRoutes(deps))
+    .use(templateRoutes(deps))
+    .use(crCheckRoutes(deps))
+    .use(commentRoutes(deps));
 }
 
 /** What is below the sessions of a project. */

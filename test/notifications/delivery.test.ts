@@ -52,6 +52,7 @@ test("a person who has chosen nothing is notified of what waits for them only, i
     { event: "cr.commented", ways: [] },
     { event: "cr.approved", ways: [] },
     { event: "cr.changes_requested", ways: [] },
+    { event: "cr.dequeued", ways: ["page"] },
   ]);
   expect(email_problem).toBeNull();
 });

@@ -1,7 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import {
-  approveBody,
   autoMergeBody,
   changeRequest,
   changeRequestBrief,
@@ -12,14 +11,12 @@ import {
   mergedChangeRequest,
   mergePreview,
   openChangeRequestBody,
-  requestChangesBody,
 } from "../../contract/change-request.ts";
 import { changeRequestHead } from "../../contract/change-request-head.ts";
 import { revertChangeRequestBody } from "../../contract/change-request-revert.ts";
 import { changeRequestTurns } from "../../contract/change-request-turns.ts";
-import { check, checkList, rerunCheckBody } from "../../contract/check.ts";
 import { codeOwners } from "../../contract/code-owners.ts";
-import { sendChecksBody, sendToSessionBody, sentToSession } from "../../contract/comment.ts";
+import { sendToSessionBody, sentToSession } from "../../contract/comment.ts";
 import { REF_MAX_BYTES, SEARCH_MAX } from "../../contract/limits.ts";
 import { changeRequestManifest } from "../../contract/manifest/wire.ts";
 import { mergeQueue } from "../../contract/merge-queue.ts";
@@ -28,11 +25,8 @@ import type { Deps } from "../../deps.ts";
 import { pageQuery, readPage } from "../../http/page.ts";
 import { answer, answers, listOf } from "../../http/schema.ts";
 import { guard } from "../../identity/auth/guard.ts";
-import { approveChangeRequest, removeRequest, requestChanges, withdrawApproval } from "./approvals.ts";
 import { disableAutoMerge, enableAutoMerge } from "./auto-merge/set.ts";
 import { briefOf } from "./brief.ts";
-import { listCrChecks, rerunCrCheck } from "./checks.ts";
-import { closeChangeRequest, reopenChangeRequest } from "./close.ts";
 import { readCodeOwners } from "./code-owners/read.ts";
 import { listCrCommits } from "./commits.ts";
 import { diffChangeRequest, streamDiff } from "./diff.ts";
@@ -46,7 +40,6 @@ import { listQueue } from "./queue/list.ts";
 import { getChangeRequest, listChangeRequests } from "./read.ts";
 import { resolveConflicts } from "./resolve-conflicts.ts";
 import { revertChangeRequest } from "./revert.ts";
-import { sendChecks } from "./send-checks.ts";
 import { sendToSession } from "./send-to-session.ts";
 import { listHeads } from "./since.ts";
 import { readCrTurns } from "./turns.ts";
@@ -246,72 +239,4 @@ export const mergeQueueRoutes = (deps: Deps) =>
         ),
       }),
       ...answer(200, mergeQueue),
-    });
-
-/** The checks that svc runs on the last commit. */
-export const crCheckRoutes = (deps: Deps) =>
-  new Elysia({ prefix: "/projects/:projectId/change-requests", tags: ["checks"] })
-    .use(guard(deps))
-    .get("/:crId/checks", ({ project, params }) => listCrChecks(deps, project, params.crId), {
-      project: "write",
-      ...answer(200, checkList),
-    })
-    .post(
-      "/:crId/checks/rerun",
-      ({ project, params, body, set }) => {
-        set.status = 202;
-        return rerunCrCheck(deps, project, params.crId, body.name);
-      },
-      { project: "write", body: rerunCheckBody, ...answer(202, check) },
-    )
-    .post(
-      "/:crId/checks/send-to-session",
-      ({ caller, project, params, body, set }) => {
-        set.status = 202;
-        return sendChecks(deps, caller, project, params.crId, body?.names);
-      },
-      { project: "write", body: sendChecksBody, ...answer(202, sentToSession) },
-    );
-
-/** Reviewing and closing (spec 4.1). */
-export const approvalRoutes = (deps: Deps) =>
-  new Elysia({ prefix: "/projects/:projectId/change-requests", tags: ["change requests"] })
-    .use(guard(deps))
-    .post(
-      "/:crId/approve",
-      ({ caller, project, params, body }) =>
-        approveChangeRequest(deps, caller, project, params.crId, body?.head_commit_sha),
-      { project: "write", body: approveBody, ...answer(200, changeRequest) },
-    )
-    .delete(
-      "/:crId/approve",
-      ({ caller, project, params }) => withdrawApproval(deps, caller, project, params.crId),
-      { project: "write", ...answer(200, changeRequest) },
-    )
-    .post(
-      "/:crId/request-changes",
-      ({ caller, project, params, body }) => requestChanges(deps, caller, project, params.crId, body),
-      { project: "write", body: requestChangesBody, ...answer(200, changeRequest) },
-    )
-    .delete(
-      "/:crId/request-changes",
-      ({ caller, project, params }) => removeRequest(deps, caller, project, params.crId, caller.userId),
-      { project: "write", ...answer(200, changeRequest) },
-    )
-    .delete(
-      "/:crId/request-changes/:userId",
-      ({ caller, project, params }) => removeRequest(deps, caller, project, params.crId, params.userId),
-      { project: "manage", ...answer(200, changeRequest) },
-    )
-    .post(
-      "/:crId/close",
-      ({ caller, project, params }) => closeChangeRequest(deps, caller, project, params.crId),
-      {
-        project: "write",
-        ...answer(200, changeRequest),
-      },
-    )
-    .post("/:crId/reopen", ({ project, params }) => reopenChangeRequest(deps, project, params.crId), {
-      project: "write",
-      ...answer(200, changeRequest),
     });
