@@ -128,6 +128,7 @@ export const HINTS: Readonly<Record<string, string>> = {
   rollback:
     "To deploy an earlier state, revert the commit on the default branch: a merge deploys it. `svc apps info <slug>` lists deployments.",
   ...words("svc webhooks", "hook", "hooks"),
+  ...words("svc labels", "label", "tag", "tags"),
   ...words("svc hosts", "remote", "remotes", "server", "servers", "context", "contexts"),
   config: "For environment variables: `svc secrets`. For the servers that svc connects to: `svc hosts`.",
   ...words(
@@ -180,7 +181,7 @@ export const HINTS: Readonly<Record<string, string>> = {
   branch: "To list branches: `svc repo branches`. To create one: `git switch -c <name>`.",
   ...words(NO_ISSUES, "issue", "issues"),
   ...words("svc has no releases; an app has deployments: `svc apps info <slug>`.", "release"),
-  ...words("svc has no gists, labels or project boards.", "gist", "label"),
+  ...words("svc has no gists or project boards.", "gist"),
   ...words(
     "An extension is a program svc-<name> on the PATH: `svc help extensions`.",
     "extension",
@@ -211,9 +212,6 @@ export const FLAG_HINTS: Readonly<Record<string, string>> = {
     "svc cr open --fill",
     "svc cr open -f",
   ),
-  ...words("svc has no reviewers, assignees and labels: everybody on the project can review.", "--reviewer"),
-  ...words("svc has no reviewers, assignees and labels: everybody on the project can review.", "--assignee"),
-  "svc cr ls --label": "svc has no labels. `svc cr ls --search <query>` filters.",
   "svc cr show --comments": "`svc cr comments <cr>` lists the comments.",
   ...words(FILES, "svc cr diff --name-status"),
   ...words("`svc projects open` opens the project's page in the browser.", "--web", "-w"),

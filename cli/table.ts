@@ -11,6 +11,7 @@ import { trying } from "./table/demo.ts";
 import { hosts } from "./table/hosts.ts";
 import { initializing } from "./table/init.ts";
 import { installing } from "./table/install.ts";
+import { labels } from "./table/labels.ts";
 import { models } from "./table/models.ts";
 import { notifications } from "./table/notifications.ts";
 import { projects } from "./table/projects.ts";
@@ -31,6 +32,7 @@ export const TABLE: readonly (Group | Command)[] = [
   sessions,
   cr,
   checks,
+  labels,
   apps,
   repo,
   secrets,

@@ -15,6 +15,7 @@ import { releaseRoutes, servedReleaseRoutes } from "./edge/releases/routes.ts";
 import { appRoutes } from "./features/apps/routes.ts";
 import { referencesIn } from "./features/change-requests/brief.ts";
 import { commentRoutes } from "./features/change-requests/comments/routes.ts";
+import { labelRoutes } from "./features/change-requests/labels/routes.ts";
 import { approvalRoutes, crCheckRoutes } from "./features/change-requests/review-routes.ts";
 import { changeRequestRoutes, mergeQueueRoutes, mergeRoutes } from "./features/change-requests/routes.ts";
 import { templateRoutes } from "./features/change-requests/templates/routes.ts";
@@ -152,6 +153,7 @@ function allChangeRequestRoutes(deps: Deps) {
     .use(mergeQueueRoutes(deps))
     .use(approvalRoutes(deps))
     .use(templateRoutes(deps))
+    .use(labelRoutes(deps))
     .use(crCheckRoutes(deps))
     .use(commentRoutes(deps));
 }

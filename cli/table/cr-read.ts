@@ -3,6 +3,7 @@ import { QUALIFIERS, SORTS } from "../../src/contract/search/qualifiers.ts";
 import { spec } from "../spec.ts";
 import { CR } from "./cr-id.ts";
 import { CR_FIELDS, DIFF_FIELDS, FILE_FIELDS } from "./fields.ts";
+import { namesFlag } from "./labels.ts";
 import { WEB } from "./web.ts";
 
 const STATUSES = ["open", "merged", "closed", "all"] as const satisfies readonly CrStatusFilter[];
@@ -58,6 +59,18 @@ export const ls = spec({
       choices: SORTS,
       summary: "created-desc (the default), created-asc, updated-desc or updated-asc",
     },
+    label: { ...namesFlag("Only those with all of these labels"), short: "l" },
+    assignee: {
+      kind: "string",
+      value: "person",
+      short: "a",
+      summary: "Only those assigned to @me, or to a member by name or e-mail address",
+    },
+    "review-requested": {
+      kind: "string",
+      value: "person",
+      summary: "Only those that @me or a member was asked to review",
+    },
     limit: {
       kind: "integer",
       value: "n",
@@ -72,6 +85,8 @@ export const ls = spec({
   examples: [
     ["svc cr ls", "Open change requests"],
     ["svc cr ls --status all --json=number,title,status", "Everything, three fields as JSON"],
+    ["svc cr ls --label bug,ui", "Only those with both labels"],
+    ["svc cr ls --review-requested @me", "Those that wait for your review"],
     ["svc cr ls --jq '.[].head_ref'", "Only the branches"],
     ["svc cr ls --author @me --sort updated-desc", "Your own, the last changed first"],
     ["svc cr ls --search 'checks:failure -is:draft'", "With failed checks, but no drafts"],

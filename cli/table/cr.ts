@@ -18,7 +18,10 @@ import {
 } from "./cr-review.ts";
 import { resolveConflicts, send } from "./cr-session.ts";
 import { CR_FIELDS } from "./fields.ts";
+import { namesFlag } from "./labels.ts";
 import { WEB } from "./web.ts";
+
+const PEOPLE = "@me, or members by name or e-mail address";
 
 export const open = spec({
   path: ["cr", "open"],
@@ -71,6 +74,9 @@ export const open = spec({
       completes: "branch",
     },
     draft: { kind: "boolean", short: "d", summary: "Not to be merged until `svc cr ready`" },
+    label: namesFlag("Labels of the project"),
+    assignee: { ...namesFlag(`Whom it is assigned to: ${PEOPLE}`), short: "a" },
+    reviewer: { ...namesFlag(`Who is asked to review it: ${PEOPLE}`), short: "r" },
     session: {
       kind: "string",
       value: "id",
@@ -117,7 +123,7 @@ export const reopen = spec({
 
 export const edit = spec({
   path: ["cr", "edit"],
-  summary: "Edit the title, the description or the base of a change request",
+  summary: "Edit the title, the description, the base, the labels or the people of a change request",
   args: [CR],
   flags: {
     title: { kind: "string", value: "text", short: "t", summary: "The new title" },
@@ -129,12 +135,20 @@ export const edit = spec({
       summary: "Another branch to merge into; this removes its approvals",
       completes: "branch",
     },
+    "add-label": namesFlag("Labels to add"),
+    "remove-label": namesFlag("Labels to remove"),
+    "add-assignee": namesFlag(`Assign it to ${PEOPLE}`),
+    "remove-assignee": namesFlag("No longer assign it to them"),
+    "add-reviewer": namesFlag(`Ask for a review of ${PEOPLE}`),
+    "remove-reviewer": namesFlag("No longer ask them"),
   },
   fields: CR_FIELDS,
   examples: [
     ['svc cr edit 3 --title "Fix the login page on phones"', "A new title"],
     ["svc cr edit 3 --description-file notes.md", "A new description"],
     ["svc cr edit 3 --base main", "Merge it into another branch"],
+    ["svc cr edit 3 --add-reviewer bob --add-assignee @me", "Ask bob for a review"],
+    ["svc cr edit 3 --add-label bug,ui --remove-label wip", "Other labels"],
   ],
 });
 

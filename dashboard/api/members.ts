@@ -9,11 +9,16 @@ interface Named {
   email: string;
 }
 
+/** The members of an account, page by page. */
+export function useMembers(accountId: string) {
+  const key = ["accounts", accountId, "members"];
+  return useList<Named>(key, path`/accounts/${accountId}/members`, "members");
+}
+
 /** Names by user id: of the members of an account and of the signed-in user. */
 export function useNames(accountId: string): ReadonlyMap<string, string> {
   const { data: signedIn } = useSignedIn();
-  const key = ["accounts", accountId, "members"];
-  const { rows } = useList<Named>(key, path`/accounts/${accountId}/members`, "members");
+  const { rows } = useMembers(accountId);
   const me = signedIn?.user;
   const named = me ? [me, ...rows] : rows;
   return new Map(named.map(({ user_id, name, email }) => [user_id, name || email]));

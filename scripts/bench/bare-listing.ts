@@ -2,7 +2,7 @@ import postgres from "postgres";
 import { createKeys } from "../../src/keys.ts";
 
 /**
- * A program that lists change requests without svc: a bare `Bun.serve` with the same four queries, driver, number of
+ * A program that lists change requests without svc: a bare `Bun.serve` with the same seven queries, driver, number of
  * connections and JSON response. Reads DATABASE_URL, SVC_MASTER_KEY and SVC_PUBLIC_URL; prints its URL.
  */
 const POOL_SIZE = 9;
@@ -40,10 +40,7 @@ const server = Bun.serve({
       join account_members m on m.account_id = ${caller["account_id"]} and m.user_id = a.user_id
       where a.cr_id in ${sql(page.map(({ cr_id }) => cr_id))}
       order by a.created_at, a.user_id`;
-    // these commits have none
-    await sql`
-      select sha, context, state from commit_statuses
-      where project_id = ${projectId} and sha in ${sql(page.map(({ head_commit_sha }) => head_commit_sha))}`;
+    await findNone(page, projectId, caller["account_id"]);
     const reverts = await sql`
       select reverts, number from change_requests
       where project_id = ${projectId} and reverts in ${sql(page.map(({ number }) => number))} and status <> 'closed'`;
@@ -78,6 +75,9 @@ const server = Bun.serve({
             })),
           // they are not open
           auto_merge: null,
+          labels: [],
+          assignees: [],
+          requested_reviewers: [],
           reverted_by: reverts.find(({ reverts }) => reverts === row["number"])?.["number"] ?? null,
           queue: null,
           merge_queue: false,
@@ -94,3 +94,20 @@ const server = Bun.serve({
   },
 });
 process.stdout.write(`${server.url.origin}\n`);
+
+/** Queries for what these change requests do not have: statuses, labels and people. */
+async function findNone(rows: readonly postgres.Row[], projectId: string, accountId: string): Promise<void> {
+  const crIds = rows.map((row) => row["cr_id"]);
+  await sql`
+    select sha, context, state from commit_statuses
+    where project_id = ${projectId} and sha in ${sql(rows.map((row) => row["head_commit_sha"]))}`;
+  await sql`
+    select c.cr_id, l.name, l.color from change_request_labels c
+    join labels l on l.label_id = c.label_id
+    where c.cr_id in ${sql(crIds)} order by l.key`;
+  await sql`
+    select p.cr_id, p.part, p.user_id, u.name from change_request_people p
+    join users u on u.user_id = p.user_id
+    join account_members m on m.account_id = ${accountId} and m.user_id = p.user_id
+    where p.cr_id in ${sql(crIds)} order by p.since, u.name, p.user_id`;
+}

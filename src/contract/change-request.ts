@@ -1,8 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { author } from "./author.ts";
 import { checksSummary } from "./commit-status.ts";
-import { NAME_MAX, TITLE_MAX } from "./limits.ts";
+import { labelRef } from "./label.ts";
+import { ASSIGNEES_MAX, NAME_MAX, REVIEWERS_MAX, TITLE_MAX } from "./limits.ts";
 import { MERGE_METHODS } from "./merge-method.ts";
+import { labelNames, people, person } from "./people.ts";
 import { queueEntry } from "./queue-entry.ts";
 import { nullable, oneOf } from "./schema.ts";
 import { costUsed, tokensUsed } from "./usage.ts";
@@ -107,6 +109,11 @@ export const changeRequest = Type.Object({
   queue: nullable(queueEntry, "Null: it was not queued, or it is not open"),
   merge_queue: Type.Boolean({ description: "Whether a merge goes through the queue of the base branch" }),
   required_approvals: Type.Integer({ description: "The number that a merge requires" }),
+  labels: Type.Array(labelRef, { description: "By name" }),
+  assignees: Type.Array(person, { description: "Whom it is assigned to" }),
+  requested_reviewers: Type.Array(person, {
+    description: "Who was asked for a review, and has given none since",
+  }),
   checks: checksSummary,
 });
 export type ChangeRequest = Static<typeof changeRequest>;
@@ -130,6 +137,9 @@ export const openChangeRequestBody = Type.Object({
   session_id: Type.Optional(Type.String({ maxLength: NAME_MAX })),
   draft: Type.Optional(Type.Boolean({ description: "Not to be merged until a PATCH says `draft: false`" })),
   metadata: Type.Optional(metadata),
+  labels: labelNames("Names of the project's labels"),
+  assignees: people(ASSIGNEES_MAX, "Whom it is assigned to"),
+  requested_reviewers: people(REVIEWERS_MAX, "Who is asked for a review"),
 });
 export type OpenChangeRequestBody = Static<typeof openChangeRequestBody>;
 
@@ -148,13 +158,22 @@ export const editChangeRequestBody = Type.Object(
     draft: Type.Optional(
       Type.Boolean({ description: "Whether it is not to be merged yet, while it is open" }),
     ),
+    labels: labelNames("All of its labels, in place of those that it has"),
+    add_labels: labelNames("Labels to add; the others stay"),
+    remove_labels: labelNames("Labels to remove"),
+    assignees: people(ASSIGNEES_MAX, "All of its assignees"),
+    add_assignees: people(ASSIGNEES_MAX, "To add"),
+    remove_assignees: people(ASSIGNEES_MAX, "To remove"),
+    requested_reviewers: people(REVIEWERS_MAX, "All who are asked for a review"),
+    add_requested_reviewers: people(REVIEWERS_MAX, "To ask for a review, while it is open"),
+    remove_requested_reviewers: people(REVIEWERS_MAX, "Not to ask any more"),
   },
   { minProperties: 1 },
 );
 export type EditChangeRequestBody = Static<typeof editChangeRequestBody>;
 
 /** The head commit that the caller reviewed. The request fails if the branch has moved. */
-const seenHead = Type.String({
+export const seenHead = Type.String({
   pattern: "^(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$",
   description: "The head commit that you reviewed; if the branch has moved, the answer is 409 head_moved",
 });
@@ -186,20 +205,6 @@ export const autoMergeBody = Type.Object({
   delete_branch: Type.Optional(Type.Boolean({ description: "As for a merge" })),
 });
 export type AutoMergeBody = Static<typeof autoMergeBody>;
-
-/** Body of `POST …/approve`; the body is optional. */
-export const approveBody = Type.Optional(Type.Object({ head_commit_sha: Type.Optional(seenHead) }));
-
-/** Body of `POST …/request-changes`. */
-export const requestChangesBody = Type.Object({
-  body: Type.String({
-    minLength: 1,
-    pattern: "\\S",
-    description: "What has to change, in Markdown; up to 16 KiB",
-  }),
-  head_commit_sha: Type.Optional(seenHead),
-});
-export type RequestChangesBody = Static<typeof requestChangesBody>;
 
 /** Spec 2.7. */
 export const mergePreview = Type.Object({
@@ -283,10 +288,3 @@ export type ChangeRequestDiff = Static<typeof changeRequestDiff>;
 /** The `status` query of `GET /v1/projects/:id/change-requests`. */
 export const crStatusFilter = Type.Union([...changeRequest.properties.status.anyOf, Type.Literal("all")]);
 export type CrStatusFilter = Static<typeof crStatusFilter>;
-
-/** What an agent is told of a change request that a prompt mentions. */
-export const changeRequestBrief = Type.Object({
-  name: Type.String({ description: "A file name" }),
-  text: Type.String({ description: "In Markdown; what people and agents wrote is quoted" }),
-});
-export type ChangeRequestBrief = Static<typeof changeRequestBrief>;

@@ -46,6 +46,7 @@ export const ERROR_STATUS = {
   push_rejected: 409,
   branch_missing: 409,
   branch_exists: 409,
+  label_exists: 409,
   slug_taken: 409,
   email_taken: 409,
   last_owner: 409,

@@ -15,6 +15,7 @@ export const EVENT_TYPES = [
   "app",
   "connector",
   "connector_ask",
+  "label",
 ] as const;
 export const EVENT_ACTIONS = ["created", "changed", "deleted"] as const;
 
@@ -24,7 +25,7 @@ export const EVENT_ACTIONS = ["created", "changed", "deleted"] as const;
  */
 export const projectEvent = Type.Object({
   type: oneOf(EVENT_TYPES),
-  id: Type.String({ description: "The id; of a branch or secret, its name" }),
+  id: Type.String({ description: "The id; of a branch, secret or label, its name" }),
   number: Type.Optional(
     Type.Integer({ description: "The number of the change request that it is or belongs to" }),
   ),

@@ -3,6 +3,7 @@ import { nullable, oneOf } from "./schema.ts";
 
 /** Why something waits for a person, the most urgent first. */
 export const INBOX_REASONS = [
+  "review_requested",
   "waiting",
   "review",
   "changes_requested",

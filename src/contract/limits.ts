@@ -19,6 +19,16 @@ export const SESSION_TITLE_MAX = 72;
 export const METADATA_MAX_BYTES = 16 * 1024;
 /** A JSON request body, in bytes. Does not apply to git routes. */
 export const BODY_MAX_BYTES = 1024 * 1024;
+/** A label's name, as GitHub limits it, and its description, in characters. */
+export const LABEL_NAME_MAX = 50;
+export const LABEL_DESCRIPTION_MAX = 100;
+/** Labels of a project: all are listed at once. */
+export const LABELS_MAX = 200;
+/** Labels of one change request, as GitHub limits them. */
+export const CR_LABELS_MAX = 100;
+/** Assignees and requested reviewers of one change request, as GitHub limits them. */
+export const ASSIGNEES_MAX = 10;
+export const REVIEWERS_MAX = 15;
 /** Page sizes of every list. */
 export const PAGE_DEFAULT = 50;
 export const PAGE_MAX = 200;

@@ -8,6 +8,7 @@ export const NOTIFICATION_EVENTS = [
   "cr.approved",
   "cr.changes_requested",
   "cr.dequeued",
+  "cr.review_requested",
 ] as const;
 export type NotificationEvent = (typeof NOTIFICATION_EVENTS)[number];
 
@@ -24,6 +25,7 @@ export const DEFAULT_WAYS: Readonly<Record<NotificationEvent, readonly Notificat
   "cr.commented": [],
   "cr.approved": [],
   "cr.changes_requested": [],
+  "cr.review_requested": ["page", "push"],
   "cr.dequeued": ["page"],
 };
 
@@ -36,6 +38,7 @@ export const NOTIFICATION_VERBS: Readonly<Record<NotificationEvent, string>> = {
   "cr.commented": "has a new comment",
   "cr.approved": "was approved",
   "cr.changes_requested": "needs changes",
+  "cr.review_requested": "needs your review",
   "cr.dequeued": "left the merge queue",
 };
 

@@ -7,6 +7,7 @@ export const WEBHOOK_EVENTS = [
   "cr.commented",
   "cr.approved",
   "cr.changes_requested",
+  "cr.review_requested",
   "check.pending",
   "check.succeeded",
   "check.failed",

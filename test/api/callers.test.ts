@@ -68,6 +68,8 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "POST /v1/projects/:projectId/tries": { initial_prompt: "p", count: 2 },
   "POST /v1/projects/:projectId/tries/:triesId/choose": { session_id: crypto.randomUUID() },
   "POST /v1/projects/:projectId/sessions/:sessionId/preview": { port: 3000 },
+  "POST /v1/projects/:projectId/labels": { name: "bug" },
+  "PATCH /v1/projects/:projectId/labels/:name": { color: "0e8a16" },
   "POST /v1/projects/:projectId/change-requests": { title: "t", head_ref: "no-such-branch" },
   "PATCH /v1/projects/:projectId/change-requests/:crId": { title: "Renamed" },
   "PUT /v1/projects/:projectId/change-requests/:crId/auto-merge": { head_commit_sha: "a".repeat(40) },

@@ -3,8 +3,11 @@ import { eq } from "drizzle-orm";
 import type { Db } from "../../db/client.ts";
 import {
   changeRequestApprovals,
+  changeRequestLabels,
+  changeRequestPeople,
   changeRequests,
   commitStatuses,
+  labels,
   mergeVerdicts,
   projects,
 } from "../../db/schema/index.ts";
@@ -14,6 +17,7 @@ import type { Sort } from "../../src/contract/search/qualifiers.ts";
 import { conditionOf } from "../../src/features/change-requests/search/conditions.ts";
 import { daysOf } from "../../src/features/change-requests/search/days.ts";
 import { find } from "../../src/features/change-requests/search/find.ts";
+import { labelsIn } from "../../src/features/change-requests/search/labels.ts";
 import { type Key, readKey, writeKey } from "../../src/features/change-requests/search/order.ts";
 import { peopleOf } from "../../src/features/change-requests/search/people.ts";
 import { encodeCursor } from "../../src/http/page.ts";
@@ -34,7 +38,13 @@ interface Beside {
   reviews: { userId: string; state: "approved" | "changes_requested"; isOfHead: boolean }[];
   checks: { context: string; state: "success" | "failure" | "pending" | "error" }[];
   canMerge: boolean | null;
+  labels: (keyof typeof LABELS)[];
+  assignees: string[];
+  reviewers: string[];
 }
+
+/** How many of a hundred rows have each: of the first, an index has more rows than are sorted. */
+const LABELS = { common: 80, "two words": 20, rare: 1 } as const;
 
 const random = generator(SEED);
 const pick = <T>(from: readonly T[]): T => there(from[random(from.length)]);
@@ -111,6 +121,8 @@ async function insert(accountId: string, projectId: string, count: number): Prom
   return found;
 }
 
+const LABEL_NAMES = ["common", "two words", "rare"] as const;
+
 function beside(status: Row["status"]): Beside {
   const reviewers = [people.ada, people.bob, people.cleo, people.gone];
   return {
@@ -127,6 +139,9 @@ function beside(status: Row["status"]): Beside {
         state: pick(["success", "success", "failure", "pending", "error"] as const),
       })),
     canMerge: status === "open" ? pick([null, true, true, false]) : null,
+    labels: LABEL_NAMES.filter((name) => some(LABELS[name])),
+    assignees: reviewers.filter(() => some(5)),
+    reviewers: reviewers.filter(() => some(2)),
   };
 }
 
@@ -149,8 +164,24 @@ async function storeBesides(found: readonly (Row & Beside)[]): Promise<void> {
   const fixed = { gitVersion: GIT, mergeBase: null, isUpToDate: false, canFastForward: false, conflicts: [] };
   await db.insert(changeRequestApprovals).values(reviews);
   await db.insert(commitStatuses).values(checks);
+  const made = await db
+    .insert(labels)
+    .values(LABEL_NAMES.map((name) => ({ projectId, name, key: name, color: "ededed" })))
+    .returning();
+  const idOf = (name: string) => there(made.find((label) => label.name === name)).labelId;
+  const labelled = found.flatMap(({ crId, labels: names }) =>
+    names.map((name) => ({ crId, labelId: idOf(name) })),
+  );
+  const parts = found.flatMap(({ crId, assignees, reviewers }) => [
+    ...assignees.map((userId) => ({ crId, userId, part: "assignee" as const })),
+    ...reviewers.map((userId) => ({ crId, userId, part: "reviewer" as const })),
+  ]);
+  await db.insert(changeRequestLabels).values(labelled);
+  await db.insert(changeRequestPeople).values(parts);
   await db.insert(mergeVerdicts).values(verdicts.map((verdict) => ({ ...verdict, ...fixed })));
 }
+
+const named = (value: string) => ({ "@me": people.ada, bob: people.bob, "cleo l": people.cleo })[value];
 
 /** The judge: what a term means, of one row. */
 function holds(row: Row & Beside, { name, value, not }: Term): boolean {
@@ -170,7 +201,13 @@ function holds(row: Row & Beside, { name, value, not }: Term): boolean {
       case "is":
         return value === "draft" ? row.draft : row.status === value;
       case "author":
-        return row.createdBy === { "@me": people.ada, bob: people.bob, "cleo l": people.cleo }[value];
+        return row.createdBy === named(value);
+      case "assignee":
+        return row.assignees.some((id) => id === named(value));
+      case "review-requested":
+        return row.reviewers.some((id) => id === named(value));
+      case "label":
+        return row.labels.some((label) => label === value.toLowerCase());
       case "base":
         return row.baseRef === value;
       case "head":
@@ -230,8 +267,9 @@ function sorted(found: readonly (Row & Beside)[], sort: Sort): number[] {
 /** All pages of a search, with what happens between two. */
 async function pagesOf(search: Search, limit: number, between = async () => {}): Promise<number[]> {
   const { terms, sort = "created-desc" } = search;
-  const named = await peopleOf(db, project, { userId: people.ada }, terms);
-  const context = { project, gitVersion: GIT, people: named };
+  const members = await peopleOf(db, project, { userId: people.ada }, terms);
+  const labelled = await labelsIn(db, project, terms);
+  const context = { project, gitVersion: GIT, people: members, labels: labelled };
   const conditions = terms.map((term) => conditionOf(term, context));
   const numbers: number[] = [];
   let cursor: Key | null = null;
@@ -269,6 +307,8 @@ function randomTerm(): Term {
     ["text", () => pick(rare)],
     ["is", () => pick(["open", "merged", "closed", "draft"])],
     ["author", () => pick(["@me", "bob", "cleo l"])],
+    [pick(["assignee", "review-requested"] as const), () => pick(["@me", "bob", "cleo l"])],
+    ["label", () => pick([...LABEL_NAMES, "RARE"])],
     ["base", () => pick(["main", "release", "none"])],
     ["head", () => pick(["fix/log%in", "work-17", "WORK-17"])],
     ["session", () => "none"],

@@ -120,6 +120,45 @@ test("a row of the list says whether it conflicts, and which checks and approval
   await close();
 });
 
+test("labels and assignees are chosen on the page, others' changes stay, and a click on a label filters", async () => {
+  for (const [name, color] of [
+    ["bug", "000000"],
+    ["ui", "ffffff"],
+  ])
+    await svc.api.call("POST", `${project}/labels`, { body: { name, color } });
+  const number = await propose("Labelled", "labelled", "seven\n");
+  const plain = await propose("Plain", "plain", "eight\n");
+  const { page, faults, close } = await svc.openAs(FIRST, `${pages}/${number}`);
+  await page.getByRole("button", { name: "Edit: Labels" }).click();
+  await page.getByRole("checkbox", { name: "bug" }).check();
+  const body = { add_labels: ["ui"] };
+  await svc.api.call("PATCH", `${project}/change-requests/${number}`, { body });
+  await page.getByRole("textbox", { name: "Filter" }).fill("u");
+  expect(await barriers(page)).toEqual([]);
+  await page.getByRole("button", { name: "Save" }).click();
+  const chosen = page.getByRole("definition");
+  await chosen.filter({ hasText: "bug" }).filter({ hasText: "ui" }).waitFor();
+  await page.getByRole("button", { name: "Edit: Assignees" }).click();
+  await page.getByRole("dialog").getByRole("checkbox").first().check();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  const assigned = (await svc.api.call("GET", `${project}/change-requests?q=assignee:@me`)).body;
+  await chosen.filter({ hasText: assigned.change_requests[0].assignees[0].name }).waitFor();
+
+  await page.goto(svc.api.url + pages);
+  await page.getByRole("link", { name: "Plain" }).waitFor();
+  await page.getByRole("button", { name: "ui" }).click();
+  await page.waitForURL((url) => url.searchParams.get("q") === "is:open label:ui");
+  await page.getByRole("link", { name: "Plain" }).waitFor({ state: "detached" });
+  await page.getByRole("link", { name: "Labelled" }).waitFor();
+  expect(await barriers(page)).toEqual([]);
+  await page.getByRole("button", { name: "ui" }).click();
+  await page.getByRole("link", { name: "Plain" }).waitFor();
+  for (const each of [number, plain]) await svc.api.call("POST", `${project}/change-requests/${each}/close`);
+  expect(faults()).toEqual([]);
+  await close();
+});
+
 test("a project's address redirects to its change requests", async () => {
   const { page, close } = await svc.openAs(FIRST, pages.replace("/change-requests", ""));
   await page.waitForURL(`**${pages}`);

@@ -10,6 +10,7 @@ import type { Check } from "../../src/contract/check.ts";
 import type { Comment, SentToSession } from "../../src/contract/comment.ts";
 import type { CommitStatus } from "../../src/contract/commit-status.ts";
 import type { ErrorBody } from "../../src/contract/errors.ts";
+import type { Label } from "../../src/contract/label.ts";
 import type { MergeMethod } from "../../src/contract/merge-method.ts";
 import type { Project } from "../../src/contract/project.ts";
 import type { OwnSecret } from "../../src/contract/secret.ts";
@@ -89,6 +90,9 @@ export function changeRequest(change: Partial<ChangeRequest> = {}): ChangeReques
     queue: null,
     merge_queue: false,
     required_approvals: 0,
+    labels: [],
+    assignees: [],
+    requested_reviewers: [],
     checks: { state: "none", total: 0, passed: 0, failed: 0, pending: 0, required: [] },
     ...change,
   };
@@ -366,6 +370,7 @@ export const PROJECT_IDENTITY: Identity = {
 };
 
 const CR = "/projects/:p/change-requests/:n";
+const BUG: Label = { name: "bug", color: "d73a4a", description: null };
 const SENT: SentToSession = {
   session_id: "77777777-7777-4777-8777-000000000001",
   prompt_id: "77777777-7777-4777-8777-000000000002",
@@ -418,6 +423,10 @@ const DEFAULTS: Record<string, Route> = {
   "DELETE /accounts/secrets/:n": () => ({ ok: true }),
   "PUT /accounts/secrets/:n/projects/:p": ({ path }) => ownSecret(path.split("/").at(-3) ?? ""),
   "DELETE /accounts/secrets/:n/projects/:p": ({ path }) => ownSecret(path.split("/").at(-3) ?? "", []),
+  "GET /projects/:p/labels": () => ({ labels: [BUG] }),
+  "POST /projects/:p/labels": () => Response.json(BUG, { status: 201 }),
+  "PATCH /projects/:p/labels/bug": () => BUG,
+  "DELETE /projects/:p/labels/bug": () => ({ ok: true }),
   "GET /projects/:p/change-requests": ({ query }) => ({
     change_requests:
       query["status"] === "open"

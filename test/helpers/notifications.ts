@@ -4,6 +4,7 @@ import type { NotificationEvent, NotificationWay } from "../../src/contract/noti
 import type { Deps } from "../../src/deps.ts";
 import { Changes } from "../../src/lib/changes.ts";
 import type { Answer } from "./api.ts";
+import { invited } from "./invited.ts";
 import { type PushedBrowser, type PushService, startPushService } from "./push-service.ts";
 import { hostRuntimes, type RuntimeHost } from "./runtime-host.ts";
 import { type SessionBench, startSessions } from "./sessions.ts";
@@ -65,17 +66,7 @@ export async function startNotifications(
   let branches = 0;
   return {
     ...{ sessions, push, smtp, call, list, runtimeOf: hostRuntimes(sessions.provider) },
-    async member(email) {
-      const { accounts } = (await api.call("GET", "/v1/accounts/me")).body;
-      const at = `/v1/accounts/${accounts[0].account_id}/invitations`;
-      const { url } = (await api.call("POST", at, { body: { role: "member", email } })).body;
-      const token = new URL(url).searchParams.get("token");
-      const body = { token, name: email.split("@")[0], password: "as long as it has to be" };
-      const headers = { "X-Svc-Dashboard": "1" };
-      const joined = await api.call("POST", "/v1/auth/link", { body, token: null, headers });
-      if (joined.status >= 300) throw new Error(`not a member: ${joined.text}`);
-      return await api.mint(email);
-    },
+    member: (email) => invited(api, email),
     async choose(event, ways, token) {
       const answer = await call("PATCH", "/settings", {
         ...having(token),

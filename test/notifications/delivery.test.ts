@@ -53,6 +53,7 @@ test("a person who has chosen nothing is notified of what waits for them only, i
     { event: "cr.approved", ways: [] },
     { event: "cr.changes_requested", ways: [] },
     { event: "cr.dequeued", ways: ["page"] },
+    { event: "cr.review_requested", ways: ["page", "push"] },
   ]);
   expect(email_problem).toBeNull();
 });

@@ -73,6 +73,16 @@ const ACTS: Readonly<Record<NotificationEvent, () => Promise<string>>> = {
     expect(said.status).toBe(200);
     return `/change-requests/${number}`;
   },
+  async "cr.review_requested"() {
+    const { number } = await bench.open({ token: bob });
+    const { user_id } = (await bench.sessions.api.call("GET", "/v1/accounts/me")).body;
+    for (const add_requested_reviewers of [[user_id], [user_id]]) {
+      const at = `/v1/projects/${bench.sessions.projectId}/change-requests/${number}`;
+      const body = { add_requested_reviewers };
+      expect((await bench.sessions.api.call("PATCH", at, { body, token: bob })).status).toBe(200);
+    }
+    return `/change-requests/${number}`;
+  },
   async "cr.dequeued"() {
     const manifest = 'svc_version = 1\n[merge]\nqueue = true\n[checks]\nrequired = ["test"]\n';
     bench.sessions.remote.commit("main", { "svc.toml": manifest });

@@ -4,6 +4,7 @@ import { Webhook as StandardWebhook } from "standardwebhooks";
 import { webhookPayload } from "../../src/contract/webhook.ts";
 import { WEBHOOK_EVENTS } from "../../src/contract/webhook-event.ts";
 import { setFormats } from "../../src/http/formats.ts";
+import { invited } from "../helpers/invited.ts";
 import { until } from "../helpers/until.ts";
 import { startWebhooks, type WebhookBench } from "../helpers/webhooks.ts";
 
@@ -158,6 +159,20 @@ test("cr.changes_requested shows the request; withdrawn, the change request is u
     },
     { type: "cr.updated", data: { change_request: { approvals: [] } } },
   ]);
+});
+
+test("cr.review_requested has those who were not asked already", async () => {
+  await invited(bench.api, "eve@example.com");
+  const cr = await opened();
+  const events = await eventsOf(async () => {
+    for (const body of [{ requested_reviewers: ["eve"] }, { requested_reviewers: ["eve"], title: "other" }])
+      await bench.call("PATCH", `/change-requests/${cr.number}`, { body });
+  }, 3);
+  expect(events.map(({ type }) => type)).toEqual(["cr.updated", "cr.review_requested", "cr.updated"]);
+  expect(events[1]?.data).toMatchObject({
+    reviewers: [{ name: "eve" }],
+    change_request: { requested_reviewers: [{ name: "eve" }] },
+  });
 });
 
 test("cr.updated says that auto-merge is on, and why it was turned off", async () => {

@@ -4,6 +4,7 @@ import { path } from "../../api.ts";
 import { openDashboard } from "../../open-page.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/cr-read.ts";
+import { namesIn } from "./names.ts";
 import { readSearch } from "./read-search.ts";
 import { listOf } from "./show-cr.ts";
 
@@ -43,11 +44,14 @@ type Flags = Parameters<Handler<typeof table.ls>>[1]["flags"];
 function queryOf(flags: Flags): { status: CrStatusFilter; q?: string } {
   const search = readSearch(flags.search ?? "");
   const hasStatus = search.terms.some(({ name, value }) => name === "is" && value !== "draft");
-  const given: readonly [Term["name"], string | undefined][] = [
+  const given: readonly (readonly [Term["name"], string | undefined])[] = [
     ["author", flags.author],
     ["base", flags.base],
     ["head", flags.head],
     ["is", flags.draft ? "draft" : undefined],
+    ["assignee", flags.assignee],
+    ["review-requested", flags["review-requested"]],
+    ...namesIn(flags.label).map((name) => ["label", name] as const),
   ];
   const terms = given.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value, not: false }]));
   const sort = flags.sort ?? search.sort;

@@ -10,6 +10,7 @@ import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/cr.ts";
 import { oneLine, shellWord } from "../../text.ts";
 import { readDescription } from "./description.ts";
+import { namesIn } from "./names.ts";
 import { noTitle, wordsOf } from "./open-words.ts";
 import { outcome } from "./show-cr.ts";
 import { unpushedWork } from "./unpushed-work.ts";
@@ -27,6 +28,9 @@ export const open: Handler<typeof table.open> = async (context, { flags }) => {
   if (description !== undefined) body.description = description;
   if (flags.base !== undefined) body.base_ref = flags.base;
   if (flags.draft) body.draft = true;
+  if (flags.label.length > 0) body.labels = namesIn(flags.label);
+  if (flags.assignee.length > 0) body.assignees = namesIn(flags.assignee);
+  if (flags.reviewer.length > 0) body.requested_reviewers = namesIn(flags.reviewer);
   const session = flags.session ?? system.env["SVC_SESSION_ID"];
   if (session) body.session_id = session;
   const api = await context.api();

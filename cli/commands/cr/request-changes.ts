@@ -1,4 +1,5 @@
-import type { ChangeRequest, RequestChangesBody } from "../../../src/contract/change-request.ts";
+import type { ChangeRequest } from "../../../src/contract/change-request.ts";
+import type { RequestChangesBody } from "../../../src/contract/change-request-review.ts";
 import { path } from "../../api.ts";
 import { CliError, usage } from "../../failure.ts";
 import { readText } from "../../input.ts";

@@ -86,6 +86,9 @@ function page(cr: ChangeRequest, preview: Preview, openComments: number, view: V
       ["reverts", cr.reverts === null ? null : `#${cr.reverts}`],
       ["reverted by", cr.reverted_by === null ? null : `#${cr.reverted_by}`],
       ["session", cr.origin_session_id],
+      ["labels", namesOf(cr.labels)],
+      ["assigned to", namesOf(cr.assignees)],
+      ["review requested", namesOf(cr.requested_reviewers)],
       ["approvals", approvalsOf(cr)],
       ["checks", checksText(cr.checks)],
       ["auto-merge", autoMergeOf(cr)],
@@ -100,6 +103,9 @@ function page(cr: ChangeRequest, preview: Preview, openComments: number, view: V
 
 const STALE =
   "the repository did not respond, or no longer has one of the branches; the commits are the last known ones";
+
+const namesOf = (named: readonly { name: string }[]): string | null =>
+  named.map(({ name }) => name).join(", ") || null;
 
 /** Null if there are none and none are required. */
 function approvalsOf(cr: ChangeRequest): string | null {

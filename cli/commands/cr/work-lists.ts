@@ -33,9 +33,10 @@ export const crColumns = (name: string, view: View): Column<ChangeRequest>[] => 
   { title: "APPROVALS", value: approvalsText },
 ];
 
-/** Whether a person's review may be wanted: it is not given, and there are not enough other approvals. */
+/** Whether a person's review is wanted: it was asked for, or it is not given and there are not enough other approvals. */
 export function waitsFor(me: string, cr: ChangeRequest): boolean {
   const { approvals, required_approvals, head_commit_sha } = cr;
+  if (cr.requested_reviewers.some(({ user_id }) => user_id === me)) return true;
   if (cr.draft) return false;
   const mine = approvals.find(({ user_id }) => user_id === me);
   if (mine?.state === "changes_requested") return mine.head_commit_sha !== head_commit_sha;

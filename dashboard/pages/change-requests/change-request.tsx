@@ -11,6 +11,7 @@ import { Loading } from "../../parts/loading.tsx";
 import { Failure, Notice } from "../../parts/notice.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Tab } from "../../parts/tab.tsx";
+import { Belonging } from "./belonging.tsx";
 import { BranchName } from "./branch-name.tsx";
 import { Commits } from "./commits.tsx";
 import { Conversation } from "./conversation.tsx";
@@ -56,6 +57,7 @@ function Shown({ where, cr, slug }: { where: Where; cr: ChangeRequest; slug: str
     >
       {isEditing && <EditTitle where={where} cr={cr} onClose={() => setIsEditing(false)} />}
       <Summary cr={cr} slug={slug} />
+      <Belonging where={where} cr={cr} />
       {cr.stale && (
         <div className="mt-3">
           <Notice kind="warning">

@@ -13,9 +13,10 @@ import { Page } from "../../parts/page.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import { BranchName } from "./branch-name.tsx";
 import { Facts } from "./facts.tsx";
+import { LabelChip } from "./label-chip.tsx";
 import { useChangeRequests } from "./queries.ts";
 import { problemOf, SearchBox } from "./search-box.tsx";
-import { searchOf, statusOf, withStatus } from "./search-query.ts";
+import { labelled, searchOf, statusOf, toggle, withStatus } from "./search-query.ts";
 import { StateBadge } from "./state-badge.tsx";
 
 const FILTERS: readonly [CrStatusFilter, string][] = [
@@ -71,7 +72,12 @@ export function ChangeRequests() {
       {list.rows.length > 0 && (
         <ul className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface">
           {list.rows.map((cr) => (
-            <Item key={cr.cr_id} cr={cr} slug={project.slug} />
+            <Item
+              key={cr.cr_id}
+              cr={cr}
+              slug={project.slug}
+              onLabel={(name) => search(toggle(q, labelled(name)))}
+            />
           ))}
         </ul>
       )}
@@ -80,7 +86,13 @@ export function ChangeRequests() {
   );
 }
 
-function Item({ cr, slug }: { cr: ChangeRequest; slug: string }) {
+interface ItemProps {
+  cr: ChangeRequest;
+  slug: string;
+  onLabel: (name: string) => void;
+}
+
+function Item({ cr, slug, onLabel }: ItemProps) {
   const [word, at] =
     cr.status === "merged" && cr.merged_at
       ? ["merged", cr.merged_at]
@@ -135,7 +147,24 @@ function Item({ cr, slug }: { cr: ChangeRequest; slug: string }) {
         </span>
       </p>
       <Facts cr={cr} />
+      <Labels cr={cr} onLabel={onLabel} />
     </li>
+  );
+}
+
+/** A click on a label searches for it, or no longer does. */
+function Labels({ cr: { labels }, onLabel }: Pick<ItemProps, "cr" | "onLabel">) {
+  if (labels.length === 0) return null;
+  return (
+    <ul aria-label="Labels" className="flex flex-wrap gap-1.5">
+      {labels.map((label) => (
+        <li key={label.name}>
+          <button type="button" onClick={() => onLabel(label.name)} className="relative z-10">
+            <LabelChip label={label} />
+          </button>
+        </li>
+      ))}
+    </ul>
   );
 }
 

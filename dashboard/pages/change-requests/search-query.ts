@@ -8,6 +8,7 @@ const STATUSES = ["open", "merged", "closed"] as const;
 export const QUICK: readonly { label: string; search: string }[] = [
   { label: "Mine", search: "author:@me" },
   { label: "To review", search: "-author:@me -review:approved -is:draft" },
+  { label: "Asked of me", search: "review-requested:@me" },
   { label: "Conflicts", search: "mergeable:conflicts" },
   { label: "Failed checks", search: "checks:failure" },
 ];
@@ -50,6 +51,10 @@ export function toggle(text: string, part: string): string {
   );
   return printSearch({ ...search, terms: includes(text, part) ? others : [...others, ...terms] });
 }
+
+/** A search for a label. */
+export const labelled = (label: string): string =>
+  printSearch({ terms: [{ name: "label", value: label, not: false }] });
 
 export const sortOf = (text: string): Sort => read(text).sort ?? SORTS[0];
 

@@ -12,6 +12,7 @@ import { useSome } from "./some.tsx";
 
 /** The groups, in their order. */
 const GROUPS: readonly [InboxReason, title: string, BadgeLook][] = [
+  ["review_requested", "Your review was requested", "warn"],
   ["waiting", "Agents that wait for you", "warn"],
   ["review", "To review", "info"],
   ["changes_requested", "Changes requested", "danger"],

@@ -1,7 +1,7 @@
 /** What a qualifier takes: one of its values, or text of a kind. */
 export type Takes =
   | { kind: "choice"; values: readonly string[] }
-  | { kind: "person" | "branch" | "session" | "date" };
+  | { kind: "person" | "branch" | "session" | "date" | "label" };
 
 interface Qualifier {
   takes: Takes;
@@ -23,6 +23,9 @@ export const QUALIFIERS = {
     about: "who opened it: @me, or a member's name or email address",
     example: "@me",
   },
+  assignee: { takes: { kind: "person" }, about: "whom it is assigned to", example: "@me" },
+  "review-requested": { takes: { kind: "person" }, about: "whose review was asked for", example: "@me" },
+  label: { takes: { kind: "label" }, about: "one of its labels", example: "bug" },
   base: { takes: { kind: "branch" }, about: "the branch merged into", example: "main" },
   head: { takes: { kind: "branch" }, about: "the branch merged from", example: "fix-login" },
   session: { takes: { kind: "session" }, about: "the session it came from", example: "<id>" },

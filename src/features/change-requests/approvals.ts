@@ -1,7 +1,8 @@
 import { and, eq } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
 import { changeRequestApprovals, changeRequests } from "../../../db/schema/index.ts";
-import type { ChangeRequest, RequestChangesBody } from "../../contract/change-request.ts";
+import type { ChangeRequest } from "../../contract/change-request.ts";
+import type { RequestChangesBody } from "../../contract/change-request-review.ts";
 import { SvcError } from "../../contract/errors.ts";
 import { UUID } from "../../contract/id.ts";
 import { REVIEW_MAX_BYTES } from "../../contract/limits.ts";
@@ -13,6 +14,7 @@ import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { notifyOfChangeRequest } from "../notifications/record.ts";
 import { readProtection } from "../projects/protection.ts";
 import { requireHead } from "./merge-intent.ts";
+import { answerRequest } from "./people/change.ts";
 import { present } from "./present.ts";
 import { refresh } from "./refresh.ts";
 import { type CrRow, findChangeRequest } from "./row.ts";
@@ -112,6 +114,7 @@ async function review(
         target: [changeRequestApprovals.crId, changeRequestApprovals.userId],
         set: approval,
       });
+    await answerRequest(tx, row, caller);
     await recordCrEvent(deps, tx, project, { type: event, at: approval.createdAt }, row);
     await notifyOfChangeRequest(tx, row, {
       ...{ event, text: given.body ?? "", but: caller.userId },

@@ -1,4 +1,4 @@
-import type { ChangeRequestBrief } from "../../contract/change-request.ts";
+import type { ChangeRequestBrief } from "../../contract/change-request-brief.ts";
 import { SvcError } from "../../contract/errors.ts";
 import { referencedNumbers } from "../../contract/reference.ts";
 import type { Deps } from "../../deps.ts";

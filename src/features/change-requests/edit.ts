@@ -6,8 +6,11 @@ import { DESCRIPTION_MAX_BYTES, METADATA_MAX_BYTES, TITLE_MAX } from "../../cont
 import type { Deps } from "../../deps.ts";
 import { publish } from "../../events/publish.ts";
 import { storable, storableObject } from "../../http/text.ts";
-import type { ProjectRow } from "../../identity/auth/caller.ts";
+import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { OFF } from "./auto-merge/row.ts";
+import { changeLabels } from "./labels/change.ts";
+import { changePeople } from "./people/change.ts";
+import { recordRequests } from "./people/requested.ts";
 import { present } from "./present.ts";
 import { changeBase, findBase } from "./retarget.ts";
 import { changeOf, findChangeRequest } from "./row.ts";
@@ -15,13 +18,14 @@ import { stopMerging } from "./stop-merging.ts";
 import { recordCrEvent } from "./webhook.ts";
 
 /**
- * Edits the title, description or metadata of a change request in any state, or the base of an open one and whether it is
- * a draft.
- * @throws not_found, not_open, and for another base validation_failed, invalid_ref, ref_not_found, merge_in_progress,
+ * Edits the title, description, metadata, labels or assignees of a change request in any state, or of an open one the base, the requested reviewers and
+ * whether it is a draft.
+ * @throws not_found, not_open, validation_failed for a label or a person, and for another base validation_failed, invalid_ref, ref_not_found, merge_in_progress,
  *   already_open, repo_unreachable
  */
 export async function editChangeRequest(
   deps: Deps,
+  caller: Caller,
   project: ProjectRow,
   name: string,
   body: EditChangeRequestBody,
@@ -57,7 +61,10 @@ export async function editChangeRequest(
         "The change request was deleted while this request ran. List all with: svc cr ls --status all",
       );
     if (body.draft) await stopMerging(tx, [crId], OFF.draft);
+    await changeLabels(tx, row, body);
+    const asked = await changePeople(tx, caller, row, row.updatedAt, body);
     await recordCrEvent(deps, tx, project, { type: "cr.updated", at: row.updatedAt }, row);
+    await recordRequests(deps, tx, caller, project, { row, at: row.updatedAt, asked });
     await publish(tx, project.projectId, changeOf(row));
     return row;
   });

@@ -13,7 +13,10 @@ import { notifyOfChangeRequest } from "../notifications/record.ts";
 import { LISTING_MS } from "../projects/fetch.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { keepHeads, recordHeads } from "./heads.ts";
+import { changeLabels } from "./labels/change.ts";
 import { requireNoOtherOpen } from "./other-open.ts";
+import { changePeople } from "./people/change.ts";
+import { recordRequests } from "./people/requested.ts";
 import { present } from "./present.ts";
 import { requireNoOpenRevert } from "./reverts.ts";
 import { type CrRow, changeOf } from "./row.ts";
@@ -75,7 +78,12 @@ export async function openChangeRequest(
       .returning();
     if (inserted) {
       await recordHeads(tx, [inserted], inserted.createdAt);
-      await recordCrEvent(deps, tx, project, { type: "cr.opened", at: inserted.createdAt }, inserted);
+      const at = inserted.createdAt;
+      await changeLabels(tx, inserted, { labels: body.labels ?? [] });
+      const { assignees = [], requested_reviewers = [] } = body;
+      const asked = await changePeople(tx, caller, inserted, at, { assignees, requested_reviewers });
+      await recordCrEvent(deps, tx, project, { type: "cr.opened", at }, inserted);
+      await recordRequests(deps, tx, caller, project, { row: inserted, at, asked });
       const but = caller.kind === "user" ? caller.userId : null;
       await notifyOfChangeRequest(tx, inserted, { event: "cr.opened", key: inserted.crId, text: "", but });
       const original = reverted ? [changeOf(reverted)] : [];

@@ -12,8 +12,10 @@ import { type Spent, spentBySessions, usageOf } from "../models/spent.ts";
 import { knownProtection, type Protection, storedProtection } from "../projects/protection.ts";
 import { type ApprovalRow, approvalsOf, counts } from "./approved.ts";
 import { autoMergesOf } from "./auto-merge/row.ts";
+import { labelsOf } from "./labels/of.ts";
 import { mergeableOf } from "./mergeable.ts";
 import { pageUrl } from "./page-url.ts";
+import { type Part, peopleOf } from "./people/of.ts";
 import { queuedOf, type Shown } from "./queue/row.ts";
 import { revertsOf } from "./reverts.ts";
 import type { CrRow } from "./row.ts";
@@ -39,7 +41,7 @@ export async function present(
 }
 
 /**
- * The same for many, with one query each for their approvals, checks and auto-merges.
+ * The same for many, with one query each for their approvals, checks, auto-merges, labels and people.
  * @param found the approvals, if that query has been started
  */
 export async function presentAll(
@@ -51,20 +53,35 @@ export async function presentAll(
 ): Promise<ChangeRequest[]> {
   const users = rows.flatMap(({ createdBy, mergedBy, closedBy }) => [createdBy, mergedBy, closedBy]);
   const queued = await queuedOf(deps.db, openOf(rows));
-  const [approvals, reported, rule, names, spent, mergeable, autoMerges, reverts] = await Promise.all([
-    found,
-    reportedOf(deps.db, project.projectId, [...headsOf(rows), ...resultsOf(queued)]),
-    knownProtection(deps, project, listing),
-    namesOf(deps.db, users),
-    spentBySessions(
-      deps.db,
-      rows.map(({ originSessionId }) => originSessionId),
-    ),
-    mergeableOf(deps, project, rows),
-    autoMergesOf(deps.db, openOf(rows)),
-    revertsOf(deps.db, project, rows),
-  ]);
-  const known = { approvals, reported, rule, names, spent, mergeable, autoMerges, reverts, queued };
+  const [approvals, reported, rule, names, spent, mergeable, autoMerges, reverts, labels, people] =
+    await Promise.all([
+      found,
+      reportedOf(deps.db, project.projectId, [...headsOf(rows), ...resultsOf(queued)]),
+      knownProtection(deps, project, listing),
+      namesOf(deps.db, users),
+      spentBySessions(
+        deps.db,
+        rows.map(({ originSessionId }) => originSessionId),
+      ),
+      mergeableOf(deps, project, rows),
+      autoMergesOf(deps.db, openOf(rows)),
+      revertsOf(deps.db, project, rows),
+      labelsOf(deps.db, idsOf(rows)),
+      peopleOf(deps.db, idsOf(rows)),
+    ]);
+  const known = {
+    approvals,
+    reported,
+    rule,
+    names,
+    spent,
+    mergeable,
+    autoMerges,
+    reverts,
+    queued,
+    labels,
+    people,
+  };
   return rows.map((row) => shown(deps, project, row, known));
 }
 
@@ -84,7 +101,21 @@ export async function presentStored(
   const mergeable = await mergeableOf({ ...deps, db: tx }, project, [row]);
   const autoMerges = await autoMergesOf(tx, openOf([row]));
   const reverts = await revertsOf(tx, project, [row]);
-  const known = { approvals, reported, rule, names, spent, mergeable, autoMerges, reverts, queued };
+  const labels = await labelsOf(tx, [row.crId]);
+  const people = await peopleOf(tx, [row.crId]);
+  const known = {
+    approvals,
+    reported,
+    rule,
+    names,
+    spent,
+    mergeable,
+    autoMerges,
+    reverts,
+    queued,
+    labels,
+    people,
+  };
   return shown(deps, project, row, known);
 }
 
@@ -103,12 +134,19 @@ interface Known {
   reverts: ReadonlyMap<number, number>;
   /** By the id of a change request. */
   queued: ReadonlyMap<string, Shown>;
+  labels: ReadonlyMap<string, ChangeRequest["labels"]>;
+  people: Awaited<ReturnType<typeof peopleOf>>;
 }
 
 function shown(deps: Presenting, project: ProjectRow, row: Row, known: Known): ChangeRequest {
-  const { approvals, reported, rule, names, spent, mergeable, autoMerges, reverts, queued } = known;
+  const { approvals, reported, rule, names, spent, mergeable, autoMerges, reverts, queued, labels, people } =
+    known;
   const own = approvals.filter(({ crId }) => crId === row.crId);
   const columns = toWire(row, names);
+  const peopleIn = (part: Part) =>
+    people
+      .filter((person) => person.crId === row.crId && person.part === part)
+      .map(({ userId, name }) => ({ user_id: userId, name }));
   return {
     ...columns,
     url: pageUrl(deps, project, row.number),
@@ -122,6 +160,9 @@ function shown(deps: Presenting, project: ProjectRow, row: Row, known: Known): C
     merge_queue: rule.mergeQueue,
     required_approvals: rule.requiredApprovals,
     merge_methods: rule.mergeMethods,
+    labels: labels.get(row.crId) ?? [],
+    assignees: peopleIn("assignee"),
+    requested_reviewers: peopleIn("reviewer"),
     checks: summaryOf(
       reported.filter(({ sha }) => sha === row.headCommitSha),
       rule,

@@ -15,6 +15,7 @@ import { refresh } from "./refresh.ts";
 import { crColumns, findChangeRequest } from "./row.ts";
 import { conditionOf } from "./search/conditions.ts";
 import { type Found, find } from "./search/find.ts";
+import { labelsIn } from "./search/labels.ts";
 import { type Key, readKey, writeKey } from "./search/order.ts";
 import { peopleOf } from "./search/people.ts";
 
@@ -103,7 +104,8 @@ async function search(
   page: { sort: Sort; cursor: Key | null; limit: number },
 ): Promise<Found> {
   const people = await peopleOf(deps.db, project, caller, terms);
-  const context = { project, gitVersion: deps.git.version, people };
+  const labels = await labelsIn(deps.db, project, terms);
+  const context = { project, gitVersion: deps.git.version, people, labels };
   const conditions = terms.map((term) => conditionOf(term, context));
   return await find(deps.db, { projectId: project.projectId, conditions, ...page });
 }

@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
-import { approveBody, changeRequest, requestChangesBody } from "../../contract/change-request.ts";
+import { changeRequest } from "../../contract/change-request.ts";
+import { approveBody, requestChangesBody } from "../../contract/change-request-review.ts";
 import { check, checkList, rerunCheckBody } from "../../contract/check.ts";
 import { sendChecksBody, sentToSession } from "../../contract/comment.ts";
 import type { Deps } from "../../deps.ts";

@@ -3,7 +3,6 @@ import { Elysia } from "elysia";
 import {
   autoMergeBody,
   changeRequest,
-  changeRequestBrief,
   changeRequestDiff,
   crStatusFilter,
   editChangeRequestBody,
@@ -12,6 +11,7 @@ import {
   mergePreview,
   openChangeRequestBody,
 } from "../../contract/change-request.ts";
+import { changeRequestBrief } from "../../contract/change-request-brief.ts";
 import { changeRequestHead } from "../../contract/change-request-head.ts";
 import { revertChangeRequestBody } from "../../contract/change-request-revert.ts";
 import { changeRequestTurns } from "../../contract/change-request-turns.ts";
@@ -91,11 +91,15 @@ export const changeRequestRoutes = (deps: Deps) =>
       project: "write",
       ...answer(200, Type.Object({ change_request: changeRequest })),
     })
-    .patch("/:crId", ({ project, params, body }) => editChangeRequest(deps, project, params.crId, body), {
-      project: "write",
-      body: editChangeRequestBody,
-      ...answer(200, changeRequest),
-    })
+    .patch(
+      "/:crId",
+      ({ caller, project, params, body }) => editChangeRequest(deps, caller, project, params.crId, body),
+      {
+        project: "write",
+        body: editChangeRequestBody,
+        ...answer(200, changeRequest),
+      },
+    )
     .get(
       "/:crId/diff",
       async ({ caller, project, params, query, headers, set }) => {

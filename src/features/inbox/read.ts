@@ -2,7 +2,7 @@ import { INBOX_REASONS, type Inbox, type InboxItem } from "../../contract/inbox.
 import type { Deps } from "../../deps.ts";
 import type { Caller } from "../../identity/auth/caller.ts";
 import { ownChangeRequests } from "./own.ts";
-import { changeRequestsToReview } from "./reviews.ts";
+import { changeRequestsToReview, requestedReviews } from "./reviews.ts";
 import { ownSessions } from "./sessions.ts";
 
 /**
@@ -10,15 +10,18 @@ import { ownSessions } from "./sessions.ts";
  * read, and the number of queries does not depend on the number of projects.
  */
 export async function readInbox(deps: Deps, { userId }: Caller): Promise<Inbox> {
-  const [own, reviews, sessions] = await Promise.all([
+  const [own, requested, reviews, sessions] = await Promise.all([
     ownChangeRequests(deps, userId),
+    requestedReviews(deps, userId),
     changeRequestsToReview(deps, userId),
     ownSessions(deps, userId),
   ]);
+  const asked = new Set(requested.items.map(({ url }) => url));
+  const others = reviews.items.filter(({ url }) => !asked.has(url));
   return {
-    items: [...own.items, ...reviews.items, ...sessions.items].sort(byUrgency),
+    items: [...own.items, ...requested.items, ...others, ...sessions.items].sort(byUrgency),
     sessions: sessions.board,
-    truncated: own.truncated || reviews.truncated || sessions.truncated,
+    truncated: own.truncated || requested.truncated || reviews.truncated || sessions.truncated,
   };
 }
 

@@ -2,6 +2,7 @@ import { and, desc, eq, ne, notExists, sql } from "drizzle-orm";
 import {
   accountMembers,
   changeRequestApprovals,
+  changeRequestPeople,
   changeRequests,
   projects,
   users,
@@ -11,6 +12,28 @@ import type { Deps } from "../../deps.ts";
 import { approvalsOf, counts } from "../change-requests/approved.ts";
 import { isOpen, itemOf } from "./item.ts";
 import { READ_MAX } from "./limits.ts";
+
+/** The open change requests that the caller was asked to review, and has not. */
+export async function requestedReviews(
+  deps: Deps,
+  userId: string,
+): Promise<{ items: InboxItem[]; truncated: boolean }> {
+  const rows = await deps.db
+    .select({ cr: changeRequests, project: projects, author: users.name })
+    .from(changeRequestPeople)
+    .innerJoin(changeRequests, eq(changeRequests.crId, changeRequestPeople.crId))
+    .innerJoin(projects, eq(projects.projectId, changeRequests.projectId))
+    .innerJoin(
+      accountMembers,
+      and(eq(accountMembers.accountId, projects.accountId), eq(accountMembers.userId, userId)),
+    )
+    .innerJoin(users, eq(users.userId, changeRequests.createdBy))
+    .where(and(eq(changeRequestPeople.userId, userId), eq(changeRequestPeople.part, "reviewer"), isOpen))
+    .orderBy(desc(changeRequests.updatedAt))
+    .limit(READ_MAX + 1);
+  const items = rows.slice(0, READ_MAX).map((row) => itemOf(deps, row, "review_requested", fromText(row)));
+  return { items, truncated: rows.length > READ_MAX };
+}
 
 /** The open change requests of others that the caller's review may be wanted for, but no drafts. */
 export async function changeRequestsToReview(
@@ -29,10 +52,12 @@ export async function changeRequestsToReview(
       const given = approvals.filter((each) => each.crId === crId && head && counts(each, cr, head, project));
       return given.length < Math.max(project.requiredApprovals, 1);
     })
-    .map((row) =>
-      itemOf(deps, row, "review", `From ${row.cr.openedByAgent ? "an agent of " : ""}${row.author}`),
-    );
+    .map((row) => itemOf(deps, row, "review", fromText(row)));
   return { items, truncated: found.length > READ_MAX };
+}
+
+function fromText({ cr, author }: { cr: { openedByAgent: boolean }; author: string }): string {
+  return `From ${cr.openedByAgent ? "an agent of " : ""}${author}`;
 }
 
 /**

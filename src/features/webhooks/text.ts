@@ -55,6 +55,7 @@ const CR_VERBS: Readonly<Record<string, string>> = {
   "cr.commented": "has a new comment",
   "cr.approved": "was approved",
   "cr.changes_requested": "needs changes",
+  "cr.review_requested": "needs a review",
 };
 
 const CHECK_VERBS: Readonly<Record<string, string>> = {

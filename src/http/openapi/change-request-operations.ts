@@ -2,6 +2,13 @@ import type { Operations } from "./operations.ts";
 
 /** Operations of change requests, their reviews and merges. */
 export const CHANGE_REQUEST_OPERATIONS = {
+  "GET /v1/projects/:projectId/labels": ["listLabels", "List the labels of a project"],
+  "POST /v1/projects/:projectId/labels": ["createLabel", "Create a label"],
+  "PATCH /v1/projects/:projectId/labels/:name": [
+    "editLabel",
+    "Rename a label, or change its color or description",
+  ],
+  "DELETE /v1/projects/:projectId/labels/:name": ["deleteLabel", "Delete a label"],
   "GET /v1/projects/:projectId/change-request-templates": [
     "listTemplates",
     "List the templates of descriptions",

@@ -6,6 +6,8 @@ import { rangeOf } from "../../../contract/search/dates.ts";
 import type { Term } from "../../../contract/search/parse.ts";
 import type { QualifierName } from "../../../contract/search/qualifiers.ts";
 import type { ProjectRow } from "../../../identity/auth/caller.ts";
+import { idsOfLabel } from "../labels/of.ts";
+import { idsOfPeople } from "../people/of.ts";
 import { daysOf } from "./days.ts";
 import { hasChecks, hasReview, merges } from "./facts.ts";
 import { hasAnyTerm, hasTerm, hasWord, type Indexed } from "./index-terms.ts";
@@ -16,12 +18,18 @@ export interface Context {
   gitVersion: string;
   /** The ids of the people that `author:` names, by its value. */
   people: ReadonlyMap<string, readonly string[]>;
+  /** The ids of the labels that `label:` names, by its value. */
+  labels: ReadonlyMap<string, string>;
 }
 
-/** A condition of a search. Without `indexed`, no index has it: rows are read one after the other. */
+/**
+ * A condition of a search. Without `indexed` and `ids`, no index has it: rows are read one after the other.
+ */
 export interface Condition {
   where: SQL;
   indexed?: Indexed;
+  /** A query for the ids of all change requests that meet it, in a table with an index of its own. */
+  ids?: SQL;
 }
 
 const { title, headRef, baseRef, number, status, draft, createdBy, originSessionId } = changeRequests;
@@ -68,6 +76,9 @@ const CONDITIONS: Record<QualifierName | "text", (value: string, context: Contex
     where: eq(originSessionId, value),
     indexed: hasTerm(project.projectId, `session:${value}`),
   }),
+  label: (value, { labels }) => oneOf(idsOfLabel(labels.get(value) ?? "")),
+  assignee: (value, { people }) => oneOf(idsOfPeople("assignee", people.get(value) ?? [])),
+  "review-requested": (value, { people }) => oneOf(idsOfPeople("reviewer", people.get(value) ?? [])),
   review: (value, { project }) => ({ where: hasReview(value, project) }),
   checks: (value, { project }) => ({ where: hasChecks(value, project) }),
   mergeable: (value, { gitVersion }) => ({ where: merges(value, gitVersion) }),
@@ -85,6 +96,8 @@ export function conditionOf({ name, value, not }: Term, context: Context): Condi
   const others = CR_STATUSES.filter((each) => each !== value).map((each) => `is:${each}`);
   return { where, indexed: hasAnyTerm(context.project.projectId, others) };
 }
+
+const oneOf = (ids: SQL): Condition => ({ where: sql`${changeRequests.crId} in (${ids})`, ids });
 
 function within(
   name: "created" | "updated" | "merged",

@@ -14,6 +14,7 @@ import { after, isByNumber, type Key, keyColumns, order } from "./order.ts";
  *
  * 1. Walk: the next WALK rows in the order of the list. What a tenth of the rows have ends here, and so do small projects.
  * 2. Few: all rows that the index has, sorted, unless they are more than FEW_MAX. What few rows or none have ends here.
+ *    The ids that another table has for a condition are counted and sorted in the same way.
  * 3. Many: in the order of numbers, what the index has, block after block of them. In the order of changes, or if no condition has an
  *    index, a longer walk.
  *
@@ -50,13 +51,21 @@ export interface Found {
 export async function find(db: Db, wanted: Wanted): Promise<Found> {
   const first = await read(db, wanted, walk(wanted, WALK), WALK);
   if (first.isEnough || first.isAll) return first;
+  for (const ids of wanted.conditions.flatMap((condition) => condition.ids ?? []))
+    if ((await countOf(db, ids)) <= FEW_MAX)
+      return await read(db, wanted, sorted(wanted, rowsOf(ids)), FEW_MAX + 1);
   const indexed = together(wanted.conditions.flatMap(({ indexed: each }) => each ?? []));
   if (indexed !== null) {
     if (isByNumber(wanted.sort)) {
       const near = await read(db, wanted, inBlocks(wanted, indexed, NEAR), MANY_MAX);
       if (near.isEnough) return near;
     }
-    const few = await read(db, wanted, sorted(wanted, indexed), FEW_MAX + 1);
+    const few = await read(
+      db,
+      wanted,
+      sorted(wanted, candidates(wanted.projectId, indexed, null)),
+      FEW_MAX + 1,
+    );
     if (few.candidates <= FEW_MAX) return few;
     if (isByNumber(wanted.sort)) return await read(db, wanted, inBlocks(wanted, indexed, null), MANY_MAX);
   }
@@ -118,8 +127,20 @@ function inBlocks(
     (select * from ${ofBlock} where ${condition} order by ${order(sort)}) as ${changeRequests} limit ${MANY_MAX}) as ${changeRequests}`;
 }
 
-/** What the index has, all of it sorted; one row more than allowed if there are too many. */
-function sorted(wanted: Wanted, indexed: Indexed): SQL {
-  const some = sql`(select * from ${candidates(wanted.projectId, indexed, null)} where ${ofProject(wanted)} limit ${FEW_MAX + 1}) as ${changeRequests}`;
+/** How many ids a query has; of more than `FEW_MAX`, one more than that. */
+async function countOf(db: Db, ids: SQL): Promise<number> {
+  const [row] = await db
+    .select({ count: sql`count(*)`.mapWith(Number) })
+    .from(sql`(${ids} limit ${FEW_MAX + 1}) as ids`);
+  return row?.count ?? 0;
+}
+
+/** The change requests with the ids of a query that has few. */
+const rowsOf = (ids: SQL): SQL =>
+  sql`(select * from ${changeRequests} where cr_id = any(array(${ids}))) as ${changeRequests}`;
+
+/** All rows of a source, sorted; one row more than allowed if there are too many. */
+function sorted(wanted: Wanted, source: SQL): SQL {
+  const some = sql`(select * from ${source} where ${ofProject(wanted)} limit ${FEW_MAX + 1}) as ${changeRequests}`;
   return sql`(select *, count(*) over () as candidates from ${some} order by ${order(wanted.sort)}) as ${changeRequests}`;
 }

@@ -1,0 +1,44 @@
+import { and, eq, inArray } from "drizzle-orm";
+import type { Db } from "../../../../db/client.ts";
+import { changeRequestLabels } from "../../../../db/schema/index.ts";
+import { SvcError } from "../../../contract/errors.ts";
+import { CR_LABELS_MAX } from "../../../contract/limits.ts";
+import { keyOf, labelsNamed } from "./named.ts";
+
+/** Names of labels. */
+interface Change {
+  /** All that it is to have. */
+  labels?: readonly string[];
+  add_labels?: readonly string[];
+  remove_labels?: readonly string[];
+}
+
+/**
+ * Changes the labels of a change request, in a transaction that has locked its row, and before its events are recorded.
+ * @throws validation_failed for a name that no label has, or too many labels
+ */
+export async function changeLabels(
+  tx: Db,
+  { projectId, crId }: { projectId: string; crId: string },
+  { labels: all, add_labels: added = [], remove_labels: removed = [] }: Change,
+): Promise<void> {
+  const wanted = [...(all ?? []), ...added];
+  const named = await labelsNamed(tx, projectId, [...wanted, ...removed], "lock");
+  const idsOf = (names: readonly string[]) => [
+    ...new Set(names.flatMap((name) => named.get(keyOf(name))?.labelId ?? [])),
+  ];
+  const { crId: of, labelId } = changeRequestLabels;
+  if (all !== undefined) await tx.delete(changeRequestLabels).where(eq(of, crId));
+  if (wanted.length > 0)
+    await tx
+      .insert(changeRequestLabels)
+      .values(idsOf(wanted).map((id) => ({ crId, labelId: id })))
+      .onConflictDoNothing();
+  if (removed.length > 0)
+    await tx.delete(changeRequestLabels).where(and(eq(of, crId), inArray(labelId, idsOf(removed))));
+  if (wanted.length > 0 && (await tx.$count(changeRequestLabels, eq(of, crId))) > CR_LABELS_MAX)
+    throw new SvcError(
+      "validation_failed",
+      `A change request can have ${CR_LABELS_MAX} labels. Remove some with: svc cr edit --remove-label`,
+    );
+}
