@@ -81,7 +81,10 @@ export const dequeue = spec({
   args: [CR],
   flags: {},
   fields: CR_FIELDS,
-  examples: [["svc cr dequeue 3", "It is not merged; it can be queued again"]],
+  examples: [
+    ["svc cr dequeue 3", "It is not merged; it can be queued again"],
+    ["svc cr dequeue", "The change request of the current branch"],
+  ],
 });
 
 export const ready = spec({

@@ -17,7 +17,7 @@ import { isQueued } from "./row.ts";
 /** The shortest time between two rounds: notifications may come in bursts. */
 const BUSY_MS = 200;
 /** How long what svc is not notified of may go unnoticed: a push to the git host, a limit of time. */
-const LOOK_MS = 15_000;
+const LOOK_MS = 30_000;
 /** The wait after a failure, doubled with each up to the maximum. */
 const BACKOFF_MS = 2_000;
 const BACKOFF_MAX_MS = 5 * 60_000;
@@ -48,10 +48,10 @@ export function startQueueWorker(deps: Deps): () => Promise<void> {
     deps,
     {
       subject: QUEUE_WAKER,
-      wakers: ["change_request", "approval", "check", "project", "branch"],
+      wakers: ["change_request", "approval", "check", "project"],
       work: [() => advanceAll(deps, seen, stopping.signal)],
     },
-    { busyMs: BUSY_MS, idleMs: LOOK_MS },
+    { busyMs: BUSY_MS },
   );
   return async () => {
     stopping.abort();
