@@ -157,10 +157,10 @@ test("one that fails on top of others is not blamed before they have landed or l
   rule();
   const [first, second] = [await queued(), await queued()];
   const third = await queued();
-  const [one, two] = [await tested(first), await tested(second)];
+  const [one, two, onBoth] = [await tested(first), await tested(second), await tested(third)];
   await report(two, "failure");
   // without the one that failed
-  const three = await tested(third, await tested(third));
+  const three = await tested(third, onBoth);
   expect(bench.remote.git("rev-parse", `${three}^1`).trim()).toBe(one);
   expect((await get(second)).queue).toMatchObject({ position: 2, reason: null });
   await report(one, "failure");

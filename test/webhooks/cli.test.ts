@@ -27,7 +27,7 @@ test("a webhook is added, tested, delivered to again, edited and removed", async
   expect([added.code, added.stderr]).toEqual([0, expect.stringContaining("Next: svc webhooks test ")]);
   expect(added.stdout).toMatch(/^Added webhook [0-9a-f]{8}\.\nSecret, shown only now: whsec_\S+\n$/);
   const [webhook] = await list();
-  expect(webhook?.events).toHaveLength(8);
+  expect(webhook?.events).toHaveLength(9);
   const id = webhook?.webhook_id ?? "";
 
   const tested = await run(["test", id.slice(0, 8)]);
