@@ -2,9 +2,6 @@ import { type RefObject, useCallback, useEffect, useRef, useState } from "react"
 
 /** Within this distance the reader counts as being at the end. */
 const NEAR_PX = 80;
-/** How long after an input of the reader a scroll counts as theirs: the page may be busy, or scroll smoothly. */
-const INPUT_MS = 1_000;
-const INPUTS = ["wheel", "touchmove", "keydown", "pointerdown"] as const;
 
 export interface StickToEnd {
   /** Whether the end is in view, and stays in view as the content grows. */
@@ -34,26 +31,18 @@ export function useStickToEnd(
   useEffect(() => {
     const target = box?.current ?? window;
     const element = scroller();
-    let last = { top: element.scrollTop, height: element.scrollHeight };
-    let inputAt = Number.NEGATIVE_INFINITY;
-    const onInput = () => {
-      inputAt = performance.now();
-    };
+    let last = element.scrollTop;
     const onScroll = () => {
-      const { scrollTop: top, scrollHeight: height, clientHeight } = element;
-      // rows that are measured move the content, too, and may grow again before this event arrives
-      const isByReader = height === last.height || performance.now() - inputAt < INPUT_MS;
-      if (height - top - clientHeight < NEAR_PX) sticks.current = true;
-      else if (top < last.top && isByReader) sticks.current = false;
-      last = { top, height };
+      const { scrollTop, scrollHeight, clientHeight } = element;
+      const isNear = scrollHeight - scrollTop - clientHeight < NEAR_PX;
+      // only the reader scrolls up: growing content does not change scrollTop
+      if (isNear) sticks.current = true;
+      else if (scrollTop < last) sticks.current = false;
+      last = scrollTop;
       setIsAtEnd(sticks.current);
     };
     target.addEventListener("scroll", onScroll, { passive: true });
-    for (const name of INPUTS) target.addEventListener(name, onInput, { passive: true });
-    return () => {
-      target.removeEventListener("scroll", onScroll);
-      for (const name of INPUTS) target.removeEventListener(name, onInput);
-    };
+    return () => target.removeEventListener("scroll", onScroll);
   }, [box, scroller]);
   useEffect(() => {
     const element = content.current;
