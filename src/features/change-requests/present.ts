@@ -42,47 +42,19 @@ export async function present(
 
 /**
  * The same for many, with one query each for their approvals, checks, auto-merges, labels and people.
- * @param found the approvals, if that query has been started
+ * @param approvals theirs, if that query has been started
  */
 export async function presentAll(
   deps: Deps,
   project: ProjectRow,
   rows: readonly Row[],
   listing: Branches | null,
-  found = approvalsOf(deps.db, idsOf(rows)),
+  approvals = approvalsOf(deps.db, idsOf(rows)),
 ): Promise<ChangeRequest[]> {
-  const users = rows.flatMap(({ createdBy, mergedBy, closedBy }) => [createdBy, mergedBy, closedBy]);
-  const queued = await queuedOf(deps.db, openOf(rows));
-  const [approvals, reported, rule, names, spent, mergeable, autoMerges, reverts, labels, people] =
-    await Promise.all([
-      found,
-      reportedOf(deps.db, project.projectId, [...headsOf(rows), ...resultsOf(queued)]),
-      knownProtection(deps, project, listing),
-      namesOf(deps.db, users),
-      spentBySessions(
-        deps.db,
-        rows.map(({ originSessionId }) => originSessionId),
-      ),
-      mergeableOf(deps, project, rows),
-      autoMergesOf(deps.db, openOf(rows)),
-      revertsOf(deps.db, project, rows),
-      labelsOf(deps.db, idsOf(rows)),
-      peopleOf(deps.db, idsOf(rows)),
-    ]);
-  const known = {
+  return await presentWith(deps, deps.db, project, rows, {
     approvals,
-    reported,
-    rule,
-    names,
-    spent,
-    mergeable,
-    autoMerges,
-    reverts,
-    queued,
-    labels,
-    people,
-  };
-  return rows.map((row) => shown(deps, project, row, known));
+    rule: knownProtection(deps, project, listing),
+  });
 }
 
 /** The same within a transaction, with the rules as they are stored. */
@@ -92,31 +64,48 @@ export async function presentStored(
   project: ProjectRow,
   row: Row,
 ): Promise<ChangeRequest> {
-  const approvals = await approvalsOf(tx, [row.crId]);
-  const queued = await queuedOf(tx, openOf([row]));
-  const reported = await reportedOf(tx, project.projectId, [...headsOf([row]), ...resultsOf(queued)]);
-  const rule = await storedProtection(tx, project);
-  const names = await namesOf(tx, [row.createdBy, row.mergedBy, row.closedBy]);
-  const spent = await spentBySessions(tx, [row.originSessionId]);
-  const mergeable = await mergeableOf({ ...deps, db: tx }, project, [row]);
-  const autoMerges = await autoMergesOf(tx, openOf([row]));
-  const reverts = await revertsOf(tx, project, [row]);
-  const labels = await labelsOf(tx, [row.crId]);
-  const people = await peopleOf(tx, [row.crId]);
-  const known = {
+  const approvals = approvalsOf(tx, [row.crId]);
+  const [shown] = await presentWith(deps, tx, project, [row], {
     approvals,
-    reported,
-    rule,
-    names,
-    spent,
-    mergeable,
-    autoMerges,
-    reverts,
-    queued,
-    labels,
-    people,
+    rule: storedProtection(tx, project),
+  });
+  if (!shown) throw new Error("a change request was left out");
+  return shown;
+}
+
+async function presentWith(
+  deps: Presenting,
+  db: Db,
+  project: ProjectRow,
+  rows: readonly Row[],
+  begun: { approvals: Promise<ApprovalRow[]>; rule: Promise<Protection> },
+): Promise<ChangeRequest[]> {
+  const ids = idsOf(rows);
+  const users = rows.flatMap(({ createdBy, mergedBy, closedBy }) => [createdBy, mergedBy, closedBy]);
+  const sessions = rows.map(({ originSessionId }) => originSessionId);
+  const queue = queuedOf(db, openOf(rows));
+  const checks = queue.then((queued) =>
+    reportedOf(db, project.projectId, [...headsOf(rows), ...resultsOf(queued)]),
+  );
+  const [approvals, rule, queued, reported, names, spent, mergeable, autoMerges, reverts, labels, people] =
+    await Promise.all([
+      begun.approvals,
+      begun.rule,
+      queue,
+      checks,
+      namesOf(db, users),
+      spentBySessions(db, sessions),
+      mergeableOf({ ...deps, db }, project, rows),
+      autoMergesOf(db, openOf(rows)),
+      revertsOf(db, project, rows),
+      labelsOf(db, ids),
+      peopleOf(db, ids),
+    ]);
+  const known: Known = {
+    ...{ approvals, rule, queued, reported, names, spent },
+    ...{ mergeable, autoMerges, reverts, labels, people },
   };
-  return shown(deps, project, row, known);
+  return rows.map((row) => shown(deps, project, row, known));
 }
 
 /** What is known of change requests beside their rows. */
