@@ -1,7 +1,6 @@
-import { boolean, integer, pgTable, text, uuid } from "drizzle-orm/pg-core";
-import { users } from "./account.ts";
-import { actor } from "./actor.ts";
+import { integer, pgTable, text, uuid } from "drizzle-orm/pg-core";
 import { changeRequests, mergeMethod } from "./change-request.ts";
+import { mergeWish } from "./merge-wish.ts";
 import { time } from "./time.ts";
 
 /** The merge of an open change request that svc does once checks and approvals allow it. */
@@ -9,18 +8,9 @@ export const autoMerges = pgTable("auto_merges", {
   crId: uuid("cr_id")
     .primaryKey()
     .references(() => changeRequests.crId, { onDelete: "cascade" }),
-  /** The head that is merged, and no other. */
-  headSha: text("head_sha").notNull(),
+  ...mergeWish(),
   /** Null: the project's default at the time of the merge. */
   method: mergeMethod("method"),
-  message: text("message"),
-  deleteBranch: boolean("delete_branch").notNull(),
-  userId: uuid("user_id")
-    .notNull()
-    .references(() => users.userId),
-  /** The project token that turned it on, which may be deleted since; null: a person did. */
-  tokenId: uuid("token_id"),
-  actor: actor("actor"),
   createdAt: time("created_at").notNull(),
   /** Why svc turned it off; null: it is on. */
   offReason: text("off_reason"),

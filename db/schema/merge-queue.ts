@@ -1,8 +1,7 @@
 import { sql } from "drizzle-orm";
 import { bigserial, boolean, index, pgTable, primaryKey, text, uuid } from "drizzle-orm/pg-core";
-import { users } from "./account.ts";
-import { actor } from "./actor.ts";
 import { changeRequests, mergeMethod } from "./change-request.ts";
+import { mergeWish } from "./merge-wish.ts";
 import { projects } from "./project.ts";
 import { time } from "./time.ts";
 
@@ -19,17 +18,8 @@ export const mergeQueueEntries = pgTable(
     baseRef: text("base_ref").notNull(),
     /** Orders the queue. */
     place: bigserial("place", { mode: "number" }).notNull(),
-    /** The head that is merged, and no other. */
-    headSha: text("head_sha").notNull(),
+    ...mergeWish(),
     method: mergeMethod("method").notNull(),
-    message: text("message"),
-    deleteBranch: boolean("delete_branch").notNull(),
-    userId: uuid("user_id")
-      .notNull()
-      .references(() => users.userId),
-    /** The project token that queued it, which may be deleted since; null: a person did. */
-    tokenId: uuid("token_id"),
-    actor: actor("actor"),
     queuedAt: time("queued_at").notNull(),
     /** Why svc took it out; null: it is in the queue. */
     outReason: text("out_reason"),
