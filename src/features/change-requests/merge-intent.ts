@@ -172,16 +172,22 @@ export async function lockForMerge(
   head: string,
   { rule, allow }: Pick<Prepared, "rule" | "allow">,
 ): Promise<typeof changeRequests.$inferSelect | null> {
+  const locked = await lockOpen(tx, row);
+  if (locked.baseRef !== row.baseRef) return null;
+  if (locked.draft) throw isDraft(row);
+  await allow(tx, rule);
+  await requireApprovals(tx, row, head, rule);
+  return locked;
+}
+
+/** Locks the row of an open change request. @throws not_open */
+export async function lockOpen(tx: Db, row: CrRow): Promise<typeof changeRequests.$inferSelect> {
   const [locked] = await tx
     .select()
     .from(changeRequests)
     .where(eq(changeRequests.crId, row.crId))
     .for("update");
   if (locked?.status !== "open") throw notOpen(row, locked?.status ?? "deleted");
-  if (locked.baseRef !== row.baseRef) return null;
-  if (locked.draft) throw isDraft(row);
-  await allow(tx, rule);
-  await requireApprovals(tx, row, head, rule);
   return locked;
 }
 

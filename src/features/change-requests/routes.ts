@@ -25,7 +25,9 @@ import type { Deps } from "../../deps.ts";
 import { pageQuery, readPage } from "../../http/page.ts";
 import { answer, answers, listOf } from "../../http/schema.ts";
 import { guard } from "../../identity/auth/guard.ts";
-import { disableAutoMerge, enableAutoMerge } from "./auto-merge/set.ts";
+import { forgetAutoMerge } from "./auto-merge/row.ts";
+import { enableAutoMerge } from "./auto-merge/set.ts";
+import { baseQuery } from "./base-query.ts";
 import { briefOf } from "./brief.ts";
 import { readCodeOwners } from "./code-owners/read.ts";
 import { listCrCommits } from "./commits.ts";
@@ -35,13 +37,14 @@ import { checkManifest } from "./manifest.ts";
 import { mergeChangeRequest } from "./merge.ts";
 import { openChangeRequest } from "./open.ts";
 import { previewMerge } from "./preview.ts";
-import { leaveQueue } from "./queue/leave.ts";
 import { listQueue } from "./queue/list.ts";
+import { forgetEntry } from "./queue/row.ts";
 import { getChangeRequest, listChangeRequests } from "./read.ts";
 import { resolveConflicts } from "./resolve-conflicts.ts";
 import { revertChangeRequest } from "./revert.ts";
 import { sendToSession } from "./send-to-session.ts";
 import { listHeads } from "./since.ts";
+import { withdrawMerge } from "./stop-merging.ts";
 import { readCrTurns } from "./turns.ts";
 
 const listQuery = Type.Object({
@@ -197,7 +200,7 @@ export const mergeRoutes = (deps: Deps) =>
       },
       { project: "write", body: revertChangeRequestBody, ...answer(201, changeRequest) },
     )
-    .delete("/:crId/queue", ({ project, params }) => leaveQueue(deps, project, params.crId), {
+    .delete("/:crId/queue", ({ project, params }) => withdrawMerge(deps, project, params.crId, forgetEntry), {
       project: "write",
       ...answer(200, changeRequest),
     })
@@ -206,10 +209,14 @@ export const mergeRoutes = (deps: Deps) =>
       ({ caller, project, params, body }) => enableAutoMerge(deps, caller, project, params.crId, body),
       { project: "write", body: autoMergeBody, ...answer(200, changeRequest) },
     )
-    .delete("/:crId/auto-merge", ({ project, params }) => disableAutoMerge(deps, project, params.crId), {
-      project: "write",
-      ...answer(200, changeRequest),
-    })
+    .delete(
+      "/:crId/auto-merge",
+      ({ project, params }) => withdrawMerge(deps, project, params.crId, forgetAutoMerge),
+      {
+        project: "write",
+        ...answer(200, changeRequest),
+      },
+    )
     .post(
       "/:crId/send-to-session",
       ({ caller, project, params, body, set }) => {
@@ -233,14 +240,6 @@ export const mergeQueueRoutes = (deps: Deps) =>
     .use(guard(deps))
     .get("", ({ project, query }) => listQueue(deps, project, query.base), {
       project: "write",
-      query: Type.Object({
-        base: Type.Optional(
-          Type.String({
-            minLength: 1,
-            maxLength: REF_MAX_BYTES,
-            description: "The branch merged into; the default branch if omitted",
-          }),
-        ),
-      }),
+      query: baseQuery,
       ...answer(200, mergeQueue),
     });

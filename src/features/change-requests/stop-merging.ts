@@ -1,6 +1,18 @@
+import { and, eq } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
+import { changeRequests } from "../../../db/schema/index.ts";
+import type { ChangeRequest } from "../../contract/change-request.ts";
+import type { Deps } from "../../deps.ts";
+import { publish } from "../../events/publish.ts";
+import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { turnOff } from "./auto-merge/row.ts";
+import { lockOpen } from "./merge-intent.ts";
+import { present } from "./present.ts";
 import { takeOut } from "./queue/row.ts";
+import { changeOf, findChangeRequest } from "./row.ts";
+import { recordCrEvent } from "./webhook.ts";
+
+type Row = typeof changeRequests.$inferSelect;
 
 /**
  * Turns the auto-merges of change requests off and takes them out of their merge queues, in the transaction of what is the
@@ -10,4 +22,47 @@ import { takeOut } from "./queue/row.ts";
 export async function stopMerging(tx: Db, crIds: readonly string[], reason: string): Promise<void> {
   await turnOff(tx, crIds, reason);
   await takeOut(tx, crIds, reason);
+}
+
+/**
+ * Gives up a merge that svc was to do, unless the change request is no longer open.
+ * @param giveUp has the row locked; false: there is nothing to give up
+ */
+export async function giveUpMerge(
+  deps: Deps,
+  project: ProjectRow,
+  crId: string,
+  giveUp: (tx: Db, row: Row) => Promise<boolean>,
+): Promise<void> {
+  await deps.db.transaction(async (tx) => {
+    const [row] = await tx
+      .select()
+      .from(changeRequests)
+      .where(and(eq(changeRequests.crId, crId), eq(changeRequests.status, "open")))
+      .for("update");
+    if (row && (await giveUp(tx, row))) await announce(deps, tx, project, row);
+  });
+}
+
+/**
+ * The same, because a person asks for it. A merge that has already recorded its intent continues.
+ * @throws not_open, not_found
+ */
+export async function withdrawMerge(
+  deps: Deps,
+  project: ProjectRow,
+  name: string,
+  forget: (tx: Db, crId: string) => Promise<boolean>,
+): Promise<ChangeRequest> {
+  const row = await findChangeRequest(deps.db, project, name);
+  await deps.db.transaction(async (tx) => {
+    const locked = await lockOpen(tx, row);
+    if (await forget(tx, row.crId)) await announce(deps, tx, project, locked);
+  });
+  return await present(deps, project, row, null);
+}
+
+async function announce(deps: Deps, tx: Db, project: ProjectRow, row: Row): Promise<void> {
+  await recordCrEvent(deps, tx, project, { type: "cr.updated", at: deps.clock() }, row);
+  await publish(tx, project.projectId, changeOf(row));
 }

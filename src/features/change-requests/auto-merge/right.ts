@@ -6,7 +6,7 @@ import type { Caller, ProjectRow } from "../../../identity/auth/caller.ts";
 import type { AutoMergeRow } from "./row.ts";
 
 /**
- * The caller as which svc merges: who turned it on, with the rights that they have now.
+ * The caller as which svc merges: who asked for the merge, with the rights that they have now.
  * @throws forbidden when they have left the account, or their token is gone
  */
 export async function callerFor(
@@ -17,14 +17,14 @@ export async function callerFor(
 ): Promise<Caller> {
   const isMember = and(eq(accountMembers.accountId, accountId), eq(accountMembers.userId, userId));
   if ((await db.$count(accountMembers, isMember)) === 0)
-    throw new SvcError("forbidden", "The person who turned it on has left the account.");
+    throw new SvcError("forbidden", "The person who asked for the merge has left the account.");
   if (tokenId === null) return { kind: "user", userId, tokenId, expiresAt: null };
   const [token] = await db
     .select()
     .from(tokens)
     .where(and(eq(tokens.tokenId, tokenId), eq(tokens.projectId, projectId), eq(tokens.userId, userId)));
   if (!token || (token.expiresAt !== null && token.expiresAt <= now))
-    throw new SvcError("forbidden", "The token that turned it on has ended.");
+    throw new SvcError("forbidden", "The token that asked for the merge has expired or was revoked.");
   const { name: tokenName, expiresAt, sessionId } = token;
   return { kind: "project", userId, tokenId, tokenName, expiresAt, projectId, sessionId };
 }

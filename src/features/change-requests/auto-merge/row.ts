@@ -2,6 +2,7 @@ import { and, eq, inArray, isNull } from "drizzle-orm";
 import type { Db } from "../../../../db/client.ts";
 import { autoMerges, users } from "../../../../db/schema/index.ts";
 import type { ChangeRequest } from "../../../contract/change-request.ts";
+import type { ErrorCode } from "../../../contract/errors.ts";
 import { authorOf } from "../../../identity/auth/actor.ts";
 
 export type AutoMergeRow = typeof autoMerges.$inferSelect;
@@ -17,6 +18,11 @@ export const OFF = {
   conflict: "The branches conflict.",
   pushed: "Commits were pushed to the branch.",
 } as const;
+
+/** Failures of a merge that have nothing to do with the change request: it is tried again. */
+export const PASSING = [
+  ...(["base_moved", "repo_unreachable", "unavailable", "merge_engine_failed", "disk_full"] as const),
+] satisfies ErrorCode[];
 
 /** The auto-merges of change requests, as they cross the wire, by the ids of the change requests. */
 export async function autoMergesOf(

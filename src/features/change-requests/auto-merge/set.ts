@@ -1,6 +1,4 @@
-import { eq } from "drizzle-orm";
-import type { Db } from "../../../../db/client.ts";
-import { autoMerges, changeRequests } from "../../../../db/schema/index.ts";
+import { autoMerges } from "../../../../db/schema/index.ts";
 import type { AutoMergeBody, ChangeRequest } from "../../../contract/change-request.ts";
 import { SvcError } from "../../../contract/errors.ts";
 import { DESCRIPTION_MAX_BYTES } from "../../../contract/limits.ts";
@@ -13,12 +11,11 @@ import { readProtection } from "../../projects/protection.ts";
 import { requireAgentMerge } from "../agent-merge.ts";
 import { requireDeleter } from "../delete-branch.ts";
 import { chooseMethod } from "../merge-commits.ts";
-import { headMoved, isDraft, notOpen, requireHead } from "../merge-intent.ts";
+import { headMoved, isDraft, lockOpen, notOpen, requireHead } from "../merge-intent.ts";
 import { present } from "../present.ts";
 import { refresh } from "../refresh.ts";
-import { type CrRow, changeOf, findChangeRequest } from "../row.ts";
+import { changeOf, findChangeRequest } from "../row.ts";
 import { recordCrEvent } from "../webhook.ts";
-import { forgetAutoMerge } from "./row.ts";
 
 /**
  * Has svc merge an open change request for the caller once its checks and approvals allow it, in the place of an earlier
@@ -60,7 +57,7 @@ export async function enableAutoMerge(
     ...{ createdAt: now, dueAt: now, offReason: null, failures: 0 },
   };
   await deps.db.transaction(async (tx) => {
-    const locked = await lock(tx, row);
+    const locked = await lockOpen(tx, row);
     if (locked.draft) throw isDraft(row);
     // another reader has seen a push
     if (locked.headCommitSha !== null && locked.headCommitSha !== head)
@@ -73,31 +70,4 @@ export async function enableAutoMerge(
     await publish(tx, project.projectId, changeOf(row));
   });
   return await present(deps, project, row, listing);
-}
-
-/** Turns it off. A merge that has already recorded its intent continues. @throws not_open, not_found */
-export async function disableAutoMerge(
-  deps: Deps,
-  project: ProjectRow,
-  name: string,
-): Promise<ChangeRequest> {
-  const row = await findChangeRequest(deps.db, project, name);
-  await deps.db.transaction(async (tx) => {
-    const locked = await lock(tx, row);
-    if (!(await forgetAutoMerge(tx, row.crId))) return;
-    await recordCrEvent(deps, tx, project, { type: "cr.updated", at: deps.clock() }, locked);
-    await publish(tx, project.projectId, changeOf(row));
-  });
-  return await present(deps, project, row, null);
-}
-
-/** Serializes with merges, and with what turns it off. @throws not_open */
-async function lock(tx: Db, row: CrRow): Promise<typeof changeRequests.$inferSelect> {
-  const [locked] = await tx
-    .select()
-    .from(changeRequests)
-    .where(eq(changeRequests.crId, row.crId))
-    .for("update");
-  if (locked?.status !== "open") throw notOpen(row, locked?.status ?? "deleted");
-  return locked;
 }

@@ -2,17 +2,16 @@ import { and, asc, eq, gt, isNull } from "drizzle-orm";
 import { autoMerges, changeRequests, projects } from "../../../../db/schema/index.ts";
 import { type ErrorCode, SvcError } from "../../../contract/errors.ts";
 import type { Deps } from "../../../deps.ts";
-import { publish } from "../../../events/publish.ts";
 import type { ProjectRow } from "../../../identity/auth/caller.ts";
 import { runPeriodically } from "../../../jobs/periodic.ts";
+import { inParallel } from "../../../lib/in-parallel.ts";
 import { requireChecks } from "../../checks/summary.ts";
 import { storedProtection } from "../../projects/protection.ts";
 import { requireApprovals } from "../approved.ts";
 import { mergeChangeRequest } from "../merge.ts";
-import { changeOf } from "../row.ts";
-import { recordCrEvent } from "../webhook.ts";
+import { giveUpMerge } from "../stop-merging.ts";
 import { callerFor, requireStillOn } from "./right.ts";
-import { type AutoMergeRow, OFF, turnOff } from "./row.ts";
+import { type AutoMergeRow, OFF, PASSING, turnOff } from "./row.ts";
 
 /** How long an approval or a check that allows a merge may go unnoticed. */
 const BUSY_MS = 1_000;
@@ -27,10 +26,8 @@ const BACKOFF_MS = 5_000;
 
 /** What a later approval or check may change. */
 const WAITS: ReadonlySet<ErrorCode> = new Set(["approval_required", "changes_requested", "checks_required"]);
-/** What has nothing to do with the change request. Any other refusal of a merge turns auto-merge off. */
-const PASSES: ReadonlySet<ErrorCode> = new Set([
-  ...(["base_moved", "repo_unreachable", "unavailable", "merge_engine_failed", "disk_full"] as const),
-]);
+/** Any other refusal of a merge turns auto-merge off. */
+const PASSES: ReadonlySet<ErrorCode> = new Set(PASSING);
 
 /**
  * Merges the change requests for which that was asked, as the person who asked, once checks and approvals allow it.
@@ -81,18 +78,10 @@ async function mergeAll(deps: Deps, signal: AbortSignal): Promise<boolean> {
       )
       .orderBy(asc(autoMerges.crId))
       .limit(BATCH);
-    const left = found.values();
-    await Promise.all(Array.from({ length: CONCURRENCY }, () => tryEach(deps, left, signal)));
+    await inParallel(found, CONCURRENCY, signal, (wanted) => tryOne(deps, wanted));
     after = found.length === BATCH ? (found.at(-1)?.auto.crId ?? null) : null;
   } while (after !== null && !signal.aborted);
   return false;
-}
-
-async function tryEach(deps: Deps, left: Iterable<Wanted>, signal: AbortSignal): Promise<void> {
-  for (const wanted of left) {
-    if (signal.aborted) return;
-    await tryOne(deps, wanted);
-  }
 }
 
 interface Wanted {
@@ -160,16 +149,11 @@ async function settleFailure(deps: Deps, wanted: Wanted, error: unknown): Promis
 
 /** Turns it off, unless it was merged, turned off or turned on anew meanwhile. */
 async function end(deps: Deps, { auto, project }: Wanted, reason: string): Promise<void> {
-  await deps.db.transaction(async (tx) => {
-    const [row] = await tx
-      .select()
-      .from(changeRequests)
-      .where(and(eq(changeRequests.crId, auto.crId), eq(changeRequests.status, "open")))
-      .for("update");
-    const isSame = and(eq(autoMerges.crId, auto.crId), eq(autoMerges.createdAt, auto.createdAt));
-    if (!row || (await tx.$count(autoMerges, isSame)) === 0) return;
-    if (!(await turnOff(tx, [auto.crId], reason))) return;
-    await recordCrEvent(deps, tx, project, { type: "cr.updated", at: deps.clock() }, row);
-    await publish(tx, project.projectId, changeOf(row));
-  });
+  const isSame = and(eq(autoMerges.crId, auto.crId), eq(autoMerges.createdAt, auto.createdAt));
+  await giveUpMerge(
+    deps,
+    project,
+    auto.crId,
+    async (tx) => (await tx.$count(autoMerges, isSame)) > 0 && (await turnOff(tx, [auto.crId], reason)),
+  );
 }

@@ -1,5 +1,5 @@
 import { and, eq, gt, sql } from "drizzle-orm";
-import { changeRequests, mergeIntents, mergeQueueEntries } from "../../../../db/schema/index.ts";
+import { mergeIntents, mergeQueueEntries } from "../../../../db/schema/index.ts";
 import { type ErrorCode, SvcError } from "../../../contract/errors.ts";
 import type { Deps } from "../../../deps.ts";
 import { publish } from "../../../events/publish.ts";
@@ -11,13 +11,13 @@ import { summaryOf } from "../../checks/summary.ts";
 import { type Protection, readProtection } from "../../projects/protection.ts";
 import { repositoryOf } from "../../projects/repository.ts";
 import { requireApprovals } from "../approved.ts";
-import { OFF } from "../auto-merge/row.ts";
+import { OFF, PASSING } from "../auto-merge/row.ts";
 import { chooseMethod } from "../merge-commits.ts";
 import { isDraft, requireHead } from "../merge-intent.ts";
 import { refresh } from "../refresh.ts";
 import { changeOf } from "../row.ts";
+import { giveUpMerge } from "../stop-merging.ts";
 import { tipOf } from "../tips.ts";
-import { recordCrEvent } from "../webhook.ts";
 import { clearBranches, offerBranch } from "./branches.ts";
 import { buildResult, type Result } from "./build.ts";
 import { readHostChecks } from "./host-checks.ts";
@@ -29,7 +29,7 @@ const TESTED_MAX = 5;
 
 /** Failures that have nothing to do with the change request. Any other refusal of its merge takes it out of the queue. */
 const PASSES: ReadonlySet<ErrorCode> = new Set([
-  ...(["base_moved", "repo_unreachable", "unavailable", "merge_engine_failed", "disk_full"] as const),
+  ...PASSING,
   // one was reported again between a pass and the lock of the row
   "checks_required",
 ]);
@@ -207,19 +207,12 @@ async function stateOf(
  * @throws unavailable while a push of it may be in progress: another server may have landed it already
  */
 async function end(deps: Deps, { project }: Queues, { queued }: Entry, reason: string): Promise<void> {
-  await deps.db.transaction(async (tx) => {
-    const [row] = await tx
-      .select()
-      .from(changeRequests)
-      .where(and(eq(changeRequests.crId, queued.crId), eq(changeRequests.status, "open")))
-      .for("update");
-    const isSame = and(eq(mergeQueueEntries.crId, queued.crId), eq(mergeQueueEntries.place, queued.place));
-    if (!row || (await tx.$count(mergeQueueEntries, isSame)) === 0) return;
-    const pushing = and(eq(mergeIntents.crId, queued.crId), gt(mergeIntents.expiresAt, deps.clock()));
+  const isSame = and(eq(mergeQueueEntries.crId, queued.crId), eq(mergeQueueEntries.place, queued.place));
+  const pushing = and(eq(mergeIntents.crId, queued.crId), gt(mergeIntents.expiresAt, deps.clock()));
+  await giveUpMerge(deps, project, queued.crId, async (tx, { number }) => {
+    if ((await tx.$count(mergeQueueEntries, isSame)) === 0) return false;
     if ((await tx.$count(mergeIntents, pushing)) > 0)
-      throw new SvcError("unavailable", `Change request #${row.number} is being merged.`);
-    if (!(await takeOut(tx, [queued.crId], reason))) return;
-    await recordCrEvent(deps, tx, project, { type: "cr.updated", at: deps.clock() }, row);
-    await publish(tx, project.projectId, changeOf(row));
+      throw new SvcError("unavailable", `Change request #${number} is being merged.`);
+    return await takeOut(tx, [queued.crId], reason);
   });
 }

@@ -9,6 +9,7 @@ import {
 import type { Deps } from "../../../deps.ts";
 import type { ProjectRow } from "../../../identity/auth/caller.ts";
 import { runPeriodically } from "../../../jobs/periodic.ts";
+import { inParallel } from "../../../lib/in-parallel.ts";
 import { storedProtection } from "../../projects/protection.ts";
 import { advance } from "./advance.ts";
 import { QUEUE_WAKER } from "./enter.ts";
@@ -75,35 +76,31 @@ async function advanceAll(deps: Deps, seen: Map<string, Seen>, signal: AbortSign
     .union(deps.db.selectDistinct({ projectId: mergeQueueBranches.projectId }).from(mergeQueueBranches));
   const found = await deps.db.select().from(projects).where(inArray(projects.projectId, ids));
   for (const id of seen.keys()) if (!found.some(({ projectId }) => projectId === id)) seen.delete(id);
-  const left = found.values();
-  await Promise.all(Array.from({ length: CONCURRENCY }, () => advanceEach(deps, seen, left, signal)));
+  await inParallel(found, CONCURRENCY, signal, (project) => advanceOne(deps, seen, project, signal));
   return [...seen.values()].some(({ failures }) => failures > 0);
 }
 
-async function advanceEach(
+async function advanceOne(
   deps: Deps,
   seen: Map<string, Seen>,
-  left: Iterable<ProjectRow>,
+  project: ProjectRow,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const project of left) {
-    if (signal.aborted) return;
-    const { projectId } = project;
-    const last = seen.get(projectId);
-    const isDue = last === undefined || deps.monotonic() >= last.dueAt;
-    if (!isDue && last.failures > 0) continue;
-    const state = await stateOf(deps, project);
-    if (!isDue && last.state === state) continue;
-    try {
-      for (let pass = 0; pass < PASSES_MAX && !signal.aborted; pass++)
-        if ((await advance(deps, project)) === "done") break;
-      seen.set(projectId, { state, dueAt: deps.monotonic() + LOOK_MS, failures: 0 });
-    } catch (error) {
-      deps.log.warn({ err: error, project: projectId }, "a merge queue failed, and is tried again");
-      const failures = (last?.failures ?? 0) + 1;
-      const wait = Math.min(BACKOFF_MAX_MS, BACKOFF_MS * 2 ** Math.min(failures - 1, 10));
-      seen.set(projectId, { state, dueAt: deps.monotonic() + wait, failures });
-    }
+  const { projectId } = project;
+  const last = seen.get(projectId);
+  const isDue = last === undefined || deps.monotonic() >= last.dueAt;
+  if (!isDue && last.failures > 0) return;
+  const state = await stateOf(deps, project);
+  if (!isDue && last.state === state) return;
+  try {
+    for (let pass = 0; pass < PASSES_MAX && !signal.aborted; pass++)
+      if ((await advance(deps, project)) === "done") break;
+    seen.set(projectId, { state, dueAt: deps.monotonic() + LOOK_MS, failures: 0 });
+  } catch (error) {
+    deps.log.warn({ err: error, project: projectId }, "a merge queue failed, and is tried again");
+    const failures = (last?.failures ?? 0) + 1;
+    const wait = Math.min(BACKOFF_MAX_MS, BACKOFF_MS * 2 ** Math.min(failures - 1, 10));
+    seen.set(projectId, { state, dueAt: deps.monotonic() + wait, failures });
   }
 }
 
