@@ -20,6 +20,11 @@ export function refFault(ref: string): string | null {
   return name === undefined ? "it is no full name, such as refs/heads/main" : faultOf(name);
 }
 
+/** Whether one of two branches prevents the other: git stores them as files, so `a` and `a/b` cannot both exist. */
+export function areInConflict(one: string, other: string): boolean {
+  return one.startsWith(`${other}/`) || other.startsWith(`${one}/`);
+}
+
 const HEADS = "refs/heads/";
 const OBJECT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i;
 

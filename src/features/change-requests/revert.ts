@@ -4,10 +4,11 @@ import { SvcError } from "../../contract/errors.ts";
 import { DESCRIPTION_MAX_BYTES, TITLE_MAX } from "../../contract/limits.ts";
 import type { Deps } from "../../deps.ts";
 import type { Branches, Repository, RevertRequest } from "../../git/git.ts";
-import { checkBranchName } from "../../git/refs.ts";
+import { areInConflict, checkBranchName } from "../../git/refs.ts";
 import { storable } from "../../http/text.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { slugify } from "../../lib/slug.ts";
+import { readCommit } from "../projects/commit.ts";
 import { LISTING_MS } from "../projects/fetch.ts";
 import { readProtection } from "../projects/protection.ts";
 import { repositoryOf } from "../projects/repository.ts";
@@ -166,13 +167,11 @@ async function writeRevert(
 
 /** What a person runs to revert the same. */
 async function commandOf(deps: Deps, repo: Repository, { merged, before }: RevertRequest): Promise<string> {
-  const { commits } = await deps.git.log(repo, newest(merged));
-  const [first, ...others] = commits[0]?.parents ?? [];
+  const commit = await readCommit(deps, repo, merged);
+  const [first, ...others] = commit?.parents ?? [];
   if (first !== before) return `git revert --no-commit ${before}..${merged}`;
   return others.length > 0 ? `git revert -m 1 ${merged}` : `git revert ${merged}`;
 }
-
-const newest = (commit: string) => ({ commit, path: new Uint8Array(), skip: 0, limit: 1 });
 
 /**
  * Finds a name that no branch has, or a branch that has the same revert already: an earlier call was interrupted.
@@ -186,10 +185,11 @@ async function findPlace(
 ): Promise<{ branch: string } | { branch: string; commit: string }> {
   const usual = `revert-${row.number}-${slugify(row.headRef, "branch")}`;
   const names = wanted === null ? namesLike(usual) : [wanted];
+  const taken = [...listing.tips.keys()];
   for (const branch of names) {
     const commit = listing.tips.get(branch);
     if (commit !== undefined && (await isSame(deps, repo, request, commit))) return { branch, commit };
-    if (commit === undefined && !isInTheWay(listing, branch)) return { branch };
+    if (commit === undefined && !taken.some((name) => areInConflict(name, branch))) return { branch };
   }
   throw new SvcError(
     "branch_exists",
@@ -209,14 +209,9 @@ async function isSame(
   commit: string,
 ): Promise<boolean> {
   if (!(await deps.git.ensureCommits(repo, [commit]))) return false;
-  const { commits } = await deps.git.log(repo, newest(commit));
-  const date = commits[0]?.author.date;
-  if (!date || commits[0]?.parents[0] !== request.base) return false;
+  const found = await readCommit(deps, repo, commit);
+  const date = found?.author.date;
+  if (!date || found.parents[0] !== request.base) return false;
   const written = await deps.git.writeRevert(repo, { ...request, date });
   return "commit" in written && written.commit === commit;
-}
-
-/** Git stores branches as files: `a` and `a/b` cannot both exist. */
-function isInTheWay({ tips }: Branches, branch: string): boolean {
-  return [...tips.keys()].some((name) => name.startsWith(`${branch}/`) || branch.startsWith(`${name}/`));
 }

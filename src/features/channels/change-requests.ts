@@ -6,7 +6,8 @@ import type { Deps } from "../../deps.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { prepareDiff } from "../change-requests/diff.ts";
 import { getChangeRequest } from "../change-requests/read.ts";
-import { type ChannelContext, pageOf } from "./context.ts";
+import { pageUrl } from "../projects/page-url.ts";
+import type { ChannelContext } from "./context.ts";
 import type { ThreadRow } from "./rows.ts";
 import type { Blocks } from "./slack/client.ts";
 import { escapeLine, link } from "./slack/mrkdwn.ts";
@@ -98,7 +99,7 @@ async function messageOf(
   found: ChangeRequest,
 ): Promise<{ text: string; blocks: Blocks }> {
   const { number, title, status, head_ref, base_ref, head_commit_sha: head } = found;
-  const page = pageOf(deps, project, `change-requests/${number}`);
+  const page = pageUrl(deps, project, `change-requests/${number}`);
   const name = link(page, `#${number} ${escapeLine(title, TITLE_MAX)}`);
   const text = [
     status === "open" ? name : `${name}: ${outcomeOf(found)}`,

@@ -3,7 +3,6 @@ import type { Db } from "../../../db/client.ts";
 import { channelThreads } from "../../../db/schema/index.ts";
 import type { Deps } from "../../deps.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
-import { publicUrl } from "../../identity/auth/public-url.ts";
 import { type ChannelRow, findWithProject, openSecrets, type ThreadRow } from "./rows.ts";
 import { type Slack, slackOf } from "./slack/client.ts";
 
@@ -38,9 +37,4 @@ export async function findThread(
       ),
     );
   return row ?? null;
-}
-
-/** The page of the dashboard that shows a part of a project. */
-export function pageOf(deps: Deps, { slug }: ProjectRow, path: string): string {
-  return `${publicUrl(deps)}/projects/${slug}/${path}`;
 }

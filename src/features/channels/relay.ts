@@ -2,6 +2,7 @@ import { and, eq } from "drizzle-orm";
 import { sessionPrompts } from "../../../db/schema/index.ts";
 import { isAlive } from "../../contract/session.ts";
 import type { Deps } from "../../deps.ts";
+import { pageUrl } from "../projects/page-url.ts";
 import { answersTo, toolInUse } from "../sessions/conversation/read.ts";
 import { answerPromptId } from "../sessions/kept/answer.ts";
 import type { PromptRow } from "../sessions/prompts/wire.ts";
@@ -9,7 +10,7 @@ import { openRequest, type Reached, reachSession } from "../sessions/row.ts";
 import { askMessage } from "./ask-message.ts";
 import { showChangeRequests } from "./change-requests.ts";
 import { showConnectorAsks } from "./connector-asks.ts";
-import { findThread, openChannel, pageOf } from "./context.ts";
+import { findThread, openChannel } from "./context.ts";
 import { type Relaying, readRelay } from "./relay-state.ts";
 import type { TaskRow } from "./rows.ts";
 import { escapeLine, escapeText, link } from "./slack/mrkdwn.ts";
@@ -50,7 +51,7 @@ export async function relayPrompt(deps: Deps, task: TaskRow): Promise<TaskResult
     relay,
     reached,
     sessionId,
-    page: pageOf(deps, context.project, `sessions/${sessionId}`),
+    page: pageUrl(deps, context.project, `sessions/${sessionId}`),
     async save(changes) {
       Object.assign(relay, changes);
       await updateTask(deps.db, task, { payload: { ...relay } });

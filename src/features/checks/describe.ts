@@ -12,3 +12,6 @@ export function linkOf(text: string): string | null {
   const isWeb = url?.protocol === "https:" || url?.protocol === "http:";
   return isWeb && url.username === "" && url.password === "" ? url.href : null;
 }
+
+/** Begins the names of svc's checks on a git host, where they must not replace others. */
+export const OWN_PREFIX = "svc/";

@@ -1,9 +1,10 @@
 import { sql } from "drizzle-orm";
 import { changeRequests, type projects } from "../../../db/schema/index.ts";
 import type { InboxItem, InboxReason } from "../../contract/inbox.ts";
-import { type Addressed, publicUrl } from "../../identity/auth/public-url.ts";
+import type { Addressed } from "../../identity/auth/public-url.ts";
 import { pageUrl } from "../change-requests/page-url.ts";
 import { line } from "../notifications/record.ts";
+import { pageUrl as pageOfProject } from "../projects/page-url.ts";
 
 /** As text: an index has the open ones alone, and the planner does not look for it with a parameter. */
 export const isOpen = sql`${changeRequests.status} = 'open'`;
@@ -35,6 +36,6 @@ export const projectOf = ({ projectId, slug, name }: Project) => ({
   project_name: name,
 });
 
-export function sessionUrl(deps: Addressed, { slug }: Project, sessionId: string): string {
-  return `${publicUrl(deps)}/projects/${slug}/sessions/${sessionId}`;
+export function sessionUrl(deps: Addressed, project: Project, sessionId: string): string {
+  return pageOfProject(deps, project, `sessions/${sessionId}`);
 }

@@ -6,6 +6,7 @@ import type { SavedWork } from "../../contract/saved-work.ts";
 import type { Deps } from "../../deps.ts";
 import { streamOf } from "../../http/stream.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
+import { readCommit } from "../projects/commit.ts";
 import { collectDiff } from "../projects/diff.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { findSavedBase, savedDiff } from "../saved-work/diff.ts";
@@ -20,8 +21,7 @@ import type { SessionRow } from "./row.ts";
 export async function readSaved(deps: Deps, project: ProjectRow, sessionId: string): Promise<string> {
   const { commit, at, base } = await findSaved(deps, project, sessionId);
   const repo = repositoryOf(deps, project);
-  const { commits } = await deps.git.log(repo, { commit, path: new Uint8Array(), skip: 0, limit: 1 });
-  const [{ subject, body } = { subject: "", body: "" }] = commits;
+  const { subject, body } = (await readCommit(deps, repo, commit)) ?? { subject: "", body: "" };
   const { files, truncated, patchJson } = await collectDiff(deps, repo, savedDiff(base, commit));
   const saved: Omit<SavedWork, "patch" | "patch_base64"> = {
     commit,

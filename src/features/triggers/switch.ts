@@ -12,6 +12,7 @@ import { mergeChangeRequest } from "../change-requests/merge.ts";
 import { svcIdentity } from "../change-requests/merge-commits.ts";
 import { openChangeRequest } from "../change-requests/open.ts";
 import { getChangeRequest } from "../change-requests/read.ts";
+import { readCommit } from "../projects/commit.ts";
 import { fetchCommits, LISTING_MS } from "../projects/fetch.ts";
 import { repositoryOf } from "../projects/repository.ts";
 
@@ -111,7 +112,7 @@ async function createBranch(
   { branch, tip, message, text }: Edit,
 ): Promise<void> {
   const repo = repositoryOf(deps, project);
-  const { commits } = await deps.git.log(repo, { commit: tip, path: new Uint8Array(), skip: 0, limit: 1 });
+  const before = await readCommit(deps, repo, tip);
   const commit = await deps.git.replaceFile(repo, {
     commit: tip,
     path: project.manifestPath,
@@ -119,7 +120,7 @@ async function createBranch(
     message,
     identity: svcIdentity(deps),
     // the tip's date, so that a retry makes the same commit
-    date: commits[0]?.committer.date ?? new Date(0),
+    date: before?.committer.date ?? new Date(0),
   });
   if (tips.get(branch) === commit) return;
   const outcome = await deps.git.push(repo, { branch, from: null, to: commit });

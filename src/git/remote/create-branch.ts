@@ -8,7 +8,7 @@ import {
   type Repository,
 } from "../git.ts";
 import { branchByApi } from "../hosts/branch.ts";
-import { checkBranchName } from "../refs.ts";
+import { areInConflict, checkBranchName } from "../refs.ts";
 import type { Engine } from "../run/engine.ts";
 
 /** The operations for creating a branch, on a git host or in a repository that svc hosts. */
@@ -67,12 +67,10 @@ export async function createBranch(
   }
 }
 
-/** Git stores branches as files: `a` and `a/b` cannot both exist. */
+/** @throws SvcError `branch_exists` */
 function requireFree(tips: ReadonlyMap<string, string>, branch: string): void {
-  const isInTheWay = (name: string) =>
-    name === branch || name.startsWith(`${branch}/`) || branch.startsWith(`${name}/`);
   for (const name of tips.keys()) {
-    if (!isInTheWay(name)) continue;
+    if (name !== branch && !areInConflict(name, branch)) continue;
     const what = name === branch ? "at another commit" : `and prevents "${branch}"`;
     throw new SvcError("branch_exists", `The branch "${name}" already exists ${what}.`);
   }

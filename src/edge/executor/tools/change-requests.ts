@@ -12,9 +12,10 @@ import { excerptDiff } from "../../../features/change-requests/diff-excerpt.ts";
 import { openChangeRequest } from "../../../features/change-requests/open.ts";
 import { previewMerge } from "../../../features/change-requests/preview.ts";
 import { getChangeRequest, listChangeRequests } from "../../../features/change-requests/read.ts";
+import { pageUrl } from "../../../features/projects/page-url.ts";
 import type { ProjectRow } from "../../../identity/auth/caller.ts";
 import { type ProjectRequest, projectTool, type Tool } from "../tool.ts";
-import { authorText, cut, numberField, pageFields, pageOf, pageUrl } from "./shown.ts";
+import { authorText, cut, numberField, pageFields, pageOf } from "./shown.ts";
 
 /** Characters of a description. */
 const DESCRIPTION_MAX = 16_000;

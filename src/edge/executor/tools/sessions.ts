@@ -2,13 +2,14 @@ import { Type } from "@sinclair/typebox";
 import { createSessionBody, initialPrompt, type Session, sessionStatus } from "../../../contract/session.ts";
 import type { Deps } from "../../../deps.ts";
 import { referencesIn } from "../../../features/change-requests/brief.ts";
+import { pageUrl } from "../../../features/projects/page-url.ts";
 import { createSession } from "../../../features/sessions/create.ts";
 import { listPrompts } from "../../../features/sessions/prompts/read.ts";
 import { getSession, listSessions } from "../../../features/sessions/read.ts";
 import type { ProjectRow } from "../../../identity/auth/caller.ts";
 import { projectTool, type Tool } from "../tool.ts";
 import { shownPrompt } from "./prompts.ts";
-import { authorText, pageFields, pageOf, pageUrl, uuidField } from "./shown.ts";
+import { authorText, pageFields, pageOf, uuidField } from "./shown.ts";
 
 /** Prompts that are returned with a session. */
 const PROMPTS_SHOWN = 10;

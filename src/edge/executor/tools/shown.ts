@@ -1,9 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import type { Author } from "../../../contract/author.ts";
-import type { Deps } from "../../../deps.ts";
 import type { Page } from "../../../http/page.ts";
-import type { ProjectRow } from "../../../identity/auth/caller.ts";
-import { publicUrl } from "../../../identity/auth/public-url.ts";
 
 /** Rows of a list: fewer than the API's, since an agent reads all of them. */
 const ROWS_DEFAULT = 20;
@@ -35,11 +32,6 @@ export const numberField = Type.Integer({
 });
 
 export const uuidField = (description: string) => Type.String({ format: "uuid", description });
-
-/** The page of the dashboard that shows a part of a project. */
-export function pageUrl(deps: Deps, { slug }: ProjectRow, path: string): string {
-  return `${publicUrl(deps)}/projects/${slug}/${path}`;
-}
 
 /** An author in words: `Ada`, or `agent for Ada (session …)`. */
 export function authorText({ kind, name, session_id }: Author): string {

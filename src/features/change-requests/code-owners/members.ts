@@ -1,8 +1,7 @@
-import { and, eq, sql } from "drizzle-orm";
 import type { Db } from "../../../../db/client.ts";
-import { accountMembers, users } from "../../../../db/schema/index.ts";
 import type { CodeOwners } from "../../../contract/code-owners.ts";
 import { shorten } from "../../../http/text.ts";
+import { membersWith } from "../../../identity/accounts/named.ts";
 
 export type Owner = CodeOwners["files"][number]["owners"][number];
 
@@ -18,23 +17,12 @@ export async function membersNamed(
   accountId: string,
   words: readonly string[],
 ): Promise<(word: string) => Found> {
-  const keys = JSON.stringify([...new Set(words.map(keyOf))]);
-  const key = sql`(select value from json_array_elements_text(${keys}::json))`;
-  const members = await db
-    .select({ user_id: users.userId, name: users.name, email: users.email, proven: users.emailProven })
-    .from(accountMembers)
-    .innerJoin(users, eq(users.userId, accountMembers.userId))
-    .where(
-      and(
-        eq(accountMembers.accountId, accountId),
-        sql`(${users.email} in ${key} or lower(${users.name}) in ${key})`,
-      ),
-    );
+  const members = await membersWith(db, accountId, words.map(keyOf));
   return (word) => {
     const wanted = keyOf(word);
     const found = word.startsWith("@")
       ? members.filter(({ name }) => name.toLowerCase() === wanted)
-      : members.filter(({ email, proven }) => proven && email === wanted);
+      : members.filter(({ email, emailProven }) => emailProven && email === wanted);
     const [one] = found;
     if (!one)
       return {
@@ -44,10 +32,8 @@ export async function membersNamed(
       return {
         problem: `Ambiguous owner "${shorten(word)}": several members have this name. Use the e-mail address.`,
       };
-    return { owner: { user_id: one.user_id, name: one.name } };
+    return { owner: { user_id: one.userId, name: one.name } };
   };
 }
 
-/** Postgres cannot hold NUL. */
-const keyOf = (word: string): string =>
-  word.replace(/^@/, "").replaceAll("\0", "\ufffd").toWellFormed().toLowerCase();
+const keyOf = (word: string): string => word.replace(/^@/, "").toLowerCase();

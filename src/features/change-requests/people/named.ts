@@ -1,10 +1,7 @@
-import { and, eq, inArray, or, sql } from "drizzle-orm";
 import type { Db } from "../../../../db/client.ts";
-import { accountMembers, users } from "../../../../db/schema/index.ts";
 import { SvcError } from "../../../contract/errors.ts";
-import { UUID } from "../../../contract/id.ts";
-import { nearest } from "../../../contract/nearest.ts";
 import { shorten } from "../../../http/text.ts";
+import { membersWith, nearestMember } from "../../../identity/accounts/named.ts";
 import type { Caller } from "../../../identity/auth/caller.ts";
 
 /** A member of the account of a project. */
@@ -19,9 +16,6 @@ interface Scope {
   caller: Pick<Caller, "userId">;
 }
 
-/** Members whose names are compared with one that is not found. */
-const COMPARED_MAX = 1_000;
-
 /**
  * The members of an account that these words name: `@me` (or `me`), an id, an e-mail address or a name, also after an `@`.
  * @throws validation_failed for one that no member has, with the nearest name, and for a name of several
@@ -33,18 +27,8 @@ export async function peopleNamed(
 ): Promise<Person[]> {
   const wanted = words.map((word) => ({ word, key: keyOf(word, caller) }));
   if (wanted.length === 0) return [];
-  const keys = [...new Set(wanted.map(({ key }) => key))];
-  const ids = keys.filter((key) => UUID.test(key));
-  const members = await db
-    .select({ userId: users.userId, name: users.name, email: users.email })
-    .from(accountMembers)
-    .innerJoin(users, eq(users.userId, accountMembers.userId))
-    .where(
-      and(
-        eq(accountMembers.accountId, accountId),
-        or(inArray(users.userId, ids), inArray(users.email, keys), inArray(sql`lower(${users.name})`, keys)),
-      ),
-    );
+  const keys = wanted.map(({ key }) => key);
+  const members = await membersWith(db, accountId, keys);
   const found = new Map<string, Person>();
   for (const { word, key } of wanted) {
     const exact = members.filter(({ userId, email }) => userId === key || email === key);
@@ -59,21 +43,12 @@ export async function peopleNamed(
 }
 
 function keyOf(word: string, { userId }: Pick<Caller, "userId">): string {
-  const key = word.trim().replace(/^@/, "").replaceAll("\0", "\ufffd").toLowerCase();
+  const key = word.trim().replace(/^@/, "").toLowerCase();
   return key === "me" ? userId : key;
 }
 
 async function unknownPerson(db: Db, accountId: string, word: string): Promise<SvcError> {
-  const members = await db
-    .select({ name: users.name })
-    .from(accountMembers)
-    .innerJoin(users, eq(users.userId, accountMembers.userId))
-    .where(eq(accountMembers.accountId, accountId))
-    .limit(COMPARED_MAX);
-  const near = nearest(
-    word.replace(/^@/, ""),
-    members.map(({ name }) => name),
-  );
+  const near = await nearestMember(db, accountId, word.replace(/^@/, ""));
   const meant = near === undefined ? "" : ` Did you mean "${near}"?`;
   return invalid(
     `The account has no member "${shorten(word)}".${meant} A person is named by name, e-mail address or id, or by @me.`,

@@ -1,16 +1,11 @@
-import { and, eq, sql } from "drizzle-orm";
 import type { Db } from "../../../../db/client.ts";
-import { accountMembers, users } from "../../../../db/schema/index.ts";
 import { SvcError } from "../../../contract/errors.ts";
 import { UUID } from "../../../contract/id.ts";
-import { nearest } from "../../../contract/nearest.ts";
 import type { Term } from "../../../contract/search/parse.ts";
-import { QUALIFIERS, type Takes } from "../../../contract/search/qualifiers.ts";
+import { QUALIFIERS, type QualifierName, type Takes } from "../../../contract/search/qualifiers.ts";
 import { shorten } from "../../../http/text.ts";
+import { membersWith, nearestMember } from "../../../identity/accounts/named.ts";
 import type { Caller, ProjectRow } from "../../../identity/auth/caller.ts";
-
-/** Members whose names are compared with a mistyped one. */
-const COMPARED_MAX = 1000;
 
 /**
  * The users that the terms of a search name, by the terms' values: `@me` (of an agent, its user), the id of a user, or the name or
@@ -23,44 +18,46 @@ export async function peopleOf(
   { userId: me }: Pick<Caller, "userId">,
   terms: readonly Term[],
 ): Promise<Map<string, readonly string[]>> {
+  const wanted = terms.flatMap(({ name, value }) =>
+    name !== "text" && takesPerson(name) ? [{ name, value }] : [],
+  );
+  const members = await membersWith(
+    db,
+    accountId,
+    wanted.map(({ value }) => keyOf(value)),
+  );
   const people = new Map<string, readonly string[]>();
-  for (const { name, value } of terms) {
-    if (name === "text" || people.has(value)) continue;
-    const takes: Takes = QUALIFIERS[name].takes;
-    if (takes.kind !== "person") continue;
+  for (const { name, value } of wanted) {
+    const key = keyOf(value);
+    const named = members.filter((member) => member.email === key || member.name.toLowerCase() === key);
     if (value.toLowerCase() === "@me") people.set(value, [me]);
     else if (UUID.test(value)) people.set(value, [value.toLowerCase()]);
-    else people.set(value, await membersNamed(db, accountId, name, value));
+    else if (named.length === 0) throw await noSuchMember(db, accountId, name, value);
+    else
+      people.set(
+        value,
+        named.map(({ userId }) => userId),
+      );
   }
   return people;
 }
 
-async function membersNamed(
+function takesPerson(name: QualifierName): boolean {
+  const { kind }: Takes = QUALIFIERS[name].takes;
+  return kind === "person";
+}
+
+const keyOf = (value: string): string => value.replace(/^@/, "").toLowerCase();
+
+async function noSuchMember(
   db: Db,
   accountId: string,
-  qualifier: string,
-  wanted: string,
-): Promise<readonly string[]> {
-  const isMember = and(eq(accountMembers.userId, users.userId), eq(accountMembers.accountId, accountId));
-  const text = wanted.replace(/^@/, "");
-  const found = await db
-    .select({ userId: users.userId })
-    .from(users)
-    .innerJoin(accountMembers, isMember)
-    .where(sql`${users.email} = lower(${text}) or lower(${users.name}) = lower(${text})`)
-    .limit(COMPARED_MAX);
-  if (found.length > 0) return found.map(({ userId }) => userId);
-  const members = await db
-    .select({ name: users.name })
-    .from(users)
-    .innerJoin(accountMembers, isMember)
-    .limit(COMPARED_MAX);
-  const near = nearest(
-    text,
-    members.map(({ name }) => name),
-  );
+  qualifier: QualifierName,
+  value: string,
+): Promise<SvcError> {
+  const near = await nearestMember(db, accountId, value.replace(/^@/, ""));
   const meant = near
     ? `Did you mean ${qualifier}:${/\s/.test(near) ? `"${near}"` : near}?`
     : `Write ${qualifier}:@me, or the name or email address of a member of the account.`;
-  throw new SvcError("validation_failed", `\`${qualifier}:${shorten(wanted)}\` names no member. ${meant}`);
+  return new SvcError("validation_failed", `\`${qualifier}:${shorten(value)}\` names no member. ${meant}`);
 }

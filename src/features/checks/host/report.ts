@@ -3,9 +3,9 @@ import { changeRequests, commitStatuses, projects } from "../../../../db/schema/
 import type { Deps } from "../../../deps.ts";
 import type { HostOutcome, HostStatus } from "../../../git/git.ts";
 import type { ProjectRow } from "../../../identity/auth/caller.ts";
-import { publicUrl } from "../../../identity/auth/public-url.ts";
+import { pageUrl } from "../../projects/page-url.ts";
 import { repositoryOf } from "../../projects/repository.ts";
-import { OWN_PREFIX } from "./own-prefix.ts";
+import { OWN_PREFIX } from "../describe.ts";
 
 /** Statuses per round; the next round takes the rest. */
 const BATCH = 50;
@@ -101,6 +101,6 @@ async function shownOnHost(deps: Deps, status: StatusRow, project: ProjectRow): 
         .where(and(eq(changeRequests.projectId, projectId), eq(changeRequests.headCommitSha, sha)))
         .orderBy(desc(changeRequests.number))
         .limit(1);
-  const page = cr ? `${publicUrl(deps)}/projects/${project.slug}/change-requests/${cr.number}` : null;
+  const page = cr ? pageUrl(deps, project, `change-requests/${cr.number}`) : null;
   return { context: `${OWN_PREFIX}${context}`, state, description, targetUrl: targetUrl ?? page };
 }

@@ -7,9 +7,8 @@ import { type ProjectChange, publish } from "../../../events/publish.ts";
 import type { HostStatus } from "../../../git/git.ts";
 import type { ProjectRow } from "../../../identity/auth/caller.ts";
 import { lockProject } from "../../projects/lock.ts";
-import { linkOf, shortened } from "../describe.ts";
+import { linkOf, OWN_PREFIX, shortened } from "../describe.ts";
 import { recordStatus } from "../record-status.ts";
-import { OWN_PREFIX } from "./own-prefix.ts";
 
 /**
  * Records the checks that a host has for a commit. They never replace what was reported to svc, nor a check that svc runs

@@ -2,6 +2,7 @@ import { sql } from "drizzle-orm";
 import { commitStatuses, hostReads } from "../../../../db/schema/index.ts";
 import type { Deps } from "../../../deps.ts";
 import { runPeriodically } from "../../../jobs/periodic.ts";
+import { inParallel } from "../../../lib/in-parallel.ts";
 import { readFromHosts } from "./read.ts";
 import { reportToHosts } from "./report.ts";
 
@@ -27,8 +28,8 @@ export function startHostChecksWorker(deps: Deps): () => Promise<void> {
       subject: "checks of git hosts",
       wakers: ["change_request", "check"],
       work: [
-        async () => inParallel(signal, await reportToHosts(deps)),
-        async () => inParallel(signal, await readFromHosts(deps)),
+        async () => doAll(signal, await reportToHosts(deps)),
+        async () => doAll(signal, await readFromHosts(deps)),
         () => isAnyDueSoon(deps),
       ],
     },
@@ -41,15 +42,8 @@ export function startHostChecksWorker(deps: Deps): () => Promise<void> {
 }
 
 /** @returns whether there was any work */
-async function inParallel(signal: AbortSignal, work: readonly (() => Promise<void>)[]): Promise<boolean> {
-  const left = work.values();
-  const one = async () => {
-    for (const each of left) {
-      if (signal.aborted) return;
-      await each();
-    }
-  };
-  await Promise.all(Array.from({ length: CONCURRENCY }, one));
+async function doAll(signal: AbortSignal, work: readonly (() => Promise<void>)[]): Promise<boolean> {
+  await inParallel(work, CONCURRENCY, signal, (each) => each());
   return work.length > 0;
 }
 
