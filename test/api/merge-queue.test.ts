@@ -285,6 +285,27 @@ test("auto-merge waits for the checks of the head, and then puts it into the que
   await merged(cr);
 });
 
+test("auto-merge does not queue a head whose checks have not passed, when it tries the merge itself", async () => {
+  rule();
+  const enable = async (state: string) => {
+    const cr = await bench.open();
+    const head = bench.remote.sha(cr.head_ref);
+    await report(head, state);
+    await call("PUT", cr, "/auto-merge", { head_commit_sha: head, method: "squash" });
+    return cr;
+  };
+  // a first try does not ask the stored rules
+  const waiting = await enable("pending");
+  // the round after the one that queues another has tried all that were on before it
+  for (let round = 0; round < 2; round++) {
+    const other = await enable("success");
+    await report(await tested(other), "success");
+    await merged(other);
+  }
+  expect(await get(waiting)).toMatchObject({ auto_merge: { enabled: true }, queue: null });
+  expect((await call("POST", waiting, "/close")).status).toBe(200);
+});
+
 test("queued twice it keeps its place; a merge with another head is refused", async () => {
   rule();
   const [first, second] = [await queued(), await queued()];

@@ -378,6 +378,22 @@ test("searches of several numbers, and of parts of words of each length", async 
   }
 });
 
+test("a label of a few change requests, and one of more than are sorted, in each order", async () => {
+  for (const name of LABEL_NAMES)
+    for (const sort of SORTS) {
+      const terms = [{ name: "label", value: name, not: false }] as const;
+      const wanted = sorted(
+        all.filter((row) => row.labels.includes(name)),
+        sort ?? "created-desc",
+      );
+      expect([name, sort, await pagesOf({ terms, ...(sort && { sort }) }, 1000)]).toEqual([
+        name,
+        sort,
+        wanted,
+      ]);
+    }
+});
+
 test("a range is the fewest days, months and years that cover it", () => {
   const rows: [range: string, days: string[]][] = [
     ["2026-02-28", ["2026-02-28"]],
