@@ -44,7 +44,7 @@ export const merge = spec({
     ["svc cr merge 3", "Merge it"],
     ['svc cr merge 3 --match-head "$HEAD"', "Merge only the commit that you have reviewed"],
     ["svc cr merge 3 --auto --squash", "Merge it once its checks and approvals allow it"],
-    ["svc cr merge 3 --watch", "Put it into the merge queue, and wait until it is merged"],
+    ["svc cr merge 3 --watch", "Add it to the merge queue, and wait until it is merged"],
     ["svc cr merge 3 --squash --delete-branch", "Merge it as one commit, and delete its branch"],
     ['svc cr merge 3 --squash --message "Fix the login page"', "Merge it as one commit"],
     ['svc cr merge 3 --message "Release 2" --jq .merge.merge_commit_sha', "Print the merge commit"],
@@ -70,7 +70,7 @@ export const queue = spec({
   fields: CR_FIELDS,
   examples: [
     ["svc cr queue", "List it"],
-    ["svc cr queue --base stable", "List that of another branch"],
+    ["svc cr queue --base stable", "List the queue of another branch"],
     ["svc cr queue --jq '.[].number'", "Print the numbers"],
   ],
 });
@@ -101,7 +101,7 @@ export const ready = spec({
 
 export const revert = spec({
   path: ["cr", "revert"],
-  summary: "Open a change request that undoes a merged one",
+  summary: "Open a change request that reverts a merged one",
   about: [
     "svc undoes the merge as one commit on top of the base branch, in a new branch, and opens a change request of it. If the base branch has changed the same lines since, nothing is created, and the files are listed. Only for people.",
   ],
@@ -117,7 +117,7 @@ export const revert = spec({
   },
   fields: CR_FIELDS,
   examples: [
-    ["svc cr revert 3", "Propose to undo #3"],
+    ["svc cr revert 3", "Open a change request that reverts #3"],
     ['svc cr revert 3 --title "Undo the login page" --branch undo-login', "With other names"],
   ],
 });

@@ -36,21 +36,21 @@ export const ls = spec({
       kind: "string",
       value: "who",
       short: "A",
-      summary: "Only those of @me, or of a member by name or email address",
+      summary: "Only those of @me, or of a member by name or e-mail address",
     },
     base: {
       kind: "string",
       value: "branch",
       short: "B",
       completes: "branch",
-      summary: "Only those that merge into a branch",
+      summary: "Only those with this base branch",
     },
     head: {
       kind: "string",
       value: "branch",
       short: "H",
       completes: "branch",
-      summary: "Only those that merge a branch",
+      summary: "Only those with this head branch",
     },
     draft: { kind: "boolean", short: "d", summary: "Only drafts" },
     sort: {
@@ -69,7 +69,7 @@ export const ls = spec({
     "review-requested": {
       kind: "string",
       value: "person",
-      summary: "Only those that @me or a member was asked to review",
+      summary: "Only those with a review requested from @me, or from a member",
     },
     limit: {
       kind: "integer",

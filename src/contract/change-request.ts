@@ -89,10 +89,10 @@ export const changeRequest = Type.Object({
   merge_methods: Type.Array(mergeMethod, {
     description: "The merge methods that the project allows, the default first; `merge` includes `ff-only`",
   }),
-  reverts: nullable(Type.Integer(), "The number of the merged change request that it undoes"),
+  reverts: nullable(Type.Integer(), "The number of the merged change request that it reverts"),
   reverted_by: nullable(
     Type.Integer(),
-    "The number of the newest change request that undoes it, and is not closed",
+    "The number of the newest change request that reverts it, and is not closed",
   ),
   closed_at: nullable(time),
   closed_by: nullable(uuid),
@@ -110,9 +110,9 @@ export const changeRequest = Type.Object({
   merge_queue: Type.Boolean({ description: "Whether a merge goes through the queue of the base branch" }),
   required_approvals: Type.Integer({ description: "The number that a merge requires" }),
   labels: Type.Array(labelRef, { description: "By name" }),
-  assignees: Type.Array(person, { description: "Whom it is assigned to" }),
+  assignees: Type.Array(person, { description: "Its assignees" }),
   requested_reviewers: Type.Array(person, {
-    description: "Who was asked for a review, and has given none since",
+    description: "Requested reviewers who have not reviewed it since",
   }),
   checks: checksSummary,
 });
@@ -138,8 +138,8 @@ export const openChangeRequestBody = Type.Object({
   draft: Type.Optional(Type.Boolean({ description: "Not to be merged until a PATCH says `draft: false`" })),
   metadata: Type.Optional(metadata),
   labels: labelNames("Names of the project's labels"),
-  assignees: people(ASSIGNEES_MAX, "Whom it is assigned to"),
-  requested_reviewers: people(REVIEWERS_MAX, "Who is asked for a review"),
+  assignees: people(ASSIGNEES_MAX, "Its assignees"),
+  requested_reviewers: people(REVIEWERS_MAX, "Its requested reviewers"),
 });
 export type OpenChangeRequestBody = Static<typeof openChangeRequestBody>;
 
@@ -164,9 +164,9 @@ export const editChangeRequestBody = Type.Object(
     assignees: people(ASSIGNEES_MAX, "All of its assignees"),
     add_assignees: people(ASSIGNEES_MAX, "To add"),
     remove_assignees: people(ASSIGNEES_MAX, "To remove"),
-    requested_reviewers: people(REVIEWERS_MAX, "All who are asked for a review"),
-    add_requested_reviewers: people(REVIEWERS_MAX, "To ask for a review, while it is open"),
-    remove_requested_reviewers: people(REVIEWERS_MAX, "Not to ask any more"),
+    requested_reviewers: people(REVIEWERS_MAX, "All of its requested reviewers"),
+    add_requested_reviewers: people(REVIEWERS_MAX, "Reviewers to request, while it is open"),
+    remove_requested_reviewers: people(REVIEWERS_MAX, "Requested reviewers to remove"),
   },
   { minProperties: 1 },
 );

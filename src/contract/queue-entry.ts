@@ -10,8 +10,8 @@ const QUEUE_STATES = ["waiting", "testing", "removed"] as const;
 /** A change request in the merge queue of its base branch, or taken out of it. */
 export const queueEntry = Type.Object({
   state: oneOf(QUEUE_STATES),
-  position: nullable(Type.Integer({ minimum: 1, description: "Null: it was taken out" })),
-  reason: nullable(Type.String({ description: "Why it was taken out" })),
+  position: nullable(Type.Integer({ minimum: 1, description: "Null: it was removed" })),
+  reason: nullable(Type.String({ description: "Why it was removed" })),
   head_commit_sha: Type.String(),
   tested_commit_sha: nullable(
     Type.String({ description: "The merged result whose checks decide, and which lands" }),

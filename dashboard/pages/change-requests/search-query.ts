@@ -8,7 +8,7 @@ const STATUSES = ["open", "merged", "closed"] as const;
 export const QUICK: readonly { label: string; search: string }[] = [
   { label: "Mine", search: "author:@me" },
   { label: "To review", search: "-author:@me -review:approved -is:draft" },
-  { label: "Asked of me", search: "review-requested:@me" },
+  { label: "Review requested", search: "review-requested:@me" },
   { label: "Conflicts", search: "mergeable:conflicts" },
   { label: "Failed checks", search: "checks:failure" },
 ];

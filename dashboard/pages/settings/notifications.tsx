@@ -21,7 +21,7 @@ const EVENTS: Readonly<Record<NotificationEvent, string>> = {
   "cr.commented": "Somebody has commented on my change request",
   "cr.approved": "Somebody has approved my change request",
   "cr.changes_requested": "Somebody has requested changes on my change request",
-  "cr.review_requested": "Somebody has asked me for a review",
+  "cr.review_requested": "Somebody requested my review",
   "cr.dequeued": "A change request that I queued has left the merge queue",
 };
 const WAYS: Readonly<Record<NotificationWay, string>> = { page: "List", push: "Push", email: "E-mail" };

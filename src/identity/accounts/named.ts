@@ -15,7 +15,7 @@ export interface NamedMember {
 /** Members whose names are compared with one that nobody has. */
 const COMPARED_MAX = 1_000;
 
-/** The members of an account whose id, email address or name is one of these keys, which are in lower case. */
+/** The members of an account whose id, e-mail address or name is one of these keys, which are in lower case. */
 export async function membersWith(
   db: Db,
   accountId: string,

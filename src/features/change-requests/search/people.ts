@@ -9,7 +9,7 @@ import type { Caller, ProjectRow } from "../../../identity/auth/caller.ts";
 
 /**
  * The users that the terms of a search name, by the terms' values: `@me` (of an agent, its user), the id of a user, or the name or
- * email address of members of the account.
+ * e-mail address of members of the account.
  * @throws validation_failed
  */
 export async function peopleOf(
@@ -58,6 +58,6 @@ async function noSuchMember(
   const near = await nearestMember(db, accountId, value.replace(/^@/, ""));
   const meant = near
     ? `Did you mean ${qualifier}:${/\s/.test(near) ? `"${near}"` : near}?`
-    : `Write ${qualifier}:@me, or the name or email address of a member of the account.`;
+    : `Write ${qualifier}:@me, or the name or e-mail address of a member of the account.`;
   return new SvcError("validation_failed", `\`${qualifier}:${shorten(value)}\` names no member. ${meant}`);
 }
