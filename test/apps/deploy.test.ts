@@ -2,7 +2,15 @@ import { afterAll, beforeAll, expect } from "bun:test";
 import http from "node:http";
 import type { App, AppLogLine } from "../../src/contract/app.ts";
 import { caller } from "../helpers/api.ts";
-import { APP_PROGRAM, type AppBench, benchApps, entryOf, isLive, NODE_INSIDE } from "../helpers/apps.ts";
+import {
+  APP_PROGRAM,
+  type AppBench,
+  benchApps,
+  entryOf,
+  isLive,
+  NODE_INSIDE,
+  tomlOf,
+} from "../helpers/apps.ts";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
 import { killAll } from "../helpers/processes.ts";
@@ -224,6 +232,22 @@ test("the output of a build is stored once, while the app runs and after it has 
   expect(await built()).toEqual([["build", "made-with-care"]]);
   expect(await lines()).toContainEqual(["run", expect.stringMatching(/^listening for /)]);
   await bench.call("POST", "/web/deploy");
+});
+
+test("a push and a deploy at once deploy what was pushed, with its entry", async () => {
+  await settled();
+  const entry = tomlOf(entryOf({ env: { PUSHED: "yes" } }));
+  // svc is not notified of it
+  const commit = bench.remote.commit("main", {
+    "says.txt": "pushed",
+    "svc.toml": `svc_version = 1\n${entry}`,
+  });
+  const { status, body } = await bench.call("POST", "/web/deploy");
+  expect(status).toBe(202);
+  expect(body.next).toMatchObject({ commit, reason: "asked" });
+  await bench.becomes("it is live", ({ live, next }) => live?.commit === commit && !next);
+  const answer = (await bench.visit("/env", await bench.signIn())).text;
+  expect(JSON.parse(answer.split("\r\n\r\n")[1] ?? "")).toMatchObject({ PUSHED: "yes" });
 });
 
 test("a newer deployment replaces one that is in progress", async () => {

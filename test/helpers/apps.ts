@@ -145,7 +145,8 @@ export function benchApps(server: {
   };
 }
 
-function tomlOf({ slug, enabled, rootPath, build, run, static: site, env }: ManifestApp): string {
+/** An entry as it is in a manifest. */
+export function tomlOf({ slug, enabled, rootPath, build, run, static: site, env }: ManifestApp): string {
   const lines = [
     "[[apps]]",
     `slug = ${JSON.stringify(slug)}`,

@@ -6,6 +6,7 @@ import type { Deps } from "../../deps.ts";
 import { publish } from "../../events/publish.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { APPS_QUEUE } from "../../jobs/places.ts";
+import { catchUp } from "../manifest/catch-up.ts";
 import { treeOf } from "./auto-deploy.ts";
 import { createDeployment } from "./create.ts";
 import { readApp } from "./read.ts";
@@ -13,10 +14,12 @@ import { reconcile } from "./reconcile.ts";
 import { findAppBySlug, lockApp } from "./rows.ts";
 
 /**
- * Redeploys an app from the default branch, whether or not it has changed. A stopped app is no longer stopped.
- * @throws not_found, app_disabled, repo_unreachable
+ * Redeploys an app from the default branch as it is in the repository now, whether or not the app has changed. A stopped
+ * app is no longer stopped.
+ * @throws not_found, app_disabled, branch_missing, repo_unreachable
  */
 export async function deployApp(deps: Deps, caller: Caller, project: ProjectRow, slug: string): Promise<App> {
+  await catchUp(deps, project);
   const app = await findAppBySlug(deps.db, project, slug);
   const tree = await treeOf(deps, project, app);
   await deps.db.transaction(async (tx) => {

@@ -11,6 +11,7 @@ import { fetchCommits, LISTING_MS } from "../projects/fetch.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import type { Claim } from "./claim.ts";
 import type { ManifestFeature } from "./feature.ts";
+import { tipOf } from "./tip.ts";
 import { finderOf, readText } from "./tree.ts";
 
 /** The interval for a repository on a git host, which does not notify svc of pushes. */
@@ -69,14 +70,10 @@ async function readTip(
   deps: Deps,
   project: ProjectRow,
   claim: Claim,
-  { tips }: Branches,
+  listing: Branches,
 ): Promise<Snapshot | null> {
   const repo = repositoryOf(deps, project);
-  const commit = tips.get(project.defaultBranch);
-  if (commit === undefined) {
-    const sentence = `The repository has no branch "${project.defaultBranch}", the project's default branch.`;
-    throw new SvcError("branch_missing", sentence);
-  }
+  const commit = tipOf(project, listing);
   if (commit === claim.commit && claim.reader === VERSION) return null;
   if (!(await fetchCommits(deps, repo, [commit])))
     throw new SvcError("branch_missing", "The default branch moved while svc read it. Try again.");
