@@ -1,4 +1,5 @@
 import { type KeyboardEvent, useEffect, useRef } from "react";
+import { suggestionOf } from "../../../src/contract/suggestion.ts";
 import { Button } from "../../parts/button.tsx";
 import { useDraft } from "../../parts/draft.ts";
 import { TextArea } from "../../parts/field.tsx";
@@ -13,6 +14,8 @@ interface Props {
   verb: string;
   /** The text to edit. */
   initial?: string;
+  /** A code block that suggests a change of the lines; null if none can be suggested. */
+  suggestion?: string | null;
   act: ReturnType<typeof useAct>;
   /** What `act` does with the text. */
   request: (text: string) => Act;
@@ -21,7 +24,7 @@ interface Props {
 }
 
 /** A field for a comment (Markdown). Ctrl+Enter sends, Escape closes a field without changes. */
-export function Composer({ draft, label, verb, initial, act, request, onClose }: Props) {
+export function Composer({ draft, label, verb, initial, suggestion = null, act, request, onClose }: Props) {
   const [kept, keep] = useDraft(draft);
   const text = kept === "" ? (initial ?? "") : kept;
   const form = useRef<HTMLFormElement>(null);
@@ -50,7 +53,17 @@ export function Composer({ draft, label, verb, initial, act, request, onClose }:
         onKeyDown={onKeyDown}
       />
       <Failure error={act.error} />
-      <div className="flex justify-end gap-2">
+      <div className="flex flex-wrap justify-end gap-2">
+        {suggestion !== null && (
+          <Button
+            look="quiet"
+            className="mr-auto"
+            disabled={suggestionOf(text) !== null}
+            onClick={() => insert(form.current, suggestion)}
+          >
+            Suggest a change
+          </Button>
+        )}
         {onClose && (
           <Button look="quiet" onClick={leave}>
             Cancel
@@ -62,4 +75,18 @@ export function Composer({ draft, label, verb, initial, act, request, onClose }:
       </div>
     </Form>
   );
+}
+
+/** Puts a code block on lines of its own where the caret is, with the caret at the end of its text. */
+function insert(form: HTMLFormElement | null, block: string): void {
+  const field = form?.querySelector("textarea");
+  if (!field) return;
+  const { selectionStart: start, selectionEnd: end, value } = field;
+  const before = start === 0 || value[start - 1] === "\n" ? "" : "\n";
+  const after = value[end] === "\n" || end === value.length ? "" : "\n";
+  field.setRangeText(`${before}${block}${after}`, start, end);
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+  const caret = start + before.length + block.lastIndexOf("\n");
+  field.setSelectionRange(caret, caret);
+  field.focus();
 }

@@ -24,7 +24,7 @@ import { FileHead } from "./file-head.tsx";
 import type { DiffFile } from "./files.ts";
 import { useDiff } from "./load.ts";
 import { type OpenFiles, useOpenFiles } from "./open-files.ts";
-import { type Place, rowsOf } from "./rows.ts";
+import { type Lines, type Place, rowsOf } from "./rows.ts";
 import { useSince } from "./since.tsx";
 import { Toolbar, useIgnoreSpace, useLayoutChoice } from "./toolbar.tsx";
 import { TreeView } from "./tree-view.tsx";
@@ -103,6 +103,7 @@ export function Changes({ where, cr, threads }: Props) {
               top={isWide ? TOOLBAR_PX : 0}
               head={(file) => <FileHead file={file} open={open} />}
               threads={comments.show}
+              marked={comments.composing}
               onComment={onComment}
               onWanted={open.want}
               onExpand={onExpand}
@@ -153,10 +154,10 @@ function useCommentsSince(since: string | null, where: Where, threads: readonly 
   const [refusedIn, setRefusedIn] = useState<string | null>(null);
   const { compose } = comments;
   const onComment = useCallback(
-    (place: Place) => {
-      const refuses = since !== null && place.side === "old";
+    (lines: Lines, instead: Lines | null) => {
+      const refuses = since !== null && lines.side === "old";
       setRefusedIn(refuses ? since : null);
-      if (!refuses) compose(place);
+      if (!refuses) compose(lines, instead);
     },
     [since, compose],
   );

@@ -1,14 +1,17 @@
 import { type RefObject, useCallback, useMemo, useState } from "react";
-import { LineThreads } from "../line-threads.tsx";
+import { moveDraft } from "../../../parts/draft.ts";
+import { draftOf, LineThreads } from "../line-threads.tsx";
 import type { Where } from "../queries.ts";
 import type { Thread } from "../threads.ts";
 import type { DiffListHandle } from "./diff-list.tsx";
-import type { Place } from "./rows.ts";
+import type { DiffFile } from "./files.ts";
+import type { Lines, Place } from "./rows.ts";
 import { placeKey, threadsByPath, useThreadsByPlace } from "./threads.ts";
 
 /**
  * The threads of a diff and the comments that are being written.
- * @returns `byPath`: the lines that have one; `show` renders those of a line; `compose` begins a comment
+ * @returns `byPath`: the lines that have one; `show` renders those of a line; `compose` begins a comment, with the text of
+ *   another that it replaces; `composing` are the lines with such comments
  */
 export function useLineComments(
   where: Where,
@@ -16,27 +19,30 @@ export function useLineComments(
   list: RefObject<DiffListHandle | null>,
 ) {
   const byPlace = useThreadsByPlace(threads);
-  const [composing, setComposing] = useState<readonly Place[]>([]);
+  const [composing, setComposing] = useState<readonly Lines[]>([]);
   const byPath = useMemo(() => threadsByPath(byPlace, composing), [byPlace, composing]);
   const compose = useCallback(
-    (place: Place) => setComposing((before) => [...without(before, place), place]),
-    [],
+    (lines: Lines, instead: Lines | null) => {
+      if (instead) moveDraft(draftOf(where, instead), draftOf(where, lines));
+      setComposing((before) => [...without(instead ? without(before, instead) : before, lines), lines]);
+    },
+    [where],
   );
-  const show = (place: Place) => (
+  const show = (place: Place, file: DiffFile) => (
     <LineThreads
       where={where}
-      place={place}
+      file={file}
       threads={byPlace.get(placeKey(place)) ?? []}
-      isComposing={composing.some((each) => placeKey(each) === placeKey(place))}
+      composing={composing.find((each) => placeKey(each) === placeKey(place)) ?? null}
       onClose={() => {
         setComposing((before) => without(before, place));
         list.current?.focusLine(place);
       }}
     />
   );
-  return { byPath, show, compose };
+  return { byPath, show, compose, composing };
 }
 
-function without(places: readonly Place[], place: Place): Place[] {
+function without(places: readonly Lines[], place: Place): Lines[] {
   return places.filter((each) => placeKey(each) !== placeKey(place));
 }

@@ -14,7 +14,8 @@ import { coloursOf, useColours } from "./highlight.ts";
 import { Line, Pair } from "./lines.tsx";
 import type { Hunk } from "./patch.ts";
 import { Expand, FoldedFile, HunkHead, Remark, Rest } from "./plain-rows.tsx";
-import { nameOn, type Place, type Row } from "./rows.ts";
+import { isIn, type Lines, type Place, placeIn, type Row } from "./rows.ts";
+import { indexOf, sideOf, useSelectLines } from "./select-lines.ts";
 import { useVirtualRows, type VirtualRows } from "./virtual-rows.ts";
 
 export interface DiffListHandle {
@@ -31,8 +32,11 @@ interface Props {
   /** Height of the sticky element above the rows, in pixels. */
   top: number;
   head: (file: DiffFile) => ReactNode;
-  threads: (place: Place) => ReactNode;
-  onComment: (place: Place) => void;
+  threads: (place: Place, file: DiffFile) => ReactNode;
+  /** Lines with a comment that is being written. */
+  marked: readonly Lines[];
+  /** @param instead the comment on other lines that the new one replaces */
+  onComment: (lines: Lines, instead: Lines | null) => void;
   onWanted: (file: DiffFile) => void;
   onExpand: OnExpand;
   onCurrent: (file: DiffFile) => void;
@@ -40,7 +44,8 @@ interface Props {
 }
 
 /** The rows of a diff. Only rows near the window are rendered. The header of the current file is sticky. */
-export function DiffList({ rows, top, head, threads, onComment, onWanted, onExpand, onCurrent, ref }: Props) {
+export function DiffList(props: Props) {
+  const { rows, top, head, threads, marked, onComment, onWanted, onExpand, onCurrent, ref } = props;
   const list = useRef<HTMLDivElement>(null);
   const { virtual, margin, focused, sticky } = useVirtualRows(rows, list, top);
   const items = virtual.getVirtualItems();
@@ -56,13 +61,15 @@ export function DiffList({ rows, top, head, threads, onComment, onWanted, onExpa
   const last = items.at(-1)?.index ?? 0;
   useColours(useMemo(() => hunksOf(rows.slice(first, last + 1)), [rows, first, last]));
 
+  const { selected, extend, clear, handlers } = useSelectLines(rows, onComment);
+  const lines = selected ? [...marked, selected] : marked;
   const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
-    if (!(event.target instanceof HTMLElement)) return;
-    const side = event.target.dataset["line"];
-    const at = Number(event.target.closest<HTMLElement>("[data-index]")?.dataset["index"]);
+    const [side, at] = [sideOf(event.target), indexOf(event.target)];
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (side === undefined || step === undefined || !Number.isInteger(at)) return;
-    const next = nextLine(rows, at, step);
+    if (event.key === "Escape") clear();
+    if (side === null || step === undefined) return;
+    const next = event.shiftKey ? extend(at, side, step) : nextLine(rows, at, step);
+    if (!event.shiftKey) clear();
     if (next === null) return;
     event.preventDefault();
     goToRow(next, `[data-line="${side}"]`, "[data-line]");
@@ -75,6 +82,7 @@ export function DiffList({ rows, top, head, threads, onComment, onWanted, onExpa
       className="relative font-mono text-[13px]/[20px]"
       style={{ height: virtual.getTotalSize() }}
       onKeyDown={onKeyDown}
+      {...handlers}
       onFocus={(event) => {
         focused.current = Number(
           event.target.closest<HTMLElement>("[data-row]")?.dataset["row"] ?? Number.NaN,
@@ -100,7 +108,8 @@ export function DiffList({ rows, top, head, threads, onComment, onWanted, onExpa
             <Inside
               row={row}
               isStop={rows[index - 1]?.kind === "hunk"}
-              {...{ head, threads, onComment, onWanted, onExpand }}
+              marked={lines}
+              {...{ head, threads, onWanted, onExpand }}
             />
           </div>
         );
@@ -124,9 +133,8 @@ function diffListHandle(rows: readonly Row[], virtual: VirtualRows, goToRow: GoT
 
 function lineAt(rows: readonly Row[], { path, side, line }: Place): number {
   return rows.findIndex((row) => {
-    if (nameOn(row.file, side) !== path) return false;
-    if (row.kind === "line") return row.cell[side] === line;
-    return row.kind === "pair" && (side === "old" ? row.left?.old : row.right?.new) === line;
+    const place = placeIn(row, side);
+    return place?.path === path && place.line === line;
   });
 }
 
@@ -154,12 +162,12 @@ function rowLook({ kind }: Row): string {
   return kind === "end" ? `${place} h-4` : `${place} border-line border-x`;
 }
 
-interface InsideProps extends Pick<Props, "head" | "threads" | "onComment" | "onWanted" | "onExpand"> {
+interface InsideProps extends Pick<Props, "head" | "threads" | "marked" | "onWanted" | "onExpand"> {
   row: Row;
   isStop: boolean;
 }
 
-function Inside({ row, isStop, head, threads, onComment, onWanted, onExpand }: InsideProps) {
+function Inside({ row, isStop, marked, head, threads, onWanted, onExpand }: InsideProps) {
   const { file } = row;
   switch (row.kind) {
     case "file":
@@ -190,7 +198,12 @@ function Inside({ row, isStop, head, threads, onComment, onWanted, onExpand }: I
       );
     case "line":
       return (
-        <Line cell={row.cell} file={file} colours={coloursOf(row.cell.hunk)} {...{ isStop, onComment }} />
+        <Line
+          cell={row.cell}
+          colours={coloursOf(row.cell.hunk)}
+          isStop={isStop}
+          isMarked={isIn(row, "old", marked) || isIn(row, "new", marked)}
+        />
       );
     case "pair": {
       const hunk = (row.left ?? row.right)?.hunk;
@@ -198,15 +211,18 @@ function Inside({ row, isStop, head, threads, onComment, onWanted, onExpand }: I
         <Pair
           left={row.left}
           right={row.right}
-          file={file}
           colours={hunk ? coloursOf(hunk) : []}
-          {...{ isStop, onComment }}
+          isStop={isStop}
+          isLeftMarked={isIn(row, "old", marked)}
+          isRightMarked={isIn(row, "new", marked)}
         />
       );
     }
     case "threads":
       return (
-        <div className="border-line border-y bg-canvas p-2 font-sans text-base">{threads(row.place)}</div>
+        <div className="border-line border-y bg-canvas p-2 font-sans text-base">
+          {threads(row.place, file)}
+        </div>
       );
     case "end":
       return null;

@@ -11,6 +11,11 @@ export interface Place {
   line: number;
 }
 
+/** Lines of one side of a file, from `start_line` to `line`, or one line: named as in the API. */
+export interface Lines extends Place {
+  start_line?: number;
+}
+
 /** The name of a file on one side of the diff: a renamed one has two. */
 export function nameOn({ path, previousPath }: DiffFile, side: Place["side"]): string {
   return side === "old" ? previousPath : path;
@@ -34,6 +39,23 @@ type Body = Row extends infer R ? (R extends Row ? Omit<R, "id" | "file"> : neve
 export interface ThreadsAt extends Place {
   /** The text of the line when a thread began; null for any text. Threads of a line that has changed are not shown. */
   quotes: readonly (string | null)[];
+}
+
+/** The line that a row has on a side; null if it has none. */
+export function placeIn(row: Row | undefined, side: Place["side"]): Place | null {
+  const cell =
+    row?.kind === "line" ? row.cell : row?.kind === "pair" ? (side === "old" ? row.left : row.right) : null;
+  const line = cell?.[side] ?? null;
+  return row && line !== null ? { path: nameOn(row.file, side), side, line } : null;
+}
+
+/** Whether a row has one of the lines on a side. */
+export function isIn(row: Row, side: Place["side"], all: readonly Lines[]): boolean {
+  const place = placeIn(row, side);
+  return all.some(
+    ({ path, side: on, line, start_line: start = line }) =>
+      place?.path === path && on === side && start <= place.line && place.line <= line,
+  );
 }
 
 export interface Shown {

@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, expect } from "bun:test";
+import type { Page } from "playwright-core";
+import { barriers, CHROMIUM, DESKTOP, untilCount } from "../helpers/browser.ts";
+import { FIRST, startDashboard } from "../helpers/dashboard.ts";
+import { needs } from "../helpers/needs.ts";
+import { Remote } from "../helpers/remote.ts";
+import { until } from "../helpers/until.ts";
+
+const test = needs(...CHROMIUM);
+const svc = startDashboard();
+const remote = new Remote();
+let api: string;
+let pages: string;
+
+const BEFORE = ["one", "two", "three", "four", "five", "six", "seven", "eight"];
+/** The third line goes, and two come after the fifth, one of which looks like a fence. */
+const AFTER = ["one", "two", "four", "five", "```ts", "  x < 1;", "six", "seven", "eight"];
+const text = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join("");
+
+beforeAll(async () => {
+  if (!CHROMIUM[1]) return;
+  remote.commit("main", { "a.md": text(BEFORE) });
+  const { project_id, slug } = await svc.api.project(remote.url);
+  [api, pages] = [`/v1/projects/${project_id}/change-requests`, `/projects/${slug}/change-requests`];
+});
+afterAll(() => remote.remove());
+
+async function propose(head: string): Promise<number> {
+  remote.branch(head, remote.git("rev-list", "--max-parents=0", "main").trim());
+  remote.commit(head, { "a.md": text(AFTER) });
+  const body = { title: `Change in ${head}`, head_ref: head };
+  return (await svc.api.call("POST", api, { body })).body.number;
+}
+
+const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
+
+/** The numbers of the marked lines of a side. */
+function marked(page: Page, side: "old" | "new"): Promise<string[]> {
+  return page.evaluate(
+    (wanted) =>
+      [...document.querySelectorAll(`[data-line=${wanted}][data-marked]`)].map(
+        (each) => each.getAttribute("aria-label")?.replace(/^Comment on line /, "") ?? "",
+      ),
+    side,
+  );
+}
+
+async function drag(page: Page, from: string, to: string): Promise<void> {
+  await button(page, from).hover();
+  await page.mouse.down();
+  await button(page, to).hover();
+  await page.mouse.up();
+}
+
+test("a comment on several lines: dragged, Shift+clicked or by keyboard, on one side only", async () => {
+  const number = await propose("lines");
+  const { page, faults, close } = await svc.openAs(FIRST, `${pages}/${number}?view=changes`, {
+    size: DESKTOP,
+  });
+  // upwards, over a removed line that is not of this side
+  await drag(page, "Comment on line 5, added", "Comment on line 2");
+  await page.getByLabel("Comment on lines 2 to 5").waitFor();
+  expect(await marked(page, "new")).toEqual(["2", "3", "4", "5, added"]);
+  expect(await marked(page, "old")).toEqual([]);
+  expect(await barriers(page)).toEqual([]);
+  await page.keyboard.press("Escape");
+  await untilCount(page.locator("[data-marked]"), 0);
+
+  // a second line moves the comment, with its text
+  await button(page, "Comment on line 1").click();
+  await page.keyboard.type("Moved along.");
+  await button(page, "Comment on line 3").click({ modifiers: ["Shift"] });
+  await untilCount(page.locator("textarea"), 1);
+  expect(await page.getByLabel("Comment on lines 1 to 3").inputValue()).toBe("Moved along.");
+  await button(page, "Comment on line 6, added").click({ modifiers: ["Shift"] });
+  await untilCount(page.locator("textarea"), 1);
+  expect(await page.getByLabel("Comment on lines 1 to 6").inputValue()).toBe("Moved along.");
+  await page.keyboard.press("Control+Enter");
+  await page.getByText("Lines 1 to 6", { exact: true }).waitFor();
+  // once it is sent, its line gets the focus
+  await page.locator('[data-line]:focus[aria-label="Comment on line 6, added"]').waitFor();
+
+  await button(page, "Comment on line 3, removed").focus();
+  for (const key of ["Shift+ArrowUp", "Shift+ArrowUp", "Shift+ArrowUp", "Shift+ArrowDown"])
+    await page.keyboard.press(key);
+  await until("two lines are marked", async () => (await page.locator("[data-marked]").count()) === 2);
+  await page.keyboard.press("Enter");
+  await page.getByLabel("Comment on lines 2 to 3 (before)").fill("Why?");
+  await page.keyboard.press("Control+Enter");
+  await page.getByText("Lines 2 to 3", { exact: true }).waitFor();
+
+  await page.getByText("Split", { exact: true }).click();
+  await page.locator(".grid-cols-2").first().waitFor();
+  await page.locator("[data-line=old]").nth(4).hover();
+  await page.mouse.down();
+  await page.locator("[data-line=new]").nth(6).hover();
+  await page.mouse.up();
+  await page.getByLabel("Comment on lines 5 to 6 (before)").waitFor();
+  expect(await marked(page, "old")).toEqual(["5", "6"]);
+  expect(await marked(page, "new")).toEqual([]);
+  await page.getByText("Unified", { exact: true }).click();
+
+  const { comments } = (await svc.api.call("GET", `${api}/${number}/comments`)).body;
+  expect(
+    comments.map(({ side, start_line, line }: Record<string, unknown>) => [side, start_line, line]),
+  ).toEqual([
+    ["new", 1, 6],
+    ["old", 2, 3],
+  ]);
+  expect(faults()).toEqual([]);
+  await close();
+});
+
+test("a suggestion begins with the lines that it replaces, and one click commits what it says", async () => {
+  const number = await propose("suggest");
+  const { page, faults, close } = await svc.openAs(FIRST, `${pages}/${number}?view=changes`);
+  await button(page, "Comment on line 3, removed").click();
+  await page.getByLabel("Comment on line 3 (before)").waitFor();
+  expect(await button(page, "Suggest a change").count()).toBe(0);
+  await page.keyboard.press("Escape");
+  await drag(page, "Comment on line 5, added", "Comment on line 6, added");
+  const field = page.getByLabel("Comment on lines 5 to 6");
+  await field.fill("Like this:");
+  await button(page, "Suggest a change").click();
+  await page.keyboard.type(" // typed");
+  expect(await field.inputValue()).toBe("Like this:\n````suggestion\n```ts\n  x < 1; // typed\n````");
+  await until("a second one is refused", () => button(page, "Suggest a change").isDisabled());
+  await button(page, "Comment").click();
+  await button(page, "Commit suggestion").click();
+  await button(page, "Show 1 comment").waitFor();
+  const after = AFTER.map((line) => (line === "  x < 1;" ? `${line} // typed` : line));
+  expect(remote.git("show", "suggest:a.md")).toBe(text(after));
+  expect(faults()).toEqual([]);
+  await close();
+});
