@@ -22,6 +22,7 @@ import { templateRoutes } from "./features/change-requests/templates/routes.ts";
 import { channelRoutes } from "./features/channels/routes.ts";
 import { slackRoutes } from "./features/channels/slack-routes.ts";
 import { checkRoutes } from "./features/checks/routes.ts";
+import { checkRunRoutes } from "./features/checks/runs/routes.ts";
 import { connectorRoutes } from "./features/connectors/routes.ts";
 import { inboxRoutes } from "./features/inbox/routes.ts";
 import { manifestRoutes } from "./features/manifest/routes.ts";
@@ -125,6 +126,7 @@ export function createApp(deps: Deps) {
         .use(appRoutes(deps))
         .use(allChangeRequestRoutes(deps))
         .use(checkRoutes(deps))
+        .use(checkRunRoutes(deps))
         .use(triesRoutes(deps))
         .use(triggerRoutes(deps))
         .use(webhookRoutes(deps))

@@ -9,6 +9,7 @@ export const STATUS_FIELDS = fieldsOf<CommitStatus>()([
   "context",
   "description",
   "target_url",
+  "check_run_id",
   "from_host",
   "creator",
   "created_at",

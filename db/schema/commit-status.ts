@@ -1,9 +1,20 @@
 import { sql } from "drizzle-orm";
-import { boolean, index, integer, pgEnum, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import {
+  bigint,
+  boolean,
+  index,
+  integer,
+  pgEnum,
+  pgTable,
+  text,
+  uniqueIndex,
+  uuid,
+} from "drizzle-orm/pg-core";
 import { STATUS_STATES } from "../../src/contract/commit-status.ts";
 import { users } from "./account.ts";
 import { actor } from "./actor.ts";
 import { changeRequests } from "./change-request.ts";
+import { checkRuns } from "./check-run.ts";
 import { projects } from "./project.ts";
 import { time } from "./time.ts";
 
@@ -23,6 +34,10 @@ export const commitStatuses = pgTable(
     state: commitStatusState("state").notNull(),
     description: text("description"),
     targetUrl: text("target_url"),
+    /** The newest run of this name; null: it was reported as a status. A commit may have both, and then both count. */
+    checkRunId: bigint("check_run_id", { mode: "number" }).references(() => checkRuns.checkRunId, {
+      onDelete: "cascade",
+    }),
     /** It was read from the git host. */
     fromHost: boolean("from_host").notNull().default(false),
     /** When it is reported to the git host; null: there is nothing to report. */
@@ -35,7 +50,13 @@ export const commitStatuses = pgTable(
     updatedAt: time("updated_at").notNull().defaultNow(),
   },
   (table) => [
-    uniqueIndex("commit_statuses_context").on(table.projectId, table.sha, table.context),
+    uniqueIndex("commit_statuses_context").on(
+      table.projectId,
+      table.sha,
+      table.context,
+      sql`(${table.checkRunId} is not null)`,
+    ),
+    index("commit_statuses_check_run_id").on(table.checkRunId).where(sql`${table.checkRunId} is not null`),
     index("commit_statuses_report_due").on(table.reportDueAt).where(sql`${table.reportDueAt} is not null`),
   ],
 );

@@ -34,6 +34,7 @@ export const commitStatus = Type.Object({
   context: text,
   description: nullable(text),
   target_url: nullable(text, "A link to the details"),
+  check_run_id: nullable(Type.Integer(), "The check run that it is; null: it was reported as a status"),
   from_host: Type.Boolean({ description: "Whether svc read it from the git host" }),
   creator: nullable(author, "Null: svc ran the check itself, or read it from the git host"),
   created_at: time,

@@ -109,6 +109,7 @@ export async function startCallers(): Promise<CallersBench> {
       userId: other?.["user_id"],
       name: "NAME",
       sha: "a".repeat(40),
+      checkRunId: "1",
       slug: "site",
       userCode: "BCDF-GHJK",
     };

@@ -127,6 +127,7 @@ export function commitStatus(change: Partial<CommitStatus> = {}): CommitStatus {
     context: "test",
     description: null,
     target_url: null,
+    check_run_id: null,
     from_host: false,
     creator: ADA,
     created_at: TIME,

@@ -1,4 +1,4 @@
-import { and, asc, eq, sql } from "drizzle-orm";
+import { and, asc, eq, isNotNull, isNull, sql } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
 import { changeRequests, commitStatuses, projects } from "../../../db/schema/index.ts";
 import type { CommitStatus, StatusState } from "../../contract/commit-status.ts";
@@ -24,28 +24,28 @@ const NAMED_MAX = 20;
 type StatusRow = typeof commitStatuses.$inferSelect;
 
 /**
- * Records the status of a commit's context, which replaces an earlier one. One that is not from the git host will be
- * reported to it.
+ * Records the status of a commit's context, which replaces an earlier one: a check run that of another run of its name. One
+ * that is not from the git host will be reported to it.
  * @param tx has the project locked
  * @returns the status, and the changes to publish as the last statement of the transaction
  */
 export async function recordStatus(
   deps: Pick<Deps, "clock">,
   tx: Db,
-  of: Pick<StatusRow, "projectId" | "sha" | "context">,
+  of: Pick<StatusRow, "projectId" | "sha" | "context" | "checkRunId">,
   values: Pick<StatusRow, "state" | "description" | "targetUrl" | "fromHost" | "createdBy" | "createdActor">,
 ): Promise<{ status: CommitStatus; changes: ProjectChange[] }> {
   const now = deps.clock();
   const reportDueAt = values.fromHost ? null : dueIfHosted(of.projectId, now);
-  const set = { ...values, reportDueAt, reportFailures: 0, updatedAt: now };
-  const [row] = await tx
-    .insert(commitStatuses)
-    .values({ ...of, ...set, createdAt: now })
-    .onConflictDoUpdate({
-      target: [commitStatuses.projectId, commitStatuses.sha, commitStatuses.context],
-      set,
-    })
-    .returning();
+  const set = { ...values, checkRunId: of.checkRunId, reportDueAt, reportFailures: 0, updatedAt: now };
+  const [replaced] = await tx.update(commitStatuses).set(set).where(isOf(of)).returning();
+  const [added] = replaced
+    ? []
+    : await tx
+        .insert(commitStatuses)
+        .values({ ...of, ...set, createdAt: now })
+        .returning();
+  const row = replaced ?? added;
   if (!row) throw new Error("the insert of a status returned no row");
   const [status] = await toWire(tx, [row]);
   if (!status) throw new Error("a status was left out");
@@ -54,11 +54,31 @@ export async function recordStatus(
   const event = { type: EVENTS[row.state], at: now };
   await recordWebhookEvent(tx, of.projectId, event, async () => ({ status, change_requests: numbers }));
   if (event.type === "check.failed") await notifyOfFailure(tx, open, row);
-  const change = { type: "check", id: of.sha, action: "changed" } as const;
-  return {
-    status,
-    changes: numbers.length === 0 ? [change] : numbers.map((number) => ({ ...change, number })),
-  };
+  return { status, changes: changesFor(of.sha, numbers) };
+}
+
+/** The status of a context, or its check run: a commit has up to one of each. */
+export function isOf(of: Pick<StatusRow, "projectId" | "sha" | "context" | "checkRunId">) {
+  const { projectId, sha, context, checkRunId } = commitStatuses;
+  return and(
+    eq(projectId, of.projectId),
+    eq(sha, of.sha),
+    eq(context, of.context),
+    of.checkRunId === null ? isNull(checkRunId) : isNotNull(checkRunId),
+  );
+}
+
+/** The changes to publish when a check of a commit has new details only, such as annotations. */
+export async function detailsChanged(tx: Db, projectId: string, sha: string): Promise<ProjectChange[]> {
+  return changesFor(
+    sha,
+    (await openAt(tx, projectId, sha)).map(({ number }) => number),
+  );
+}
+
+function changesFor(sha: string, numbers: readonly number[]): ProjectChange[] {
+  const change = { type: "check", id: sha, action: "changed" } as const;
+  return numbers.length === 0 ? [change] : numbers.map((number) => ({ ...change, number }));
 }
 
 /** @returns an expression that is null when svc hosts the repository */

@@ -11,7 +11,7 @@ type StatusRow = typeof commitStatuses.$inferSelect;
 /** What a rule needs of a status. */
 export type Reported = Pick<StatusRow, "sha" | "context" | "state">;
 
-/** The statuses of a commit, by context. Commits that the repository lacks have none. */
+/** The statuses and the newest check runs of a commit, by context. Commits that the repository lacks have none. */
 export async function combinedStatusOf(
   { db }: Pick<Deps, "db">,
   { projectId }: ProjectRow,
@@ -21,7 +21,7 @@ export async function combinedStatusOf(
     .select()
     .from(commitStatuses)
     .where(and(eq(commitStatuses.projectId, projectId), eq(commitStatuses.sha, sha)))
-    .orderBy(asc(commitStatuses.context));
+    .orderBy(asc(commitStatuses.context), sql`${commitStatuses.checkRunId} nulls first`);
   return {
     sha,
     state: stateOf(rows.map(({ state }) => state)),
@@ -60,6 +60,14 @@ export function stateOf(states: readonly StatusState[]): CombinedStatus["state"]
   return states.length === 0 || states.includes("pending") ? "pending" : "success";
 }
 
+/** The state of what must all pass, such as a status and a check run of one name. @returns undefined: there is none */
+export function worstOf(states: readonly StatusState[]): StatusState | undefined {
+  return [...states].sort((a, b) => SEVERITY[b] - SEVERITY[a])[0];
+}
+
+/** The order in which one state outweighs another. */
+export const SEVERITY = { success: 0, pending: 1, error: 2, failure: 3 } as const;
+
 export const hasFailed = (state: StatusState): boolean => state === "failure" || state === "error";
 
 export async function toWire(db: Db, rows: readonly StatusRow[]): Promise<CommitStatus[]> {
@@ -74,6 +82,7 @@ export async function toWire(db: Db, rows: readonly StatusRow[]): Promise<Commit
     context: row.context,
     description: row.description,
     target_url: row.targetUrl,
+    check_run_id: row.checkRunId,
     from_host: row.fromHost,
     creator: row.createdBy === null ? null : authorOf(names, row.createdBy, row.createdActor),
     created_at: row.createdAt.toISOString(),

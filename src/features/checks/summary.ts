@@ -3,7 +3,7 @@ import type { ChecksSummary } from "../../contract/commit-status.ts";
 import { SvcError } from "../../contract/errors.ts";
 import { shorten } from "../../http/text.ts";
 import type { Protection } from "../projects/protection.ts";
-import { hasFailed, type Reported, reportedOf } from "./statuses.ts";
+import { hasFailed, type Reported, reportedOf, worstOf } from "./statuses.ts";
 
 /** The checks of a commit, and those that a merge of it requires. @param reported of that commit */
 export function summaryOf(
@@ -15,7 +15,7 @@ export function summaryOf(
   const pending = states.filter((state) => state === "pending").length;
   const required = requiredChecks.map((context) => ({
     context,
-    state: reported.find((status) => status.context === context)?.state ?? null,
+    state: worstOf(reported.filter((each) => each.context === context).map(({ state }) => state)) ?? null,
   }));
   const isAwaited = required.some(({ state }) => state === null);
   return {

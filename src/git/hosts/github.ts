@@ -1,3 +1,4 @@
+import { STATE_OF_CONCLUSION } from "../../contract/check-run.ts";
 import type { StatusState } from "../../contract/commit-status.ts";
 import { commitAt, encodePath, entriesOf, type HostApi, statusAt, textOf, valueAt } from "./api.ts";
 import type { HostStatus } from "./types.ts";
@@ -45,15 +46,9 @@ const STATES = { error: "error", failure: "failure", pending: "pending", success
 
 /** The conclusions of check runs that have ended. */
 const CONCLUSIONS: Readonly<Record<string, StatusState>> = {
-  success: "success",
-  neutral: "success",
-  skipped: "success",
-  failure: "failure",
-  timed_out: "failure",
-  action_required: "failure",
+  ...STATE_OF_CONCLUSION,
+  // of Actions, which nothing else can report
   startup_failure: "failure",
-  cancelled: "error",
-  stale: "error",
 };
 
 function readCheckRun(run: unknown): HostStatus | null {

@@ -149,6 +149,14 @@ export const OPERATIONS: Operations = {
     "getCombinedStatus",
     "Get the results of a commit's checks",
   ],
+  "POST /v1/projects/:projectId/check-runs": ["createCheckRun", "Report a run of a check"],
+  "PATCH /v1/projects/:projectId/check-runs/:checkRunId": ["updateCheckRun", "Change a check run"],
+  "GET /v1/projects/:projectId/check-runs/:checkRunId": ["getCheckRun", "Get a check run"],
+  "GET /v1/projects/:projectId/check-runs/:checkRunId/annotations": [
+    "listCheckRunAnnotations",
+    "List the annotations of a check run",
+  ],
+  "GET /v1/projects/:projectId/commits/:sha/check-runs": ["listCheckRuns", "List the check runs of a commit"],
   "GET /v1/projects/:projectId/checks/:checkId/log": ["getCheckLog", "Get the log of a check that svc runs"],
   "GET /v1/projects/:projectId/change-requests/:crId/checks": [
     "listChangeRequestChecks",

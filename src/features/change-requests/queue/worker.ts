@@ -122,7 +122,7 @@ async function stateOf({ db }: Deps, project: ProjectRow): Promise<string> {
     .select({ sha, context, state })
     .from(commitStatuses)
     .where(and(eq(commitStatuses.projectId, projectId), inArray(sha, results)))
-    .orderBy(sha, context);
+    .orderBy(sha, context, state);
   const branches = await db.$count(mergeQueueBranches, eq(mergeQueueBranches.projectId, projectId));
   return JSON.stringify([entries, statuses, branches, await storedProtection(db, project)]);
 }

@@ -1,11 +1,12 @@
-import { and, asc, desc, eq, lte } from "drizzle-orm";
-import { changeRequests, commitStatuses, projects } from "../../../../db/schema/index.ts";
+import { and, asc, eq, lte } from "drizzle-orm";
+import { commitStatuses, projects } from "../../../../db/schema/index.ts";
 import type { Deps } from "../../../deps.ts";
 import type { HostOutcome, HostStatus } from "../../../git/git.ts";
 import type { ProjectRow } from "../../../identity/auth/caller.ts";
-import { pageUrl } from "../../projects/page-url.ts";
 import { repositoryOf } from "../../projects/repository.ts";
 import { OWN_PREFIX } from "../describe.ts";
+import { pageOfCommit } from "../runs/read.ts";
+import { worstOf } from "../statuses.ts";
 
 /** Statuses per round; the next round takes the rest. */
 const BATCH = 50;
@@ -91,16 +92,22 @@ function nextOf(
   };
 }
 
+/** Of a status and a check run of one name, which share a name there, the worst counts, as it does here. */
 async function shownOnHost(deps: Deps, status: StatusRow, project: ProjectRow): Promise<HostStatus> {
-  const { context, state, description, targetUrl, sha, projectId } = status;
-  const [cr] = targetUrl
-    ? []
-    : await deps.db
-        .select({ number: changeRequests.number })
-        .from(changeRequests)
-        .where(and(eq(changeRequests.projectId, projectId), eq(changeRequests.headCommitSha, sha)))
-        .orderBy(desc(changeRequests.number))
-        .limit(1);
-  const page = cr ? pageUrl(deps, project, `change-requests/${cr.number}`) : null;
-  return { context: `${OWN_PREFIX}${context}`, state, description, targetUrl: targetUrl ?? page };
+  const { context, sha, projectId } = status;
+  const named = await deps.db
+    .select()
+    .from(commitStatuses)
+    .where(
+      and(
+        eq(commitStatuses.projectId, projectId),
+        eq(commitStatuses.sha, sha),
+        eq(commitStatuses.context, context),
+        eq(commitStatuses.fromHost, false),
+      ),
+    );
+  const worst = worstOf(named.map(({ state }) => state));
+  const { state, description, targetUrl } = named.find((each) => each.state === worst) ?? status;
+  const link = targetUrl ?? (await pageOfCommit(deps, project, sha));
+  return { context: `${OWN_PREFIX}${context}`, state, description, targetUrl: link };
 }

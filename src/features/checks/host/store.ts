@@ -9,6 +9,7 @@ import type { ProjectRow } from "../../../identity/auth/caller.ts";
 import { lockProject } from "../../projects/lock.ts";
 import { linkOf, OWN_PREFIX, shortened } from "../describe.ts";
 import { recordStatus } from "../record-status.ts";
+import { SEVERITY } from "../statuses.ts";
 
 /**
  * Records the checks that a host has for a commit. They never replace what was reported to svc, nor a check that svc runs
@@ -28,6 +29,7 @@ export async function storeFromHost(
       .select()
       .from(commitStatuses)
       .where(and(eq(commitStatuses.projectId, projectId), eq(commitStatuses.sha, sha)));
+    const isStatus = ({ checkRunId }: (typeof rows)[number]) => checkRunId === null;
     const [manifest] = await tx
       .select({ checks: projectManifests.checks })
       .from(projectManifests)
@@ -37,10 +39,15 @@ export async function storeFromHost(
     const changes: ProjectChange[] = [];
     let room = CONTEXTS_MAX - rows.length;
     for (const { context, ...values } of statuses) {
-      const row = rows.find((each) => each.context === context);
+      const row = rows.find((each) => each.context === context && isStatus(each));
       if (row ? !row.fromHost || isSame(row, values) : own.has(context) || room-- <= 0) continue;
       const by = { fromHost: true, createdBy: null, createdActor: null };
-      const recorded = await recordStatus(deps, tx, { projectId, sha, context }, { ...values, ...by });
+      const recorded = await recordStatus(
+        deps,
+        tx,
+        { projectId, sha, context, checkRunId: null },
+        { ...values, ...by },
+      );
       changes.push(...recorded.changes);
     }
     await publish(tx, projectId, ...changes);
@@ -72,4 +79,3 @@ function readable(found: readonly HostStatus[]): HostStatus[] {
 }
 
 const CONTEXT = new RegExp(CONTEXT_PATTERN);
-const SEVERITY = { success: 0, pending: 1, error: 2, failure: 3 } as const;

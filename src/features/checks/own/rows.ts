@@ -57,7 +57,7 @@ export async function report(deps: Deps, tx: Db, row: CheckRow): Promise<Project
   const { changes } = await recordStatus(
     deps,
     tx,
-    { projectId, sha, context },
+    { projectId, sha, context, checkRunId: null },
     {
       state: REPORTED[state],
       description,
