@@ -295,6 +295,7 @@ test("the end stays in view unless the user has scrolled up, and rows out of vie
   const run = runtime.run();
   run.begin();
   await run.say("more\n\n".repeat(20));
+  await chat.getByText("more").last().waitFor();
   await until("the end is in view", atEnd);
   await page.mouse.move(400, 300);
   await page.mouse.wheel(0, -600);
@@ -308,6 +309,76 @@ test("the end stays in view unless the user has scrolled up, and rows out of vie
   await page.mouse.wheel(0, -100_000);
   await chat.getByText("question 0", { exact: true }).waitFor();
   expect(await chat.getByText("answer 39").count()).toBe(0);
+  await close();
+});
+
+test("only the reader scrolls up, also when content grows before the page has scrolled", async () => {
+  const past = Array.from({ length: 40 }, (_, at): [string, string] => [`question ${at}`, `answer ${at}`]);
+  const { page, chat, close } = await talk({}, (r) => r.remember(...past));
+  await chat.getByText("answer 39").waitFor();
+  /** What happens in one frame before content grows at the end by 200 pixels; then whether the end is in view. */
+  const staysAtEnd = (how: string) =>
+    page.evaluate(async (how) => {
+      const root = document.documentElement;
+      const frames = async () => {
+        for (let count = 0; count < 3; count++) await new Promise((next) => requestAnimationFrame(next));
+      };
+      const inner = document.createElement("div");
+      inner.style.cssText = "height: 50px; overflow: auto";
+      const tall = document.createElement("div");
+      tall.style.height = "200px";
+      inner.append(tall);
+      const filler = document.createElement("p");
+      document.querySelector("section[aria-label=Conversation] > div")?.append(inner, filler);
+      await frames();
+      inner.scrollTop = how === "wheel in a scrolled area" ? 20 : 0;
+      const send = (event: Event, target: Element | null = inner) => target?.dispatchEvent(event);
+      const key = (key: string) => new KeyboardEvent("keydown", { key, bubbles: true });
+      const wheel = (init: WheelEventInit) => new WheelEvent("wheel", { ...init, bubbles: true });
+      const touch = (type: string, clientY: number) =>
+        new TouchEvent(type, {
+          touches: [new Touch({ identifier: 1, target: inner, clientY })],
+          bubbles: true,
+        });
+      const pull = (to: number) => {
+        send(touch("touchstart", 100));
+        send(touch("touchmove", to));
+      };
+      if (how.startsWith("wheel")) send(wheel({ deltaY: how === "wheel down" ? 9 : -9 }));
+      else if (how === "zoom") send(wheel({ deltaY: -9, ctrlKey: true }));
+      else if (how === "finger down") pull(120);
+      else if (how === "finger up") pull(80);
+      else if (how === "rows measured") root.scrollTop -= 200;
+      else if (how === "caret up") send(key("ArrowUp"), document.querySelector("textarea"));
+      else send(key(how));
+      filler.style.height = "200px";
+      await frames();
+      const isAtEnd = root.scrollHeight - root.scrollTop - root.clientHeight < 5;
+      inner.remove();
+      filler.remove();
+      await frames();
+      return isAtEnd;
+    }, how);
+  const stays = [
+    "rows measured",
+    "wheel down",
+    "wheel in a scrolled area",
+    "zoom",
+    "finger up",
+    "caret up",
+    "a",
+  ];
+  const toEnd = page.getByRole("button", { name: "Scroll to the end" });
+  for (const how of stays) expect([how, await staysAtEnd(how)]).toEqual([how, true]);
+  for (const how of ["wheel up", "finger down", "ArrowUp", "PageUp", "Home"]) {
+    expect([how, await staysAtEnd(how)]).toEqual([how, false]);
+    await toEnd.click();
+    await toEnd.waitFor({ state: "detached" });
+  }
+  await page.mouse.wheel(0, -600);
+  await toEnd.waitFor();
+  await page.mouse.wheel(0, 600);
+  await toEnd.waitFor({ state: "detached" });
   await close();
 });
 

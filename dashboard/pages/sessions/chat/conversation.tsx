@@ -60,7 +60,7 @@ export function Conversation({ session, chat, state }: Props) {
   };
   return (
     <section aria-label="Conversation" className="flex min-h-[50dvh] grow flex-col">
-      <div ref={grows} className="flex grow flex-col gap-4 pb-6 [overflow-anchor:none]">
+      <div ref={grows} className="flex grow flex-col gap-4 pb-6">
         <Failure error={state.error} retry={() => void chat.showEarlier()} />
         {isEmpty && <Nothing session={session} state={state} />}
         <Shown value={chat}>
