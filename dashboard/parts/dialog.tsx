@@ -1,7 +1,7 @@
-import { type ReactNode, useId, useLayoutEffect, useRef } from "react";
+import { type ReactNode, useId, useLayoutEffect, useRef, useState } from "react";
 import { Button } from "./button.tsx";
 import { Form } from "./form.tsx";
-import { Failure } from "./notice.tsx";
+import { Failure, Notice } from "./notice.tsx";
 
 interface Props {
   title: string;
@@ -9,10 +9,14 @@ interface Props {
   children: ReactNode;
 }
 
-/** A modal dialog. The browser keeps the focus inside; Escape closes it. */
+/**
+ * A modal dialog. The browser keeps the focus inside, and gives it to the first field, or the first button if there is no
+ * field; the button that had it before gets it back. Escape closes the dialog, at the second press if something was typed.
+ */
 export function Dialog({ title, onClose, children }: Props) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
+  const [typed, setTyped] = useState<"nothing" | "text" | "text to discard">("nothing");
   // close before the element is removed: only then does the browser restore the focus
   useLayoutEffect(() => {
     const dialog = element.current;
@@ -23,21 +27,31 @@ export function Dialog({ title, onClose, children }: Props) {
     <dialog
       ref={element}
       aria-labelledby={id}
+      onInput={() => setTyped("text")}
       onCancel={(event) => {
         event.preventDefault();
-        onClose();
+        if (typed === "text") setTyped("text to discard");
+        else onClose();
       }}
-      className="m-auto w-[calc(100%-2rem)] max-w-lg rounded-lg border border-line bg-surface p-5 text-ink shadow-xl"
+      // browsers ask only once: a second Escape closes
+      onClose={() => element.current && onClose()}
+      className="relative m-auto w-[calc(100%-2rem)] max-w-lg rounded-lg border border-line bg-surface p-5 text-ink shadow-xl"
     >
-      <div className="mb-3 flex items-start justify-between gap-4">
-        <h2 id={id} className="font-semibold text-lg wrap-anywhere">
-          {title}
-        </h2>
+      <h2 id={id} className="mb-3 pr-10 font-semibold text-lg wrap-anywhere">
+        {title}
+      </h2>
+      {children}
+      {typed === "text to discard" && (
+        <div className="mt-4">
+          <Notice kind="warning">Press Escape again to discard what you have typed.</Notice>
+        </div>
+      )}
+      {/* last, so that the dialog opens with the focus on its first field */}
+      <div className="absolute top-4 right-4">
         <Button look="quiet" onClick={onClose} aria-label="Close">
           ✕
         </Button>
       </div>
-      {children}
     </dialog>
   );
 }

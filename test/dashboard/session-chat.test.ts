@@ -331,6 +331,8 @@ test("only the reader scrolls up, also when content grows before the page has sc
       const filler = document.createElement("p");
       document.querySelector("section[aria-label=Conversation] > div")?.append(inner, filler);
       await frames();
+      // before a frame and not in it: its scroll events come before it observes what has grown
+      await new Promise((next) => setTimeout(next));
       inner.scrollTop = how === "wheel in a scrolled area" ? 20 : 0;
       const send = (event: Event, target: Element | null = inner) => target?.dispatchEvent(event);
       const key = (key: string) => new KeyboardEvent("keydown", { key, bubbles: true });
@@ -360,13 +362,13 @@ test("only the reader scrolls up, also when content grows before the page has sc
       return isAtEnd;
     }, how);
   const stays = [
-    "rows measured",
     "wheel down",
     "wheel in a scrolled area",
     "zoom",
     "finger up",
     "caret up",
     "a",
+    "rows measured",
   ];
   const toEnd = page.getByRole("button", { name: "Scroll to the end" });
   for (const how of stays) expect([how, await staysAtEnd(how)]).toEqual([how, true]);

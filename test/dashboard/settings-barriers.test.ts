@@ -108,20 +108,53 @@ test.each([
   ["dark", { dark: true }],
 ])("all dialogs are accessible, and fit the window (%s)", async (_, options) => {
   const { page, faults, close } = await svc.openAs(ADA, "/settings", options);
-  const asks: [string, string][] = [
-    ["/settings", "New token"],
-    ["/settings", "Revoke Laptop"],
-    ["/projects/shop/secrets", "New secret"],
-    ["/projects/shop/secrets", "Remove SENTRY_DSN"],
-    ["/projects/shop/settings", "Delete the project …"],
+  const asks: [path: string, button: string, focused: string][] = [
+    ["/settings", "New token", "Token name"],
+    ["/settings", "Revoke Laptop", "Cancel"],
+    ["/projects/shop/secrets", "New secret", "Name"],
+    ["/projects/shop/secrets", "Remove SENTRY_DSN", "Cancel"],
+    ["/projects/shop/settings", "Delete the project …", "Type shop to confirm"],
   ];
-  for (const [path, button] of asks) {
+  for (const [path, button, focused] of asks) {
     await page.goto(svc.api.url + path);
-    await page.getByRole("button", { name: button, exact: true }).click();
-    await page.getByRole("dialog").waitFor();
+    const opener = page.getByRole("button", { name: button, exact: true });
+    await opener.click();
+    const dialog = page.getByRole("dialog");
+    await dialog.waitFor();
+    const first = dialog
+      .getByRole("textbox", { name: focused, exact: true })
+      .or(dialog.getByRole("button", { name: focused, exact: true }));
+    expect([button, await first.evaluate(hasFocus)]).toEqual([button, true]);
     expect([button, await barriers(page)]).toEqual([button, []]);
     expect([button, await overflow(page)]).toEqual([button, 0]);
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    expect([button, await opener.evaluate(hasFocus)]).toEqual([button, true]);
   }
   expect(faults()).toEqual([]);
+  await close();
+});
+
+const hasFocus = (element: Element) => element === document.activeElement;
+
+test("Escape discards what was typed into a dialog only when it is pressed twice", async () => {
+  const { page, close } = await svc.openAs(ADA, "/settings");
+  await page.getByRole("button", { name: "New token", exact: true }).click();
+  const dialog = page.getByRole("dialog");
+  const warning = dialog.getByText("Press Escape again to discard what you have typed.");
+  await page.keyboard.type("a b");
+  await page.keyboard.press("Escape");
+  await warning.waitFor();
+  await page.keyboard.type("c");
+  await warning.waitFor({ state: "detached" });
+  expect(await dialog.getByLabel("Token name").inputValue()).toBe("a bc");
+  await page.keyboard.press("Escape");
+  await warning.waitFor();
+  expect(await dialog.count()).toBe(1);
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  // it opens again, and without what was discarded
+  await page.keyboard.press("Enter");
+  expect(await dialog.getByLabel("Token name").inputValue()).toBe("");
   await close();
 });
