@@ -153,7 +153,7 @@ export const review = spec({
   path: ["cr", "review"],
   summary: "Approve a change request, request changes on it, or comment on it",
   about: [
-    "With --approve, a text is added as a comment. `svc cr comment` also comments on a line or in a thread, and `svc cr approve --undo` and `svc cr request-changes --undo` withdraw a review.",
+    "With --approve, a text is added as a comment. --comments adds comments on lines: a JSON array of objects with `path`, `body` and, for lines, `line`, `start_line` and `side` (`new` or `old`), as in the REST API. All of the review is submitted at once, or nothing of it. `svc cr comment` also comments on a line or in a thread, and `svc cr approve --undo` and `svc cr request-changes --undo` withdraw a review.",
   ],
   args: [CR],
   flags: {
@@ -165,13 +165,20 @@ export const review = spec({
     },
     comment: { kind: "boolean", short: "c", summary: "Only comment" },
     ...TEXT,
+    comments: {
+      kind: "string",
+      value: "path",
+      summary: "Add the comments of a JSON file; `-` is standard input",
+      completes: "file",
+    },
   },
-  fields: [...CR_FIELDS, "comment"],
+  fields: [...CR_FIELDS, "comment", "comments"],
   examples: [
     ["svc cr review 3 --approve", "Approve it"],
     ['svc cr review 3 --approve --body "Nice work."', "With a comment"],
     ['svc cr review 3 --request-changes --body "Handle the empty list."', "Block the merge"],
     ["svc cr review 3 --comment --body-file review.md", "Comment on it"],
+    ["svc cr review 3 --approve --comments comments.json", "With comments on lines"],
   ],
 });
 

@@ -11,6 +11,8 @@ export const DESCRIPTION_MAX_BYTES = 64 * 1024;
 export const COMMENT_MAX_BYTES = 64 * 1024;
 /** The text of a request for changes, in bytes of UTF-8: a list of change requests shows those of all reviewers. */
 export const REVIEW_MAX_BYTES = 16 * 1024;
+/** Comments that one review adds. */
+export const REVIEW_COMMENTS_MAX = 100;
 /** Comments on one change request, including deleted ones. */
 export const COMMENTS_MAX = 10_000;
 /** The title that svc gives a session, in characters: it fits in a list. */

@@ -124,7 +124,15 @@ export const webhookPayload = Type.Object({
   type: Type.String(),
   timestamp: Type.String({ format: "date-time", description: "When it happened" }),
   data: Type.Union([
-    about({ change_request: changeRequest, comment: Type.Optional(comment) }),
+    about({
+      change_request: changeRequest,
+      comment: Type.Optional(comment),
+      comments: Type.Optional(
+        Type.Array(comment, {
+          description: "Those of a review, which is one event; the first is also `comment`",
+        }),
+      ),
+    }),
     about({
       session,
       waiting_for: Type.Optional(Type.Literal("prompt")),

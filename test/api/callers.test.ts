@@ -75,6 +75,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "PATCH /v1/projects/:projectId/change-requests/:crId": { title: "Renamed" },
   "PUT /v1/projects/:projectId/change-requests/:crId/auto-merge": { head_commit_sha: "a".repeat(40) },
   "POST /v1/projects/:projectId/change-requests/:crId/request-changes": { body: "c" },
+  "POST /v1/projects/:projectId/change-requests/:crId/reviews": { event: "APPROVE" },
   "POST /v1/projects/:projectId/change-requests/:crId/comments": { body: "c" },
   "PATCH /v1/projects/:projectId/change-requests/:crId/comments/:commentId": { body: "c" },
   "PATCH /v1/projects/:projectId/triggers/:slug": { enabled: true },

@@ -1,13 +1,5 @@
 import { afterAll, beforeEach, expect, test } from "bun:test";
-import {
-  approval,
-  changeRequest,
-  changesRequested,
-  comment,
-  diff,
-  failure,
-  fakeApi,
-} from "../helpers/cli-api.ts";
+import { approval, changeRequest, changesRequested, comment, diff, fakeApi } from "../helpers/cli-api.ts";
 import { type RunOptions, svc, svcOnTerminal } from "../helpers/cli-run.ts";
 
 const api = fakeApi();
@@ -182,30 +174,32 @@ test("approve sends the head that it read just before", async () => {
   expect(api.seen.at(-1)?.method).toBe("DELETE");
 });
 
-test("review approves the head that it read, comments, or does both in this order", async () => {
-  const rows: [flags: string[], sent: [verb: string, body: object][], says: string][] = [
-    [["-a"], [["approve", { head_commit_sha: "a".repeat(40) }]], "approved at aaaaaaaaaa; 1 of 2 approvals"],
+test("review submits a verdict on the head that it read, a text and comments, at once", async () => {
+  const commit_id = "a".repeat(40);
+  const comments = [{ path: "login.ts", line: 3, start_line: 2, body: "Shorter." }];
+  const rows: [flags: string[], sent: object, says: string][] = [
+    [["-a"], { event: "APPROVE" }, "approved at aaaaaaaaaa; 1 of 2 approvals"],
     [
       ["-r", "-b", "Shorter."],
-      [["request-changes", { body: "Shorter.", head_commit_sha: "a".repeat(40) }]],
+      { event: "REQUEST_CHANGES", body: "Shorter." },
       "changes requested; it cannot be merged",
     ],
-    [["-c", "-b", "Why?"], [["comments", { body: "Why?" }]], `commented, ${THREAD}`],
+    [["-c", "-b", "Why?"], { event: "COMMENT", body: "Why?" }, `commented, ${THREAD}`],
+    [["-c", "--comments", "-"], { event: "COMMENT", comments }, "1 comment on its files"],
     [
-      ["--approve", "-F", "-"],
-      [
-        ["approve", { head_commit_sha: "a".repeat(40) }],
-        ["comments", { body: "Nice." }],
-      ],
-      `approved at aaaaaaaaaa; 1 of 2 approvals; commented, ${THREAD}`,
+      ["--approve", "-b", "Nice.", "--comments", "-"],
+      { event: "APPROVE", body: "Nice.", comments },
+      `approved at aaaaaaaaaa; 1 of 2 approvals; commented, ${THREAD}; 1 comment on its files`,
     ],
   ];
   for (const [flags, sent, says] of rows) {
     api.seen.length = 0;
-    const ran = await run(["cr", "review", "3", ...flags], { stdin: "Nice." });
+    const ran = await run(["cr", "review", "3", ...flags], { stdin: JSON.stringify(comments) });
     expect([flags, ran.code, ran.stdout]).toEqual([flags, 0, `#3 Fix the login page: ${says}\n`]);
     const posts = api.seen.filter(({ method }) => method === "POST");
-    expect(posts.map(({ path, body }) => [path.split("/").at(-1), body])).toEqual(sent);
+    expect(posts.map(({ path, body }) => [path.split("/").at(-1), body])).toEqual([
+      ["reviews", { ...sent, commit_id }],
+    ]);
   }
   const json = await run(["cr", "review", "3", "-c", "-b", "Why?", "--jq", "[.number, .comment.body]"]);
   expect(json.stdout).toBe('[3,"Why?"]\n');
@@ -220,25 +214,14 @@ test("review sends nothing without exactly one decision, or without a text to co
     ["-r"],
     ["-r", "-a", "-b", "x"],
     ["-a", "-b", "x", "-F", "-"],
+    ["-a", "-F", "-", "--comments", "-"],
+    ["-a", "--comments", "-"],
+    ["-r", "--comments", "-"],
   ]) {
-    const ran = await run(["cr", "review", "3", ...flags], { stdin: "x" });
+    const ran = await run(["cr", "review", "3", ...flags], { stdin: "{}" });
     expect([flags, ran.code, ran.stdout]).toEqual([flags, 2, ""]);
   }
   expect(api.seen).toEqual([]);
-});
-
-test("review does not comment on what it could not approve, and says if only the comment failed", async () => {
-  api.on("POST /projects/:p/change-requests/:n/comments", () => failure("rate_limited", "Slow down.", 429));
-  const half = await run(["cr", "review", "3", "-a", "-b", "Nice."]);
-  expect(half).toMatchObject({ code: 1, stdout: "" });
-  expect(half.stderr).toContain("#3 is approved, but the comment was not added: Slow down.");
-  api.on("POST /projects/:p/change-requests/:n/approve", () =>
-    failure("own_change_request", "Your own.", 409),
-  );
-  api.seen.length = 0;
-  const none = await run(["cr", "review", "3", "-a", "-b", "Nice."]);
-  expect(none).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("error: Your own.") });
-  expect(api.seen.filter(({ method }) => method === "POST").length).toBe(1);
 });
 
 test("send and resolve-conflicts prompt the agent, in its session or in a new one", async () => {

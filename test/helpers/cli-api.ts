@@ -6,6 +6,7 @@ import type {
   MergePreview,
 } from "../../src/contract/change-request.ts";
 import type { ChangeRequestHead } from "../../src/contract/change-request-head.ts";
+import type { ReviewBody, SubmittedReview } from "../../src/contract/change-request-review.ts";
 import type { Check } from "../../src/contract/check.ts";
 import type { Comment, SentToSession } from "../../src/contract/comment.ts";
 import type { CommitStatus } from "../../src/contract/commit-status.ts";
@@ -330,6 +331,16 @@ function generalize(path: string): string {
     .replace(/\/prompts\/[^/]+/, "/prompts/:q");
 }
 
+function submitted({ event, body, comments = [] }: ReviewBody): SubmittedReview {
+  const summary =
+    body === undefined || event === "REQUEST_CHANGES" ? [] : [comment({ body, path: null, line: null })];
+  const approvals = event === "COMMENT" ? [] : [event === "APPROVE" ? approval() : changesRequested()];
+  return {
+    change_request: changeRequest({ approvals, required_approvals: 2 }),
+    comments: [...summary, ...comments.map((each) => comment(each))],
+  };
+}
+
 function ownSecret(name: string, slugs = ["shop"]): OwnSecret {
   const projects = slugs.map((slug) => ({ project_id: PROJECT_ID, name: slug, slug }));
   return { name, projects, created_at: TIME, updated_at: TIME };
@@ -449,6 +460,7 @@ const DEFAULTS: Record<string, Route> = {
     comment: comment({ resolved_at: TIME, resolved_by: USER_ID }),
   }),
   [`POST ${CR}/comments/:c/unresolve`]: () => comment(),
+  [`POST ${CR}/reviews`]: ({ body }) => Response.json(submitted(body as ReviewBody), { status: 201 }),
   [`POST ${CR}/approve`]: () => changeRequest({ approvals: [approval()], required_approvals: 2 }),
   [`DELETE ${CR}/approve`]: () => changeRequest(),
   [`POST ${CR}/request-changes`]: () => changeRequest({ approvals: [changesRequested()] }),

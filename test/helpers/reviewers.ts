@@ -9,6 +9,8 @@ export interface ReviewBench {
   api: Api;
   remote: Remote;
   project: { project_id: string; account_id: string };
+  /** The server's database. */
+  sql: postgres.Sql;
   /** Below the project's path. */
   call(method: string, path: string, options?: Parameters<Api["call"]>[2]): Promise<Answer>;
   /** The token of one more member of the account. */
@@ -35,6 +37,7 @@ export async function startReviews(deps: Parameters<typeof startApi>[0] = {}): P
   let branches = 0;
   return {
     api,
+    sql,
     remote,
     project,
     call,

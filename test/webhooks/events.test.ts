@@ -133,6 +133,15 @@ test("cr.commented has the comment, cut where it is long", async () => {
   expect(events[0]?.data.comment.body).toBe(`${"é".repeat(8_191)}…`);
 });
 
+test("a review is one event, with its comments", async () => {
+  const cr = await opened();
+  const [path] = bench.remote.git("diff", "--name-only", `main...${cr.head_ref}`).trim().split("\n");
+  const comments = ["a", "b"].map((body) => ({ path, line: 1, body }));
+  const act = post(`/change-requests/${cr.number}/reviews`, { event: "COMMENT", comments });
+  const [one] = comments;
+  expect(await eventsOf(act, 1)).toMatchObject([{ type: "cr.commented", data: { comment: one, comments } }]);
+});
+
 test("cr.approved shows the approval", async () => {
   bench.remote.commit("main", { "svc.toml": "svc_version = 1\n[change_requests]\nself_approval = true\n" });
   const cr = await opened();

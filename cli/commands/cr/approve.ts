@@ -18,7 +18,7 @@ export const approve: Handler<typeof table.approve> = async (context, { args, fl
 };
 
 /** Approves the current head commit: later pushes are not approved with it. */
-export async function approveHead({ api, path }: Pick<Found, "api" | "path">): Promise<ChangeRequest> {
+async function approveHead({ api, path }: Pick<Found, "api" | "path">): Promise<ChangeRequest> {
   const { head_commit_sha } = await readCr({ api, path });
   const body = head_commit_sha === null ? {} : { head_commit_sha };
   return api.call<ChangeRequest>({ method: "POST", path: `${path}/approve`, body, slow: true });

@@ -52,5 +52,5 @@ async function send(context: Context, cr: string | undefined, body: AddCommentBo
   await context.out.result(created, () => `Commented ${placeOf(created)}: ${created.comment_id}\n`);
 }
 
-export const addComment = ({ api, path }: Found, body: AddCommentBody): Promise<Comment> =>
+const addComment = ({ api, path }: Found, body: AddCommentBody): Promise<Comment> =>
   api.call<Comment>({ method: "POST", path: `${path}/comments`, body, slow: true });

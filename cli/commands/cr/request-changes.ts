@@ -40,7 +40,7 @@ export const requestChanges: Handler<typeof table.requestChanges> = async (conte
 export const REQUESTED = "changes requested; it cannot be merged";
 
 /** Requests changes on the current head commit. */
-export async function requestOfHead(found: Found, body: string): Promise<ChangeRequest> {
+async function requestOfHead(found: Found, body: string): Promise<ChangeRequest> {
   const { head_commit_sha } = await readCr(found);
   const wanted: RequestChangesBody = { body, ...(head_commit_sha !== null && { head_commit_sha }) };
   const path = `${found.path}/request-changes`;

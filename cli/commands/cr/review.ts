@@ -1,50 +1,69 @@
-import type { ChangeRequest } from "../../../src/contract/change-request.ts";
-import type { Comment } from "../../../src/contract/comment.ts";
-import { CliError, usage } from "../../failure.ts";
+import type { ReviewBody, SubmittedReview } from "../../../src/contract/change-request-review.ts";
+import type { Context } from "../../context.ts";
+import { usage } from "../../failure.ts";
+import { readText } from "../../input.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/cr-review.ts";
-import { approvedText, approveHead } from "./approve.ts";
-import { addComment, bodyOf } from "./comment.ts";
-import { type Found, findCr, readCr } from "./reference.ts";
-import { REQUESTED, requestOfHead } from "./request-changes.ts";
+import { approvedText } from "./approve.ts";
+import { bodyOf } from "./comment.ts";
+import { findCr, readCr } from "./reference.ts";
+import { REQUESTED } from "./request-changes.ts";
 import { outcome } from "./show-cr.ts";
 
 export const review: Handler<typeof table.review> = async (context, { args, flags }) => {
-  const request = flags["request-changes"];
-  if ([flags.approve, flags.comment, request].filter(Boolean).length !== 1) {
+  const { approve, comment, "request-changes": request, comments: file } = flags;
+  if ([approve, comment, request].filter(Boolean).length !== 1) {
     throw usage(
       "svc cr review needs one of --approve, --comment and --request-changes.",
       "--body <text> adds the text to each of them.",
     );
   }
   const hasText = flags.body !== undefined || flags["body-file"] !== undefined;
-  if (flags.comment && !hasText) throw usage("The comment has no text: pass --body or --body-file.");
+  if (comment && !hasText && file === undefined)
+    throw usage("The comment has no text: pass --body, --body-file or --comments.");
   if (request && !hasText) throw usage("Say what has to change: pass --body or --body-file.");
-  const body = hasText ? await bodyOf(context, undefined, flags) : null;
+  if (flags["body-file"] === "-" && file === "-")
+    throw usage("Only one of --body-file and --comments can read standard input.");
+  const body = hasText ? await bodyOf(context, undefined, flags) : undefined;
+  const comments = file === undefined ? undefined : await readComments(context, file);
   const found = await findCr(context, args.cr);
-  if (request) {
-    const cr = await requestOfHead(found, body ?? "");
-    return await context.out.result({ ...cr, comment: null }, (view) => outcome(cr, REQUESTED, view));
-  }
-  const approved = flags.approve ? await approveHead(found) : null;
-  const comment = body === null ? null : await addText(found, body, approved);
-  const cr = approved ?? (await readCr(found));
-  const sentence = [approved && approvedText(approved), comment && `commented, ${comment.comment_id}`]
-    .filter((part) => part !== null)
+  const { head_commit_sha: head } = await readCr(found);
+  const wanted: ReviewBody = {
+    event: approve ? "APPROVE" : request ? "REQUEST_CHANGES" : "COMMENT",
+    ...(body !== undefined && { body }),
+    ...(head !== null && { commit_id: head }),
+    ...(comments && { comments }),
+  };
+  const submitted = await found.api.call<SubmittedReview>({
+    ...{ method: "POST", path: `${found.path}/reviews`, body: wanted, slow: true },
+  });
+  const { change_request: cr, comments: added } = submitted;
+  const summary = added.find((each) => each.path === null) ?? null;
+  const onLines = added.length - (summary === null ? 0 : 1);
+  const sentence = [
+    approve && approvedText(cr),
+    request && REQUESTED,
+    summary && `commented, ${summary.comment_id}`,
+    onLines > 0 && `${onLines} ${onLines === 1 ? "comment" : "comments"} on its files`,
+  ]
+    .filter(Boolean)
     .join("; ");
-  await context.out.result({ ...cr, comment }, (view) => outcome(cr, sentence, view));
+  await context.out.result({ ...cr, comment: summary, comments: added }, (view) =>
+    outcome(cr, sentence, view),
+  );
 };
 
-/** Adds the text of a review. An approval before it stands if this fails. */
-async function addText(found: Found, body: string, approved: ChangeRequest | null): Promise<Comment> {
+/** The server validates what the array has. @throws CliError `usage`, `file` */
+async function readComments(context: Context, file: string): Promise<ReviewBody["comments"]> {
+  const text = await readText(context, file, "--comments");
   try {
-    return await addComment(found, { body });
+    const comments: unknown = JSON.parse(text);
+    if (Array.isArray(comments)) return comments;
   } catch (error) {
-    if (approved === null || !(error instanceof CliError)) throw error;
-    throw new CliError(
-      error,
-      `#${approved.number} is approved, but the comment was not added: ${error.message}`,
-      error.extra,
-    );
+    if (!(error instanceof SyntaxError)) throw error;
   }
+  throw usage(
+    `--comments: ${file === "-" ? "the input" : file} is not a JSON array.`,
+    'It lists comments: [{"path": "login.ts", "line": 12, "body": "Why?"}]',
+  );
 }

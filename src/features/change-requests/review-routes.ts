@@ -1,6 +1,11 @@
 import { Elysia } from "elysia";
 import { changeRequest } from "../../contract/change-request.ts";
-import { approveBody, requestChangesBody } from "../../contract/change-request-review.ts";
+import {
+  approveBody,
+  requestChangesBody,
+  reviewBody,
+  submittedReview,
+} from "../../contract/change-request-review.ts";
 import { check, checkList, rerunCheckBody } from "../../contract/check.ts";
 import { sendChecksBody, sentToSession } from "../../contract/comment.ts";
 import type { Deps } from "../../deps.ts";
@@ -9,6 +14,7 @@ import { guard } from "../../identity/auth/guard.ts";
 import { approveChangeRequest, removeRequest, requestChanges, withdrawApproval } from "./approvals.ts";
 import { listCrChecks, rerunCrCheck } from "./checks.ts";
 import { closeChangeRequest, reopenChangeRequest } from "./close.ts";
+import { submitReview } from "./review.ts";
 import { sendChecks } from "./send-checks.ts";
 
 /** The checks that svc runs on the last commit. */
@@ -40,6 +46,14 @@ export const crCheckRoutes = (deps: Deps) =>
 export const approvalRoutes = (deps: Deps) =>
   new Elysia({ prefix: "/projects/:projectId/change-requests", tags: ["change requests"] })
     .use(guard(deps))
+    .post(
+      "/:crId/reviews",
+      ({ caller, project, params, body, set }) => {
+        set.status = 201;
+        return submitReview(deps, caller, project, params.crId, body);
+      },
+      { project: "write", body: reviewBody, ...answer(201, submittedReview) },
+    )
     .post(
       "/:crId/approve",
       ({ caller, project, params, body }) =>

@@ -72,6 +72,10 @@ export const CHANGE_REQUEST_OPERATIONS = {
     "resolveConflicts",
     "Ask the session to resolve the conflicts",
   ],
+  "POST /v1/projects/:projectId/change-requests/:crId/reviews": [
+    "submitReview",
+    "Submit a review: a verdict, a summary and comments at once",
+  ],
   "POST /v1/projects/:projectId/change-requests/:crId/approve": [
     "approveChangeRequest",
     "Approve a change request",

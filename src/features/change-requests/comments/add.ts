@@ -1,4 +1,4 @@
-import { and, eq, lt, sql } from "drizzle-orm";
+import { and, eq, lte, sql } from "drizzle-orm";
 import type { Db } from "../../../../db/client.ts";
 import { changeRequestComments, changeRequests, projectSessions } from "../../../../db/schema/index.ts";
 import type { AddCommentBody, Comment } from "../../../contract/comment.ts";
@@ -13,13 +13,13 @@ import { notifyOfChangeRequest } from "../../notifications/record.ts";
 import { keepHeads, recordHeads } from "../heads.ts";
 import { type CrRow, findChangeRequest } from "../row.ts";
 import { recordCrEvent } from "../webhook.ts";
-import { findAnchor } from "./anchor.ts";
-import { commentChange, findComment, toWireOf } from "./row.ts";
+import { type Anchor, findAnchor, findDiff, hasAnchor } from "./anchor.ts";
+import { type CommentRow, commentChange, findComment, toWireOf } from "./row.ts";
 
 /**
  * Adds a comment to a change request in any state: to the whole, to a file, to a line of its diff, or as a reply. A reply
  * to a reply belongs to the same thread. A reply to a resolved thread leaves it resolved.
- * @throws validation_failed, not_found, too_many_comments, and what `findAnchor` throws.
+ * @throws validation_failed, not_found, too_many_comments, and what `findDiff` and `findAnchor` throw.
  */
 export async function addComment(
   deps: Deps,
@@ -31,29 +31,17 @@ export async function addComment(
   const body = storable("body", wanted.body, COMMENT_MAX_BYTES);
   const cr = await findChangeRequest(deps.db, project, name);
   const replyTo = wanted.reply_to === undefined ? null : await threadOf(deps.db, cr, wanted);
-  const anchor = replyTo ? null : await findAnchor(deps, project, cr.crId, wanted);
+  const isOnFile = replyTo === null && hasAnchor(wanted);
+  const diff = isOnFile ? await findDiff(deps, caller, project, cr.crId) : null;
+  const anchor = diff && (await findAnchor(deps, diff, wanted));
   const now = deps.clock();
   const added = await deps.db.transaction(async (tx) => {
     const sessionId = await keepSession(tx, caller);
     // locks the row of the change request, so the first comment of the thread is not deleted meanwhile
-    const number = await takeNumber(tx, cr);
+    const first = await takeNumbers(tx, cr, 1);
     const thread = replyTo && (await threadOf(tx, cr, wanted));
-    const [row] = await tx
-      .insert(changeRequestComments)
-      .values({
-        crId: cr.crId,
-        number,
-        replyTo: thread,
-        body,
-        ...anchor,
-        createdBy: caller.userId,
-        byAgent: caller.kind === "project",
-        createdActor: actorOf(caller),
-        sessionId,
-        createdAt: now,
-        updatedAt: now,
-      })
-      .returning();
+    const said: NewComment = { body, anchor, replyTo: thread };
+    const [row] = await insertComments(tx, caller, cr, [said], { first, sessionId, at: now });
     if (!row) throw new Error("the insert of a comment returned no row");
     if (anchor) await recordHeads(tx, [{ crId: cr.crId, ...anchor }], now);
     const comment = await toWireOf(tx, row);
@@ -66,6 +54,43 @@ export async function addComment(
   // does not delay the answer
   if (anchor) void keepHeads(deps, project, [cr]);
   return added;
+}
+
+/** A comment to insert. */
+export interface NewComment {
+  body: string;
+  /** Null for a comment on the whole change request, and for a reply. */
+  anchor: Anchor | null;
+  replyTo: string | null;
+}
+
+/**
+ * Inserts comments with their authors, in their order.
+ * @param first the number of the first, from `takeNumbers`
+ * @param sessionId from `keepSession`
+ */
+export async function insertComments(
+  tx: Db,
+  caller: Caller,
+  { crId }: Pick<CrRow, "crId">,
+  comments: readonly NewComment[],
+  { first, sessionId, at }: { first: number; sessionId: string | null; at: Date },
+): Promise<CommentRow[]> {
+  if (comments.length === 0) return [];
+  const rows = await tx
+    .insert(changeRequestComments)
+    .values(
+      comments.map(({ body, anchor, replyTo }, index) => ({
+        ...{ crId, number: first + index, replyTo, body, ...anchor, sessionId },
+        createdBy: caller.userId,
+        byAgent: caller.kind === "project",
+        createdActor: actorOf(caller),
+        createdAt: at,
+        updatedAt: at,
+      })),
+    )
+    .returning();
+  return rows.sort((a, b) => a.number - b.number);
 }
 
 /** The first comment of the thread that is replied to. */
@@ -84,7 +109,7 @@ async function threadOf(db: Db, cr: CrRow, wanted: AddCommentBody): Promise<stri
  * Locks the agent's session against deletion. Must come before the lock on the change request, because a deletion locks
  * the session first and then updates change requests.
  */
-async function keepSession(tx: Db, caller: Caller): Promise<string | null> {
+export async function keepSession(tx: Db, caller: Caller): Promise<string | null> {
   if (caller.kind === "user" || caller.sessionId === null) return null;
   const [session] = await tx
     .select({ id: projectSessions.sessionId })
@@ -94,14 +119,19 @@ async function keepSession(tx: Db, caller: Caller): Promise<string | null> {
   return session?.id ?? null;
 }
 
-/** @throws too_many_comments when the change request has reached the limit */
-async function takeNumber(tx: Db, { crId }: CrRow): Promise<number> {
+/**
+ * Takes numbers for comments, which locks the row of the change request.
+ * @returns the first of them
+ * @throws too_many_comments when the change request would have more than it can
+ */
+export async function takeNumbers(tx: Db, { crId }: Pick<CrRow, "crId">, count: number): Promise<number> {
+  const { lastCommentNumber } = changeRequests;
   const [counter] = await tx
     .update(changeRequests)
-    .set({ lastCommentNumber: sql`${changeRequests.lastCommentNumber} + 1` })
-    .where(and(eq(changeRequests.crId, crId), lt(changeRequests.lastCommentNumber, COMMENTS_MAX)))
-    .returning({ number: changeRequests.lastCommentNumber });
-  if (counter) return counter.number;
+    .set({ lastCommentNumber: sql`${lastCommentNumber} + ${count}` })
+    .where(and(eq(changeRequests.crId, crId), lte(lastCommentNumber, COMMENTS_MAX - count)))
+    .returning({ last: lastCommentNumber });
+  if (counter) return counter.last - count + 1;
   throw new SvcError(
     "too_many_comments",
     `A change request can have ${COMMENTS_MAX} comments. Close it and continue in a new one.`,

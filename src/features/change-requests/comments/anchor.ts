@@ -4,10 +4,11 @@ import { PATH_MAX_BYTES } from "../../../contract/limits.ts";
 import type { Deps } from "../../../deps.ts";
 import type { Repository, TreeEntry } from "../../../git/git.ts";
 import { storable } from "../../../http/text.ts";
-import type { ProjectRow } from "../../../identity/auth/caller.ts";
+import type { Caller, ProjectRow } from "../../../identity/auth/caller.ts";
 import { emptyTreeLike } from "../../projects/diff.ts";
 import { repositoryOf } from "../../projects/repository.ts";
 import { requireCommits } from "../preview.ts";
+import { findHead } from "../since.ts";
 import { findWithBranches, resolveTips } from "../tips.ts";
 
 /** The position of a comment in a diff. */
@@ -30,42 +31,72 @@ const QUOTE_MAX_BYTES = 1024;
 /** Bytes of the largest file with comments on lines. The diff of a larger one is not shown. */
 const FILE_MAX_BYTES = 20 * 1024 * 1024;
 
+/** A diff of a change request that comments are on. */
+export interface CommentedDiff {
+  repo: Repository;
+  base: string;
+  head: string;
+  mergeBase: string | null;
+  /** Whether the head is the current one, and not an earlier one. */
+  isCurrent: boolean;
+}
+
 /**
- * Finds the file and line of a comment in the current three-dot diff of a change request: the file must be changed, and
- * the line must exist on that side. Null for a comment on the whole change request.
+ * The three-dot diff that comments are on: the current one, or that of an earlier head.
+ * @param commit a head that the change request has had; null for the current one
  * @throws validation_failed, not_found, branch_missing, repo_unreachable, merge_engine_failed
+ */
+export async function findDiff(
+  deps: Deps,
+  caller: Caller,
+  project: ProjectRow,
+  name: string,
+  commit: string | null = null,
+): Promise<CommentedDiff> {
+  const [row, listing] = await findWithBranches(deps, project, name);
+  const tips = await resolveTips(row, listing);
+  const repo = repositoryOf(deps, project);
+  const isCurrent = commit === null || commit.toLowerCase() === tips.head;
+  const { base, head } = isCurrent ? tips : headTips(await findHead(deps, caller, row, commit));
+  await requireCommits(deps, repo, [base, head]);
+  const { mergeBase } = await deps.git.relate(repo, base, head);
+  return { repo, base, head, mergeBase, isCurrent };
+}
+
+function headTips({ commitSha, baseCommitSha }: { commitSha: string; baseCommitSha: string }) {
+  return { base: baseCommitSha, head: commitSha };
+}
+
+/** Where a comment is to be; without a path, on the whole change request. */
+type Wanted = Pick<AddCommentBody, "path" | "line" | "start_line" | "side">;
+
+/** Whether a comment is on a file. @throws validation_failed for a line without a file */
+export function hasAnchor({ path, line, start_line: start, side }: Wanted): boolean {
+  if (path !== undefined) return true;
+  if (line === undefined && start === undefined && side === undefined) return false;
+  throw invalid("path", "is required with a line");
+}
+
+/**
+ * Finds the file and line of a comment in a diff: the file must be changed, and the line must exist on that side.
+ * @throws validation_failed, merge_engine_failed
  */
 export async function findAnchor(
   deps: Deps,
-  project: ProjectRow,
-  name: string,
-  {
-    path: given,
-    line,
-    start_line: start,
-    side,
-  }: Pick<AddCommentBody, "path" | "line" | "start_line" | "side">,
-): Promise<Anchor | null> {
-  if (given === undefined) {
-    if (line === undefined && start === undefined && side === undefined) return null;
-    throw invalid("path", "is required with a line");
-  }
+  { repo, base, head, mergeBase }: CommentedDiff,
+  { path: given = "", line, start_line: start, side }: Wanted,
+): Promise<Anchor> {
   if (line === undefined && side !== undefined) throw invalid("line", "is required with a side");
   if (line === undefined && start !== undefined) throw invalid("line", "is required with a start_line");
   if (line !== undefined && start !== undefined) requireLines(start, line);
   const path = storable("path", given, PATH_MAX_BYTES);
-  const [row, listing] = await findWithBranches(deps, project, name);
-  const tips = await resolveTips(row, listing);
-  const repo = repositoryOf(deps, project);
-  await requireCommits(deps, repo, [tips.base, tips.head]);
-  const { mergeBase } = await deps.git.relate(repo, tips.base, tips.head);
-  const commits = { old: mergeBase ?? emptyTreeLike(tips.head), new: tips.head };
+  const commits = { old: mergeBase ?? emptyTreeLike(head), new: head };
   const find = async (commit: string) =>
     mergeBase === null && commit === commits.old ? null : deps.git.findEntry(repo, commit, Buffer.from(path));
   const entries = { old: await find(commits.old), new: await find(commits.new) };
   if (!isChanged(entries.old, entries.new))
     throw invalid("path", "is not a file that the change request changes");
-  const at = { path, headCommitSha: tips.head, baseCommitSha: tips.base };
+  const at = { path, headCommitSha: head, baseCommitSha: base };
   if (line === undefined)
     return { ...at, line: null, startLine: null, side: null, quote: null, anchorCommitSha: null };
   const on = side ?? "new";
