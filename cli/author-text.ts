@@ -11,3 +11,10 @@ export function byAuthor(author: Author | null): string {
     ? ` by the agent of session ${oneLine(author.session_id)} for ${name}`
     : ` by an agent for ${name}`;
 }
+
+/** The author in few characters, for a column of a table; empty: svc itself, or not known. */
+export function authorText(author: Author | null): string {
+  if (author === null) return "";
+  if (author.kind === "agent") return `agent ${author.session_id?.slice(0, 8) ?? ""}`.trim();
+  return author.name;
+}

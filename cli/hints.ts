@@ -124,9 +124,8 @@ export const HINTS: Readonly<Record<string, string>> = {
     "apps delete",
     "apps destroy",
   ),
-  ...words("svc apps info <slug>", "releases", "apps releases", "apps history"),
-  rollback:
-    "To deploy an earlier state, revert the commit on the default branch: a merge deploys it. `svc apps info <slug>` lists deployments.",
+  ...words("svc apps history <slug>", "releases", "history"),
+  ...words("svc apps rollback <slug>", "rollback", "apps promote"),
   ...words("svc webhooks", "hook", "hooks"),
   ...words("svc labels", "label", "tag", "tags"),
   ...words("svc hosts", "remote", "remotes", "server", "servers", "context", "contexts"),

@@ -1,7 +1,8 @@
 import { bind, type Group, spec } from "../spec.ts";
-import { APP_FIELDS } from "./fields.ts";
+import { APP_FIELDS, DEPLOYMENT_FIELDS } from "./fields.ts";
 
 const SLUG = { name: "slug", summary: "The app's slug in svc.toml", required: true } as const;
+const WAIT = { kind: "boolean", summary: "Wait until it is live or has failed" } as const;
 
 export const ls = spec({
   path: ["apps", "ls"],
@@ -37,7 +38,7 @@ export const deploy = spec({
     "--wait waits for up to --timeout seconds (1800 by default); exit status 0 means that the new deployment is live. If it fails, the reason and the end of its log are printed. Ctrl-C ends only the wait.",
   ],
   args: [SLUG],
-  flags: { wait: { kind: "boolean", summary: "Wait until it is live or has failed" } },
+  flags: { wait: WAIT },
   fields: APP_FIELDS,
   examples: [
     ["svc apps deploy web", "Return once the server has accepted the request"],
@@ -54,6 +55,59 @@ export const stop = spec({
   examples: [
     ["svc apps stop web", "Stop it"],
     ["svc apps stop web --jq .state", "For a script"],
+  ],
+});
+
+export const rollback = spec({
+  path: ["apps", "rollback"],
+  guesses: ["revert", "undo"],
+  summary: "Deploy an earlier deployment's commit again",
+  about: [
+    "Without a number it goes back to what was live before. The commit is built again, with the entry that it had and today's secrets.",
+    "From then on merges do not deploy the app, which would undo the rollback: `svc apps deploy` does, and turns that on again.",
+  ],
+  args: [SLUG, { name: "deployment", summary: "The number of a deployment that was live" }],
+  flags: { wait: WAIT },
+  fields: APP_FIELDS,
+  examples: [
+    ["svc apps rollback web", "To what was live before"],
+    ["svc apps rollback web 3 --wait", "To deployment 3, and wait until it is live"],
+  ],
+});
+
+export const history = spec({
+  path: ["apps", "history"],
+  guesses: ["deployments", "releases", "versions"],
+  summary: "List an app's deployments: commit, reason, who, state",
+  args: [SLUG],
+  flags: {},
+  fields: DEPLOYMENT_FIELDS,
+  examples: [
+    ["svc apps history web", "The newest first"],
+    ["svc apps history web --jq '.[] | select(.state == \"failed\") | .error'", "Why deployments failed"],
+  ],
+});
+
+export const diff = spec({
+  path: ["apps", "diff"],
+  summary: "Show what a deployment changed",
+  about: ["Compares its commit with the one that was live before it."],
+  args: [SLUG, { name: "deployment", summary: "The number of a deployment", required: true }],
+  flags: { "no-pager": { kind: "boolean", summary: "Print the diff without a pager" } },
+  fields: [
+    "base_sha",
+    "head_sha",
+    "files",
+    "files_changed",
+    "additions",
+    "deletions",
+    "patch",
+    "patch_base64",
+    "truncated",
+  ],
+  examples: [
+    ["svc apps diff web 3", "The patch"],
+    ["svc apps diff web 3 --jq '.files[].path'", "The paths of the changed files"],
   ],
 });
 
@@ -102,6 +156,9 @@ export const apps: Group = {
     bind(info, () => import("../commands/apps/info.ts").then((module) => module.info)),
     bind(deploy, () => import("../commands/apps/deploy.ts").then((module) => module.deploy)),
     bind(stop, () => import("../commands/apps/stop.ts").then((module) => module.stop)),
+    bind(rollback, () => import("../commands/apps/rollback.ts").then((module) => module.rollback)),
+    bind(history, () => import("../commands/apps/history.ts").then((module) => module.history)),
+    bind(diff, () => import("../commands/apps/diff.ts").then((module) => module.diff)),
     bind(logs, () => import("../commands/apps/logs.ts").then((module) => module.logs)),
     bind(open, () => import("../commands/apps/open.ts").then((module) => module.open)),
   ],

@@ -1,4 +1,4 @@
-import type { App } from "../../src/contract/app.ts";
+import type { App, Deployment } from "../../src/contract/app.ts";
 import type {
   ChangeRequest,
   ChangeRequestDiff,
@@ -225,12 +225,29 @@ export const APP_FIELDS = fieldsOf<App>()([
   "type",
   "root_path",
   "enabled",
+  "auto_deploy",
   "state",
   "error",
   "url",
   "live",
   "next",
   "updated_at",
+]);
+
+export const DEPLOYMENT_FIELDS = fieldsOf<Deployment>()([
+  "deployment_id",
+  "number",
+  "state",
+  "reason",
+  "commit",
+  "previous_commit",
+  "rollback_to",
+  "error",
+  "created_by",
+  "author",
+  "created_at",
+  "live_at",
+  "ended_at",
 ]);
 
 export const SECRET_FIELDS = fieldsOf<Secret>()(["name", "for", "set_by", "created_at", "updated_at"]);

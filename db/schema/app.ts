@@ -12,6 +12,7 @@ import {
 import { APP_PRESENCE, DEPLOY_REASONS, DEPLOYMENT_STATES } from "../../src/contract/app.ts";
 import type { ManifestApp } from "../../src/contract/manifest/manifest.ts";
 import { users } from "./account.ts";
+import { actor } from "./actor.ts";
 import { previewRole } from "./preview.ts";
 import { projects } from "./project.ts";
 import { time } from "./time.ts";
@@ -39,6 +40,8 @@ export const apps = pgTable(
     presence: appPresence("presence").notNull(),
     /** A user stopped it: it stays stopped until it is deployed again. */
     isStopped: boolean("is_stopped").notNull().default(false),
+    /** It was rolled back: commits do not deploy it until it is deployed on demand. */
+    isPinned: boolean("is_pinned").notNull().default(false),
     /** The commit that was last checked for changes to deploy. */
     consideredCommit: text("considered_commit"),
     /** Numbers the deployments. */
@@ -73,6 +76,11 @@ export const appDeployments = pgTable(
     tree: text("tree"),
     error: text("error"),
     createdBy: uuid("created_by").references(() => users.userId, { onDelete: "set null" }),
+    createdActor: actor("created_actor"),
+    /** The commit that was live when it was started. */
+    previousCommit: text("previous_commit"),
+    /** Of a rollback: the number of the deployment that it deploys again. */
+    rollbackTo: integer("rollback_to"),
     /** The server that has the files of a built site; null: there are none, or git has them. */
     sitePlace: text("site_place"),
     /** The number of restarts since it last ran for a while, and the time of the next one. */

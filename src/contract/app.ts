@@ -1,4 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { author } from "./author.ts";
+import { diffFile } from "./change-request.ts";
 import { nullable, oneOf } from "./schema.ts";
 
 /** Whether the manifest has the app. A `gone` app is no longer listed. */
@@ -7,8 +9,8 @@ export const APP_PRESENCE = ["enabled", "disabled", "gone"] as const;
 /** A deployment is in progress (`building`, `starting`), served (`live`), or has ended. */
 export const DEPLOYMENT_STATES = ["building", "starting", "live", "retired", "failed", "stopped"] as const;
 
-/** Why a deployment was started: the app is new, has changed, or was redeployed by hand. */
-export const DEPLOY_REASONS = ["created", "changed", "asked"] as const;
+/** Why a deployment was started: the app is new, has changed, was redeployed by hand, or was rolled back. */
+export const DEPLOY_REASONS = ["created", "changed", "asked", "rollback"] as const;
 
 /**
  * The state of an app: `deploying` during its first deployment, `live` also while a newer deployment is in progress,
@@ -26,8 +28,15 @@ export const deployment = Type.Object({
   state: oneOf(DEPLOYMENT_STATES),
   reason: oneOf(DEPLOY_REASONS),
   commit: Type.String(),
+  previous_commit: nullable(
+    Type.String({ description: "The commit that was live when it was started; null: none was" }),
+  ),
+  rollback_to: nullable(
+    Type.Integer({ description: "Of a rollback: the number of the deployment that it deploys again" }),
+  ),
   error: nullable(Type.String({ description: "Why it failed or was stopped, as a sentence" })),
   created_by: nullable(uuid),
+  author: nullable(author),
   created_at: time,
   live_at: nullable(time),
   ended_at: nullable(time),
@@ -42,6 +51,9 @@ export const app = Type.Object({
   type: oneOf(["run", "static"]),
   root_path: Type.String(),
   enabled: Type.Boolean(),
+  auto_deploy: Type.Boolean({
+    description: "Whether commits deploy it; false after a rollback, until it is deployed on demand",
+  }),
   state: oneOf(APP_STATES),
   error: nullable(Type.String({ description: "Why it is not served, or why the last deployment failed" })),
   url: Type.String(),
@@ -54,6 +66,31 @@ export type App = Static<typeof app>;
 /** Answer of `GET …/apps/:slug`, with the last deployments, newest first. */
 export const appWithDeployments = Type.Object({ app, deployments: Type.Array(deployment) });
 export type AppWithDeployments = Static<typeof appWithDeployments>;
+
+/** Answer of `GET …/deployments/:number/diff`: what a deployment changed, from the commit that was live before it. */
+export const deploymentDiff = Type.Object({
+  base_sha: Type.String(),
+  head_sha: Type.String(),
+  files: Type.Array(diffFile),
+  files_changed: Type.Integer(),
+  additions: Type.Integer(),
+  deletions: Type.Integer(),
+  patch: Type.String(),
+  patch_base64: Type.Optional(Type.String({ description: "The exact bytes, when the patch is not UTF-8" })),
+  truncated: Type.Boolean(),
+});
+export type DeploymentDiff = Static<typeof deploymentDiff>;
+
+/** Body of `POST …/rollback`. */
+export const rollbackBody = Type.Object({
+  deployment: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 999_999,
+      description: "The number of the deployment to deploy again; by default the one that was live before",
+    }),
+  ),
+});
 
 /** The source of a line in the log of a deployment: svc, the build or the app. */
 export const APP_LOG_SOURCES = ["svc", "build", "run"] as const;

@@ -39,6 +39,7 @@ export const ERROR_STATUS = {
   merge_in_progress: 409,
   nothing_to_merge: 409,
   nothing_to_revert: 409,
+  nothing_to_roll_back: 409,
   merge_method_not_allowed: 409,
   too_many_commits: 409,
   unrelated_histories: 409,

@@ -84,6 +84,32 @@ test("logs and open send their arguments to the server", async () => {
   expect((await run(["apps", "deploy"])).code).toBe(2);
 });
 
+test("rollback sends a number, and says how to deploy again", async () => {
+  const { stdout, stderr } = await run(["apps", "rollback", "web"]);
+  expect(api.seen.at(-1)?.body).toEqual({});
+  expect(stdout).toBe("web: its rollback to deployment 1 has started\n");
+  expect(stderr).toContain("Commits do not deploy it until you do: svc apps deploy web");
+  await run(["apps", "rollback", "web", "3"]);
+  expect(api.seen.at(-1)?.body).toEqual({ deployment: 3 });
+  const refused = await run(["apps", "rollback", "web", "last"]);
+  expect(refused).toMatchObject({ code: 2, stdout: "" });
+  expect(refused.stderr).toContain('A deployment is a number such as 3, not "last".');
+});
+
+test("history and diff print the deployments and what one changed", async () => {
+  const author = { user_id: "u", name: "Ada", kind: "user", session_id: null } as const;
+  const back = deployment({ number: 4, reason: "rollback", rollback_to: 2, author });
+  api.on(`GET ${ONE}/deployments`, () => ({ deployments: [back, deployment()] }));
+  const rows = (await run(["apps", "history", "web"])).stdout.split("\n").map((row) => row.split("\t"));
+  expect(rows.map((row) => [row[0], row[3], row[4]]).slice(0, 2)).toEqual([
+    ["4", "rollback", "Ada"],
+    ["1", "changed", ""],
+  ]);
+  expect(JSON.parse((await run(["apps", "diff", "web", "1", "--json"])).stdout)).toMatchObject({
+    files_changed: 0,
+  });
+});
+
 describe("logs --follow", () => {
   const say = (text: string, at = LINE.at) => ({ at, source: "run", text });
   /** The server's responses in order; the last one repeats. */

@@ -63,6 +63,27 @@ test("lists, shows, deploys, stops and opens apps", async () => {
   await close();
 });
 
+test("shows what a deployment changed, and rolls back", async () => {
+  remote.commit("main", { "public/index.html": "<h1>Broken</h1>" });
+  await svc.api.call("POST", "/v1/projects/shop/apps/site/deploy");
+  await until("it is live", async () => (await app()).app.live?.number === 4 && (await state()) === "live");
+  const { page, faults, close } = await svc.openAs(FIRST, "/projects/shop/apps/site");
+  await page.getByRole("button", { name: "Log of deployment 4" }).click();
+  await page.getByRole("button", { name: "Show changes" }).click();
+  await page.getByText("+<h1>Broken</h1>").waitFor();
+  await page.getByRole("button", { name: "Roll back to deployment 3" }).click();
+  await page.getByRole("button", { name: "Roll back", exact: true }).click();
+  await page.getByText("rollback to 3").waitFor();
+  await page.getByText("This app was rolled back.").waitFor();
+  expect((await app()).app.auto_deploy).toBe(false);
+  expect(await barriers(page)).toEqual([]);
+  await page.getByRole("button", { name: "Deploy", exact: true }).click();
+  await page.getByText("This app was rolled back.").waitFor({ state: "detached" });
+  await until("it is live", async () => (await state()) === "live");
+  expect(faults()).toEqual([]);
+  await close();
+});
+
 test("shows the reason of a failure on both pages, without a reload", async () => {
   const { page, faults, close } = await svc.openAs(FIRST, "/projects/shop/apps/site");
   await page.getByRole("heading", { name: "onerror" }).waitFor();

@@ -1,4 +1,4 @@
-import type { App, AppLogs, Deployment } from "../../src/contract/app.ts";
+import type { App, AppLogs, Deployment, DeploymentDiff } from "../../src/contract/app.ts";
 import type { Preview } from "../../src/contract/preview.ts";
 
 const TIME = "2026-11-20T10:00:00.000Z";
@@ -10,8 +10,11 @@ export function deployment(change: Partial<Deployment> = {}): Deployment {
     state: "live",
     reason: "changed",
     commit: "c".repeat(40),
+    previous_commit: "b".repeat(40),
+    rollback_to: null,
     error: null,
     created_by: null,
+    author: null,
     created_at: TIME,
     live_at: TIME,
     ended_at: null,
@@ -27,6 +30,7 @@ export function app(change: Partial<App> = {}): App {
     type: "run",
     root_path: ".",
     enabled: true,
+    auto_deploy: true,
     state: "live",
     error: null,
     url: "http://web--shop.localhost:8008/",
@@ -44,6 +48,17 @@ const LOGS: AppLogs = {
 };
 const LINK: Preview = { url: "http://web--shop.localhost:8008/?token=x", expires_at: TIME };
 
+const DIFF: DeploymentDiff = {
+  base_sha: "b".repeat(40),
+  head_sha: "c".repeat(40),
+  files: [],
+  files_changed: 0,
+  additions: 0,
+  deletions: 0,
+  patch: "diff --git a/a b/a\n",
+  truncated: false,
+};
+
 const ONE = "/projects/:p/apps/web";
 
 /** The routes of a project with one app. */
@@ -52,6 +67,15 @@ export const APP_ROUTES = {
   [`GET ${ONE}`]: () => ({ app: app(), deployments: [deployment()] }),
   [`POST ${ONE}/deploy`]: () => Response.json(app(), { status: 202 }),
   [`POST ${ONE}/stop`]: () => Response.json(app({ state: "stopped", live: null }), { status: 202 }),
+  [`POST ${ONE}/rollback`]: () =>
+    Response.json(
+      app({ auto_deploy: false, next: deployment({ number: 3, state: "building", rollback_to: 1 }) }),
+      {
+        status: 202,
+      },
+    ),
+  [`GET ${ONE}/deployments`]: () => ({ deployments: [deployment()] }),
+  [`GET ${ONE}/deployments/1/diff`]: () => DIFF,
   [`GET ${ONE}/logs`]: () => LOGS,
   [`POST ${ONE}/preview`]: () => Response.json(LINK, { status: 201 }),
 };

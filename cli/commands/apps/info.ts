@@ -31,6 +31,7 @@ function page({ app, deployments }: AppWithDeployments, view: View): string {
       ["type", app.type],
       ["root path", app.root_path],
       ["commit", app.live?.commit],
+      ["rolled back", app.auto_deploy ? null : "commits do not deploy it until svc apps deploy does"],
     ],
     view,
   );

@@ -1,4 +1,5 @@
 import type { App, Deployment } from "../../../src/contract/app.ts";
+import { authorText } from "../../author-text.ts";
 import type { Paint, View } from "../../output.ts";
 import { ago, type Column, table } from "../../table-print.ts";
 import { oneLine } from "../../text.ts";
@@ -42,7 +43,12 @@ const DEPLOYMENTS: readonly Column<Deployment>[] = [
     paint: ({ state }, view) => statePaint(view.paint, state),
   },
   { title: "COMMIT", value: ({ commit }) => commit, shown: ({ commit }) => shortSha(commit) },
-  { title: "WHY", value: ({ reason }) => reason },
+  {
+    title: "WHY",
+    value: ({ reason }) => reason,
+    shown: ({ reason, rollback_to }) => (rollback_to === null ? reason : `${reason} to ${rollback_to}`),
+  },
+  { title: "BY", value: ({ author }) => authorText(author) },
   {
     title: "STARTED",
     value: ({ created_at }) => created_at,

@@ -1,9 +1,9 @@
 import type { ConnectorCall } from "../../../src/contract/connector.ts";
 import { path } from "../../api.ts";
+import { authorText } from "../../author-text.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/connectors.ts";
 import { ago, type Column, table as tableOf } from "../../table-print.ts";
-import { authorText } from "./author-text.ts";
 
 export const calls: Handler<typeof table.calls> = async (context, { flags }) => {
   const { id } = await context.project();

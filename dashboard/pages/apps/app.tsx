@@ -1,11 +1,10 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import type { App, AppWithDeployments, Deployment } from "../../../src/contract/app.ts";
+import type { App, AppWithDeployments } from "../../../src/contract/app.ts";
 import { call } from "../../api/call.ts";
 import { useGet } from "../../api/get.ts";
 import { path } from "../../api/path.ts";
 import { useProject } from "../../api/project.ts";
-import { Ago } from "../../parts/ago.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Command } from "../../parts/command.tsx";
 import { Confirm } from "../../parts/confirm.tsx";
@@ -14,8 +13,10 @@ import { NewTabOutcome, useNewTab } from "../../parts/new-tab.tsx";
 import { Failure, Notice } from "../../parts/notice.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Visible } from "../../parts/visible.tsx";
+import { DeploymentChanges } from "./changes.tsx";
+import { Deployments } from "./deployments.tsx";
 import { AppLog } from "./log.tsx";
-import { AppState, DeploymentState, shortCommit } from "./state.tsx";
+import { AppState } from "./state.tsx";
 
 /** One app: its state, its deployments and their logs. */
 export function AppPage({ params }: { params: { slug: string } }) {
@@ -41,20 +42,17 @@ function Shown({ app, deployments, at }: AppWithDeployments & { at: string }) {
           </Notice>
         </div>
       )}
+      {!app.auto_deploy && (
+        <div className="mb-4">
+          <Notice kind="info">
+            This app was rolled back. Merges do not deploy it until you do, with the button Deploy.
+          </Notice>
+        </div>
+      )}
       <h2 className="mb-2 font-semibold text-lg">Deployments</h2>
       {deployments.length === 0 && <p className="text-muted">No deployments yet.</p>}
-      {deployments.length > 0 && (
-        <ul className="mb-6 divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface">
-          {deployments.map((deployment) => (
-            <Row
-              key={deployment.deployment_id}
-              deployment={deployment}
-              isShown={deployment.number === shown?.number}
-              onShow={() => setChosen(deployment.number)}
-            />
-          ))}
-        </ul>
-      )}
+      {shown && <Deployments app={app} at={at} deployments={deployments} shown={shown} onShow={setChosen} />}
+      {shown && <DeploymentChanges at={at} deployment={shown} />}
       {shown && <AppLog at={at} deployment={shown} />}
       <Command>{`svc apps logs ${app.slug}`}</Command>
     </Page>
@@ -104,36 +102,5 @@ function Actions({ app, at }: { app: App; at: string }) {
         </Confirm>
       )}
     </>
-  );
-}
-
-interface RowProps {
-  deployment: Deployment;
-  isShown: boolean;
-  onShow: () => void;
-}
-
-function Row({ deployment, isShown, onShow }: RowProps) {
-  const { number, state, commit, error, created_at } = deployment;
-  return (
-    <li className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 px-4 py-3">
-      <div className="min-w-0">
-        <p className="flex flex-wrap items-center gap-2">
-          <span className="font-medium">Deployment {number}</span>
-          <DeploymentState state={state} />
-        </p>
-        <p className="text-muted text-sm">
-          <span className="font-mono">{shortCommit(commit)}</span> started <Ago at={created_at} />
-        </p>
-        {error && (
-          <p className="text-muted text-sm">
-            <Visible>{error}</Visible>
-          </p>
-        )}
-      </div>
-      <Button aria-pressed={isShown} onClick={onShow} aria-label={`Log of deployment ${number}`}>
-        Log
-      </Button>
-    </li>
   );
 }

@@ -3,6 +3,7 @@ import type { Session } from "../../../src/contract/session.ts";
 import { useGet } from "../../api/get.ts";
 import { path } from "../../api/path.ts";
 import { Ago } from "../../parts/ago.tsx";
+import { ChangedFiles } from "../../parts/changed-files.tsx";
 import { Command } from "../../parts/command.tsx";
 import { count } from "../../parts/count.ts";
 import { Empty } from "../../parts/empty.tsx";
@@ -42,24 +43,7 @@ export function Saved({ session }: { session: Session }) {
       <p className="whitespace-pre-wrap text-muted text-sm">
         <Visible>{data.message}</Visible>
       </p>
-      <ul className="divide-y divide-line rounded-lg border border-line bg-surface">
-        {data.files.map(({ path: name, status, additions, deletions, binary }) => (
-          <li key={name} className="flex flex-wrap gap-x-3 px-4 py-1.5 text-sm">
-            <span className="min-w-0 grow font-mono">
-              <Visible>{name}</Visible>
-            </span>
-            <span className="text-muted">{status}</span>
-            {binary ? (
-              <span className="text-muted">binary</span>
-            ) : (
-              <span>
-                <span className="text-ok">+{additions}</span>{" "}
-                <span className="text-danger">-{deletions}</span>
-              </span>
-            )}
-          </li>
-        ))}
-      </ul>
+      <ChangedFiles files={data.files} />
       {data.truncated && <p className="text-warn">The patch is truncated.</p>}
       {data.patch !== "" && <Patch>{data.patch}</Patch>}
     </section>

@@ -9,7 +9,7 @@ import { type AppRow, lockApp } from "./rows.ts";
 
 /**
  * Deploys an app if it has changed since its last deployment: its entry, or the folder at its root in the repository. A
- * failed deployment is not retried without a change.
+ * failed deployment is not retried without a change, and an app that was rolled back stays as it is.
  * @throws repo_unreachable and others of git's, while the commit cannot be read
  */
 export async function deployIfChanged(deps: Deps, app: AppRow, project: ProjectRow): Promise<void> {
@@ -26,6 +26,7 @@ export async function deployIfChanged(deps: Deps, app: AppRow, project: ProjectR
       .orderBy(desc(appDeployments.number))
       .limit(1);
     await tx.update(apps).set({ consideredCommit: app.commit }).where(eq(apps.appId, app.appId));
+    if (row.isPinned) return;
     const isSame = last?.entryHash === row.entryHash && last.tree === tree;
     const isDeployed = row.liveId !== null || row.wantedId !== null || last?.state === "failed";
     if (isSame && isDeployed) return;

@@ -6,15 +6,27 @@ import type { DEPLOY_REASONS } from "../../contract/app.ts";
 import { LIVE_STATUSES } from "../../contract/session.ts";
 import type { Deps } from "../../deps.ts";
 import { lockAccount } from "../../identity/accounts/lock.ts";
-import type { ProjectRow } from "../../identity/auth/caller.ts";
+import { actorOf } from "../../identity/auth/actor.ts";
+import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { addRun, setGoal } from "../runs/goal.ts";
 import { endDeployment } from "./end.ts";
 import { deploymentRuns } from "./kind.ts";
 import { type AppRow, type DeploymentRow, hasSandbox } from "./rows.ts";
 import { recordDeploymentEvent } from "./webhook.ts";
 
-/** Ended deployments that are kept of an app, with their logs. */
-const KEPT = 20;
+/** Ended deployments that are kept of an app, with their logs: some weeks of a project that merges daily. */
+const KEPT = 50;
+
+/** What to deploy, and why. */
+interface Wanted {
+  /** The id of the folder at the entry's root in the commit; null when it does not exist. */
+  tree: string | null;
+  reason: (typeof DEPLOY_REASONS)[number];
+  /** Null: svc itself. */
+  by: Caller | null;
+  /** An earlier deployment to deploy again, instead of the app's entry and commit. */
+  again?: DeploymentRow;
+}
 
 /**
  * Creates a deployment of an app's entry. It replaces one that is still in progress. An entry that cannot be deployed
@@ -25,14 +37,19 @@ export async function createDeployment(
   deps: Deps,
   tx: Db,
   { app, project }: { app: AppRow; project: ProjectRow },
-  { tree, reason, by }: { tree: string | null; reason: (typeof DEPLOY_REASONS)[number]; by: string | null },
+  { tree, reason, by, again }: Wanted,
 ): Promise<DeploymentRow> {
   const number = app.deploymentCount + 1;
-  const { entry, entryHash, commit, appId } = app;
+  const { appId, liveId } = app;
+  const { entry, entryHash, commit } = again ?? app;
   if (app.wantedId)
     await endDeployment(deps, tx, app.wantedId, "stopped", `Deployment ${number} replaced it.`);
   const deploymentId = randomUUID();
-  const error = await findProblem(deps, tx, app, project, tree);
+  const error = await findProblem(deps, tx, { appId, slug: app.slug, entry, commit }, project, tree);
+  const [live] =
+    liveId === null
+      ? []
+      : await tx.select().from(appDeployments).where(eq(appDeployments.deploymentId, liveId));
   const now = deps.clock();
   const [deployment] = await tx
     .insert(appDeployments)
@@ -47,7 +64,10 @@ export async function createDeployment(
       entryHash,
       tree,
       error,
-      createdBy: by,
+      createdBy: by?.userId ?? null,
+      createdActor: by && actorOf(by),
+      previousCommit: live?.commit ?? null,
+      rollbackTo: again?.number ?? null,
       createdAt: now,
       ...(error !== null && { endedAt: now }),
     })
@@ -71,7 +91,7 @@ export async function createDeployment(
 async function findProblem(
   deps: Deps,
   tx: Db,
-  { appId, slug, entry, commit }: AppRow,
+  { appId, slug, entry, commit }: Pick<AppRow, "appId" | "slug" | "entry" | "commit">,
   { accountId }: ProjectRow,
   tree: string | null,
 ): Promise<string | null> {

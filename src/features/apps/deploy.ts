@@ -1,5 +1,6 @@
-import { eq } from "drizzle-orm";
-import { apps } from "../../../db/schema/index.ts";
+import { desc, eq } from "drizzle-orm";
+import type { Db } from "../../../db/client.ts";
+import { appDeployments, apps } from "../../../db/schema/index.ts";
 import type { App } from "../../contract/app.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { Deps } from "../../deps.ts";
@@ -11,7 +12,7 @@ import { treeOf } from "./auto-deploy.ts";
 import { createDeployment } from "./create.ts";
 import { readApp } from "./read.ts";
 import { reconcile } from "./reconcile.ts";
-import { findAppBySlug, lockApp } from "./rows.ts";
+import { type AppRow, findAppBySlug, lockApp } from "./rows.ts";
 
 /**
  * Redeploys an app from the default branch as it is in the repository now, whether or not the app has changed. A stopped
@@ -19,25 +20,47 @@ import { findAppBySlug, lockApp } from "./rows.ts";
  * @throws not_found, app_disabled, branch_missing, repo_unreachable
  */
 export async function deployApp(deps: Deps, caller: Caller, project: ProjectRow, slug: string): Promise<App> {
+  const begunAt = deps.clock();
   await catchUp(deps, project);
   const app = await findAppBySlug(deps.db, project, slug);
   const tree = await treeOf(deps, project, app);
   await deps.db.transaction(async (tx) => {
     const row = await lockApp(tx, app.appId);
-    if (!row) throw new SvcError("not_found", "The app has been deleted.");
-    if (row.presence !== "enabled") {
-      const sentence = `The app ${slug} is disabled. Set enabled = true in its entry of ${project.manifestPath}, and merge that.`;
-      throw new SvcError("app_disabled", sentence);
-    }
+    requireEnabled(row, project);
     await tx
       .update(apps)
-      .set({ isStopped: false, consideredCommit: row.commit })
+      .set({ isStopped: false, isPinned: false, consideredCommit: row.commit })
       .where(eq(apps.appId, row.appId));
-    await createDeployment(deps, tx, { app: row, project }, { tree, reason: "asked", by: caller.userId });
+    if (!(await isDeployedSince(tx, row, begunAt)))
+      await createDeployment(deps, tx, { app: row, project }, { tree, reason: "asked", by: caller });
     await deps.jobs.enqueue(tx, APPS_QUEUE, row.appId);
     await publish(tx, project.projectId, { type: "app", id: slug, action: "changed" });
   });
   return await readApp(deps, app.appId);
+}
+
+/** Whether a commit that this request has noticed was deployed meanwhile, so that it is not built twice. */
+async function isDeployedSince(
+  tx: Db,
+  { appId, commit, entryHash }: AppRow,
+  begunAt: Date,
+): Promise<boolean> {
+  const [newest] = await tx
+    .select()
+    .from(appDeployments)
+    .where(eq(appDeployments.appId, appId))
+    .orderBy(desc(appDeployments.number))
+    .limit(1);
+  const isSame = newest?.commit === commit && newest.entryHash === entryHash;
+  return isSame && newest.createdBy === null && newest.createdAt >= begunAt;
+}
+
+/** @throws not_found, app_disabled */
+export function requireEnabled(app: AppRow | null, { manifestPath }: ProjectRow): asserts app is AppRow {
+  if (!app) throw new SvcError("not_found", "The app has been deleted.");
+  if (app.presence === "enabled") return;
+  const sentence = `The app ${app.slug} is disabled. Set enabled = true in its entry of ${manifestPath}, and merge that.`;
+  throw new SvcError("app_disabled", sentence);
 }
 
 /** Stops an app until it is deployed again. @throws not_found */

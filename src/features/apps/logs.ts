@@ -4,6 +4,7 @@ import type { AppLogLine, AppLogs } from "../../contract/app.ts";
 import { SvcError } from "../../contract/errors.ts";
 import { isAlive, type LogLine } from "../../contract/session.ts";
 import type { Deps } from "../../deps.ts";
+import { namesOf } from "../../identity/auth/actor.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { endOf, readLog } from "../runs/log.ts";
 import { readOutput } from "../runs/output.ts";
@@ -45,7 +46,11 @@ export async function readAppLogs(
   const kept = (await readLog(deps, deployment.deploymentId, tail + 1)).map(({ line }) => line);
   const output = run && isAlive(run) ? await readOutput(deps, run) : [];
   const fresh = output.filter((line) => run && !isLogged(run, line));
-  return { deployment: deploymentToWire(deployment), ...endOf([...kept, ...fresh].map(toAppLine), tail) };
+  const names = await namesOf(deps.db, [deployment.createdBy]);
+  return {
+    deployment: deploymentToWire(deployment, names),
+    ...endOf([...kept, ...fresh].map(toAppLine), tail),
+  };
 }
 
 /** The daemon prefixes each line with its source. */

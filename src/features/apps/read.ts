@@ -1,16 +1,18 @@
-import { and, asc, desc, eq, inArray, ne } from "drizzle-orm";
+import { and, asc, desc, eq, inArray, lt, ne } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
 import { appDeployments, apps, runs } from "../../../db/schema/index.ts";
-import type { App, AppWithDeployments } from "../../contract/app.ts";
+import type { App, AppWithDeployments, Deployment } from "../../contract/app.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { Deps } from "../../deps.ts";
+import { NUMBER_CURSOR, type Page, page, readCursor } from "../../http/page.ts";
+import { namesOf } from "../../identity/auth/actor.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { type AppRow, type DeploymentRow, findAppBySlug } from "./rows.ts";
 import { type AppView, deploymentToWire, toWire } from "./wire.ts";
 
 type View = Pick<Deps, "db" | "config" | "api">;
 
-/** Deployments that are returned with an app: about all that are kept. */
+/** Deployments that are returned with an app. */
 const DEPLOYMENTS_MAX = 20;
 
 /** An answer is one snapshot: between two queries a deployment may end. */
@@ -37,14 +39,48 @@ export async function getApp(
 ): Promise<AppWithDeployments> {
   return await deps.db.transaction(async (tx) => {
     const row = await findAppBySlug(tx, project, slug);
-    const deployments = await tx
-      .select()
-      .from(appDeployments)
-      .where(eq(appDeployments.appId, row.appId))
-      .orderBy(desc(appDeployments.number))
-      .limit(DEPLOYMENTS_MAX);
-    return { app: await appOf(deps, tx, row), deployments: deployments.map(deploymentToWire) };
+    const deployments = await newestOf(tx, row, { limit: DEPLOYMENTS_MAX });
+    return { app: await appOf(deps, tx, row), deployments: await allToWire(tx, deployments) };
   }, SNAPSHOT);
+}
+
+/** The history of an app: its deployments that are kept, the newest first. @throws not_found, validation_failed */
+export async function listDeployments(
+  { db }: Pick<Deps, "db">,
+  project: Pick<ProjectRow, "projectId">,
+  slug: string,
+  { limit, cursor }: Page,
+): Promise<{ deployments: Deployment[]; next_cursor?: string }> {
+  const app = await findAppBySlug(db, project, slug);
+  const before = readCursor(cursor, NUMBER_CURSOR);
+  const found = await newestOf(db, app, {
+    limit: limit + 1,
+    before: before === null ? null : Number(before),
+  });
+  const { rows, next } = page(found, limit, ({ number }) => String(number));
+  return { deployments: await allToWire(db, rows), ...next };
+}
+
+async function newestOf(
+  db: Db,
+  { appId }: AppRow,
+  { limit, before = null }: { limit: number; before?: number | null },
+): Promise<DeploymentRow[]> {
+  const { number } = appDeployments;
+  return await db
+    .select()
+    .from(appDeployments)
+    .where(and(eq(appDeployments.appId, appId), before === null ? undefined : lt(number, before)))
+    .orderBy(desc(number))
+    .limit(limit);
+}
+
+async function allToWire(db: Db, rows: readonly DeploymentRow[]): Promise<Deployment[]> {
+  const names = await namesOf(
+    db,
+    rows.map(({ createdBy }) => createdBy),
+  );
+  return rows.map((row) => deploymentToWire(row, names));
 }
 
 /** One app as the API returns it. @throws not_found */
@@ -80,6 +116,10 @@ async function viewsOf(tx: Db, rows: readonly AppRow[]): Promise<AppView[]> {
     .leftJoin(runs, eq(runs.runId, appDeployments.deploymentId))
     .where(inArray(appDeployments.deploymentId, named));
   const find = (id: string | null) => served.find(({ deployment }) => deployment.deploymentId === id) ?? null;
+  const names = await namesOf(
+    tx,
+    served.map(({ deployment }) => deployment.createdBy),
+  );
   const last = new Map<string, DeploymentRow>(newest.map((row) => [row.appId, row]));
   return rows.map((app) => {
     const live = find(app.liveId);
@@ -89,6 +129,7 @@ async function viewsOf(tx: Db, rows: readonly AppRow[]): Promise<AppView[]> {
       wanted: find(app.wantedId)?.deployment ?? null,
       last: last.get(app.appId) ?? null,
       run: live?.run ?? null,
+      names,
     };
   });
 }

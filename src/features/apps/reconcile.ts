@@ -94,7 +94,7 @@ async function openDeployments(tx: Db, { appId, liveId, wantedId }: AppRow): Pro
     );
 }
 
-/** Ends all deployments of an app that is stopped, disabled or removed. */
+/** Ends all deployments of an app that is stopped, disabled or removed. The latter two end a rollback, too. */
 async function endUnwanted(deps: Deps, tx: Db, app: AppRow, open: readonly Open[]): Promise<Touched[]> {
   if (app.presence === "enabled" && !app.isStopped) return [];
   const why = app.isStopped
@@ -104,7 +104,11 @@ async function endUnwanted(deps: Deps, tx: Db, app: AppRow, open: readonly Open[
     const isServed = [app.liveId, app.wantedId].includes(deployment.deploymentId);
     if (isServed) await endDeployment(deps, tx, deployment.deploymentId, "stopped", why);
   }
-  await set(tx, app, { liveId: null, wantedId: null });
+  await set(tx, app, {
+    liveId: null,
+    wantedId: null,
+    ...(app.presence !== "enabled" && { isPinned: false }),
+  });
   return open.map(({ deployment }) => ({ id: deployment.deploymentId, isAnnounced: true }));
 }
 
@@ -202,7 +206,7 @@ async function update(tx: Db, id: string, values: Partial<DeploymentRow>): Promi
 async function set(
   tx: Db,
   { appId }: AppRow,
-  values: Pick<Partial<AppRow>, "liveId" | "wantedId">,
+  values: Pick<Partial<AppRow>, "liveId" | "wantedId" | "isPinned">,
 ): Promise<void> {
   await tx.update(apps).set(values).where(eq(apps.appId, appId));
 }

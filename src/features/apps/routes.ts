@@ -1,15 +1,25 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { app, appLogs, appWithDeployments } from "../../contract/app.ts";
+import {
+  app,
+  appLogs,
+  appWithDeployments,
+  deployment,
+  deploymentDiff,
+  rollbackBody,
+} from "../../contract/app.ts";
 import { preview } from "../../contract/preview.ts";
 import type { Deps } from "../../deps.ts";
-import { answer } from "../../http/schema.ts";
+import { pageQuery, readPage } from "../../http/page.ts";
+import { answer, listOf } from "../../http/schema.ts";
 import { guard } from "../../identity/auth/guard.ts";
 import { LOG_LINES } from "../runs/log.ts";
 import { deployApp, stopApp } from "./deploy.ts";
+import { diffDeployment, streamDeploymentDiff } from "./diff.ts";
 import { makeAppLink } from "./link.ts";
 import { readAppLogs } from "./logs.ts";
-import { getApp, listApps } from "./read.ts";
+import { getApp, listApps, listDeployments } from "./read.ts";
+import { rollBackApp } from "./rollback.ts";
 
 const number = Type.String({ pattern: "^[1-9][0-9]{0,5}$" });
 
@@ -40,6 +50,37 @@ export const appRoutes = (deps: Deps) =>
         return stopApp(deps, project, params.slug);
       },
       { project: "write", ...answer(202, app) },
+    )
+    .post(
+      "/:slug/rollback",
+      ({ caller, project, params, body, set }) => {
+        set.status = 202;
+        return rollBackApp(deps, caller, project, params.slug, body.deployment ?? null);
+      },
+      { project: "write", body: rollbackBody, ...answer(202, app) },
+    )
+    .get(
+      "/:slug/deployments",
+      ({ project, params, query }) => listDeployments(deps, project, params.slug, readPage(query)),
+      { project: "write", query: Type.Object(pageQuery), ...answer(200, listOf("deployments", deployment)) },
+    )
+    .get(
+      "/:slug/deployments/:number/diff",
+      async ({ project, params, headers, set }) => {
+        const at = [deps, project, params.slug, Number(params.number)] as const;
+        if (headers["accept"]?.includes("text/x-diff"))
+          return new Response(await streamDeploymentDiff(...at), {
+            headers: { "Content-Type": "text/x-diff; charset=utf-8" },
+          });
+        // as text: Elysia would send a Response as a stream
+        set.headers["content-type"] = "application/json";
+        return diffDeployment(...at);
+      },
+      {
+        project: "write",
+        params: Type.Object({ projectId: Type.String(), slug: Type.String(), number }),
+        ...answer(200, deploymentDiff, "text/x-diff"),
+      },
     )
     .get(
       "/:slug/logs",

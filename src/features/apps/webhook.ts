@@ -3,6 +3,7 @@ import type { Db } from "../../../db/client.ts";
 import { appDeployments, apps } from "../../../db/schema/index.ts";
 import type { WebhookEvent } from "../../contract/webhook-event.ts";
 import type { Deps } from "../../deps.ts";
+import { namesOf } from "../../identity/auth/actor.ts";
 import { recordWebhookEvent } from "../webhooks/record.ts";
 import { originOf } from "./site.ts";
 import { deploymentToWire } from "./wire.ts";
@@ -25,6 +26,6 @@ export async function recordDeploymentEvent(
   const { app, deployment } = found;
   await recordWebhookEvent(tx, app.projectId, { type, at: deps.clock() }, async () => ({
     app: { app_id: app.appId, slug: app.slug, name: app.entry.name, url: `${originOf(deps, app.label)}/` },
-    deployment: deploymentToWire(deployment),
+    deployment: deploymentToWire(deployment, await namesOf(tx, [deployment.createdBy])),
   }));
 }

@@ -1,6 +1,7 @@
 import type { App, AppState, Deployment } from "../../contract/app.ts";
 import { isAlive } from "../../contract/session.ts";
 import type { Deps } from "../../deps.ts";
+import { authorOf } from "../../identity/auth/actor.ts";
 import type { RunRow } from "../runs/row.ts";
 import type { AppRow, DeploymentRow } from "./rows.ts";
 import { originOf } from "./site.ts";
@@ -14,10 +15,14 @@ export interface AppView {
   last: DeploymentRow | null;
   /** The run of the live deployment; null if it has none. */
   run: RunRow | null;
+  names: Names;
 }
 
+/** The names of the users who deployed, by their ids. */
+export type Names = ReadonlyMap<string, string>;
+
 export function toWire(deps: Pick<Deps, "config" | "api">, view: AppView): App {
-  const { app, live, wanted } = view;
+  const { app, live, wanted, names } = view;
   return {
     app_id: app.appId,
     slug: app.slug,
@@ -25,24 +30,28 @@ export function toWire(deps: Pick<Deps, "config" | "api">, view: AppView): App {
     type: app.entry.run ? "run" : "static",
     root_path: app.entry.rootPath,
     enabled: app.presence === "enabled",
+    auto_deploy: !app.isPinned,
     state: stateOf(view),
     error: errorOf(view),
     url: `${originOf(deps, app.label)}/`,
-    live: live && deploymentToWire(live),
-    next: wanted && deploymentToWire(wanted),
+    live: live && deploymentToWire(live, names),
+    next: wanted && deploymentToWire(wanted, names),
     updated_at: app.updatedAt.toISOString(),
   };
 }
 
-export function deploymentToWire(row: DeploymentRow): Deployment {
+export function deploymentToWire(row: DeploymentRow, names: Names): Deployment {
   return {
     deployment_id: row.deploymentId,
     number: row.number,
     state: row.state,
     reason: row.reason,
     commit: row.commit,
+    previous_commit: row.previousCommit,
+    rollback_to: row.rollbackTo,
     error: row.error,
     created_by: row.createdBy,
+    author: row.createdBy === null ? null : authorOf(names, row.createdBy, row.createdActor),
     created_at: row.createdAt.toISOString(),
     live_at: row.liveAt?.toISOString() ?? null,
     ended_at: row.endedAt?.toISOString() ?? null,

@@ -22,7 +22,7 @@ export async function diffChangeRequest(
   options: DiffOptions,
 ): Promise<string> {
   const { row, tips, mergeBase, repo, request, since } = await prepareDiff(deps, project, name, options);
-  const { files, truncated, patchJson } = await collectDiff(deps, repo, request);
+  const { files, totals, truncated, patchJson } = await collectDiff(deps, repo, request);
   const diff: Omit<ChangeRequestDiff, "patch" | "patch_base64"> = {
     cr_id: row.crId,
     base_ref: row.baseRef,
@@ -31,9 +31,7 @@ export async function diffChangeRequest(
     head_sha: tips.head,
     merge_base: mergeBase,
     files,
-    files_changed: files.length,
-    additions: files.reduce((sum, file) => sum + file.additions, 0),
-    deletions: files.reduce((sum, file) => sum + file.deletions, 0),
+    ...totals,
     truncated,
     ...(since && { since: { number: since.number, commit_sha: since.commitSha } }),
   };

@@ -15,6 +15,13 @@ export function emptyTreeLike(commit: string): string {
   return EMPTY_TREE[commit.length === 64 ? 64 : 40];
 }
 
+/** The size of a diff. */
+interface DiffTotals {
+  files_changed: number;
+  additions: number;
+  deletions: number;
+}
+
 /**
  * A diff as it crosses the wire. The list of files is complete; the patch ends at a file boundary past 20,000 changed
  * lines or 5 MiB.
@@ -24,13 +31,23 @@ export async function collectDiff(
   deps: Deps,
   repo: Repository,
   request: Omit<DiffRequest, "onPatch">,
-): Promise<{ files: DiffFile[]; truncated: boolean; patchJson: string }> {
+): Promise<{ files: DiffFile[]; totals: DiffTotals; truncated: boolean; patchJson: string }> {
   const patch = new CutPatch();
   const summary = await deps.git.diff(repo, { ...request, onPatch: (file, entry) => patch.add(file, entry) });
+  const files = summary.files.map(fileToWire);
   return {
-    files: summary.files.map(fileToWire),
+    files,
+    totals: totalsOf(files),
     truncated: summary.truncated || patch.cut,
     patchJson: patch.toJson(),
+  };
+}
+
+function totalsOf(files: readonly DiffFile[]): DiffTotals {
+  return {
+    files_changed: files.length,
+    additions: files.reduce((sum, file) => sum + file.additions, 0),
+    deletions: files.reduce((sum, file) => sum + file.deletions, 0),
   };
 }
 

@@ -135,6 +135,12 @@ export const OPERATIONS: Operations = {
   "GET /v1/projects/:projectId/apps/:slug": ["getApp", "Get an app"],
   "POST /v1/projects/:projectId/apps/:slug/deploy": ["deployApp", "Deploy an app"],
   "POST /v1/projects/:projectId/apps/:slug/stop": ["stopApp", "Stop an app"],
+  "POST /v1/projects/:projectId/apps/:slug/rollback": ["rollBackApp", "Roll an app back"],
+  "GET /v1/projects/:projectId/apps/:slug/deployments": ["listDeployments", "List the deployments of an app"],
+  "GET /v1/projects/:projectId/apps/:slug/deployments/:number/diff": [
+    "diffDeployment",
+    "Get what a deployment changed",
+  ],
   "GET /v1/projects/:projectId/apps/:slug/logs": ["getAppLogs", "Get the log of an app"],
   "POST /v1/projects/:projectId/apps/:slug/preview": ["createAppPreview", "Create a link to an app"],
   "POST /v1/projects/:projectId/tries": ["createTries", "Start several sessions at one task"],
