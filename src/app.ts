@@ -21,6 +21,7 @@ import { changeRequestRoutes, mergeQueueRoutes, mergeRoutes } from "./features/c
 import { templateRoutes } from "./features/change-requests/templates/routes.ts";
 import { channelRoutes } from "./features/channels/routes.ts";
 import { slackRoutes } from "./features/channels/slack-routes.ts";
+import { githubRoutes } from "./features/checks/github/routes.ts";
 import { checkRoutes } from "./features/checks/routes.ts";
 import { checkRunRoutes } from "./features/checks/runs/routes.ts";
 import { connectorRoutes } from "./features/connectors/routes.ts";
@@ -127,6 +128,7 @@ export function createApp(deps: Deps) {
         .use(allChangeRequestRoutes(deps))
         .use(checkRoutes(deps))
         .use(checkRunRoutes(deps))
+        .use(githubRoutes(deps))
         .use(triesRoutes(deps))
         .use(triggerRoutes(deps))
         .use(webhookRoutes(deps))

@@ -39,8 +39,8 @@ export const ANNOTATIONS_PER_REQUEST = 50;
 export const ANNOTATIONS_MAX = 1_000;
 /** Check runs of one commit and name that are kept, the newest. */
 export const RUNS_KEPT = 20;
-/** Page sizes of check runs and annotations, as on GitHub. */
-export const RUN_PAGE = { default: 30, max: 100 } as const;
+/** Check runs and annotations on a page that asks for no other number, as on GitHub. */
+export const RUN_PAGE = 30;
 
 const time = Type.String({ format: "date-time" });
 const text = Type.String();

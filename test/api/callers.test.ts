@@ -41,6 +41,8 @@ const ROWS: Row[] = readFileSync("docs/security.md", "utf8")
 const BODIES: Readonly<Record<string, unknown>> = {
   "POST /v1/projects/:projectId/statuses/:sha": { state: "success" },
   "POST /v1/projects/:projectId/check-runs": { name: "test", head_sha: "a".repeat(40) },
+  "POST /v1/github/repos/:owner/:projectId/statuses/:sha": { state: "success" },
+  "POST /v1/github/repos/:owner/:projectId/check-runs": { name: "test", head_sha: "a".repeat(40) },
   "POST /v1/projects/:projectId/change-requests/:crId/checks/rerun": { name: "test" },
   "PATCH /v1/accounts/:accountId": { name: "Renamed" },
   "PATCH /v1/accounts/:accountId/members/:userId": { role: "member" },

@@ -3,7 +3,7 @@ import { asc, eq } from "drizzle-orm";
 import pino from "pino";
 import type { Database } from "../../db/client.ts";
 import { accounts, changeRequestHeads, changeRequests, projects, users } from "../../db/schema/index.ts";
-import { followHeads } from "../../src/features/change-requests/follow-heads.ts";
+import { followHeads, movedHeads } from "../../src/features/change-requests/follow-heads.ts";
 import { keepHeads, recordHeads } from "../../src/features/change-requests/heads.ts";
 import { createKeys } from "../../src/keys.ts";
 import { openDatabase } from "../helpers/postgres.ts";
@@ -61,7 +61,7 @@ async function setUp(commits: string) {
     followHeads(deps as unknown as Parameters<typeof followHeads>[0], project, {
       ...{ tips: new Map(), head: null, symbolic: new Map() },
     });
-  return { git, keep, poll, recorded, refs };
+  return { db, project, cr: { ...cr, createdBy: userId }, git, keep, poll, recorded, refs };
 }
 
 test("heads are numbered in order; the same one twice in a row is one", async () => {
@@ -91,4 +91,26 @@ test("after a failure the next poll of the project keeps the rest", async () => 
   await poll();
   expect(await recorded()).toEqual(["1 a true", "2 b true", "3 c true"]);
   expect(Object.keys(refs)).toEqual(["7/head/1", "7/head/2", "7/head/3"]);
+});
+
+test("open change requests whose branches have moved are found in pages, the first ones first", async () => {
+  const { db, project, cr } = await setUp("");
+  const tips = new Map<string, string>();
+  const crId = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
+  const kinds = ["moved", "same", "gone", "closed", "moved", "same", "moved", "moved"] as const;
+  for (const [index, kind] of kinds.entries()) {
+    const headRef = `w-${index}`;
+    const status = kind === "closed" ? ("closed" as const) : ("open" as const);
+    const closed = kind === "closed" ? { closedBy: cr.createdBy, closedAt: AT } : {};
+    const row = { ...cr, ...closed, crId: crId(index), number: index + 8, headRef, status };
+    await db.insert(changeRequests).values({ ...row, headCommitSha: sha("a") });
+    if (kind !== "gone") tips.set(headRef, sha(kind === "same" ? "a" : "b"));
+  }
+  const moved = [0, 4, 6, 7].map(crId);
+  for (const page of [1, 2, 3, 9, 100])
+    for (const most of [1, 2, 3, 4, 5])
+      expect([page, most, await movedHeads({ db }, project.projectId, tips, { page, most })]).toEqual([
+        ...[page, most],
+        moved.slice(0, most),
+      ]);
 });

@@ -51,6 +51,7 @@ export async function startCallers(): Promise<CallersBench> {
   await sql`update account_members set role = 'admin' where account_id = ${bench.project.account_id}
     and user_id = (select user_id from users where email = ${people.admin})`;
   const [other] = await sql`select user_id from users where email = ${OTHER}`;
+  const { slug: owner } = (await api.call("GET", `/v1/accounts/${bench.project.account_id}`)).body;
   let state = await makeState();
   // the owner was the first user, and is an operator otherwise
   await sql`update users set is_operator = (email = ${people.operator})`;
@@ -106,6 +107,7 @@ export async function startCallers(): Promise<CallersBench> {
       sessionId,
       crId,
       commentId,
+      owner,
       userId: other?.["user_id"],
       name: "NAME",
       sha: "a".repeat(40),

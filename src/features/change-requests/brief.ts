@@ -61,9 +61,13 @@ async function checksOf(deps: Deps, project: ProjectRow, row: CrRow): Promise<st
   if (failed.length === 0) return [];
   const head = `${total} failed ${total === 1 ? "check" : "checks"} of its last commit ${row.headCommitSha}:`;
   const logs = failed
-    .filter(({ log }) => log)
+    .filter(({ log, output }) => log || output)
     .slice(0, LOGS_MAX)
-    .map(({ context, log }) => `The end of the log of ${asData(context)}:\n\n${quote(log ?? "")}`);
+    .map(({ context, log, output }) =>
+      output
+        ? `The output of ${asData(context)}:\n\n${quote(output)}`
+        : `The end of the log of ${asData(context)}:\n\n${quote(log ?? "")}`,
+    );
   return [`${head}\n\n${quoteAll(failed.map(lineOf), "\n").quoted}`, ...logs];
 }
 

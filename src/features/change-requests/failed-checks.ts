@@ -3,20 +3,23 @@ import type { Deps } from "../../deps.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { endOfLog } from "../checks/own/log.ts";
 import { checksOf } from "../checks/own/rows.ts";
+import { outputOf } from "../checks/runs/output.ts";
 import { combinedStatusOf, hasFailed } from "../checks/statuses.ts";
 import type { CrRow } from "./row.ts";
 
 export type FailedCheck = Pick<CommitStatus, "context" | "description" | "target_url"> & {
   /** The last lines of its log; null: svc did not run it. */
   log: string | null;
+  /** Summary, text and annotations of a check run; null: it is not a check run. */
+  output: string | null;
 };
 
 /** Failed checks that are read. */
 const CHECKS_MAX = 20;
 
 /**
- * The failed checks of a change request's last commit, with the ends of the logs that svc has.
- * @param limits lines and characters of each log
+ * The failed checks of a change request's last commit, with the ends of the logs that svc has, and what check runs say.
+ * @param limits lines of each log and annotations of each run, and characters of each
  */
 export async function failedChecks(
   deps: Deps,
@@ -30,10 +33,11 @@ export async function failedChecks(
   if (all.length === 0) return { failed: [], total: 0 };
   const own = new Map((await checksOf(deps.db, project, sha)).map((row) => [row.name, row]));
   const failed = await Promise.all(
-    all.slice(0, CHECKS_MAX).map(async ({ context, description, target_url }) => {
-      const row = own.get(context);
+    all.slice(0, CHECKS_MAX).map(async ({ context, description, target_url, check_run_id: run }) => {
+      const row = run === null ? own.get(context) : undefined;
       const log = row ? await tailOf(deps, row, limits) : null;
-      return { context, description, target_url, log };
+      const output = run === null ? null : await outputOf(deps.db, project, run, limits);
+      return { context, description, target_url, log, output };
     }),
   );
   return { failed, total: all.length };

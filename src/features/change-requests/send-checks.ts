@@ -11,7 +11,7 @@ import { type CrRow, findChangeRequest } from "./row.ts";
 const LOG = { lines: 200, characters: 16_000 } as const;
 
 /**
- * Sends the failed checks of an open change request to the agent that works on it, with the ends of their logs.
+ * Sends the failed checks of an open change request to the agent that works on it, with their output and the ends of their logs.
  * @param only the names of those to send; undefined: all that failed
  * @throws not_open, no_failed_checks, not_found, and what `promptSession` throws
  */
@@ -40,7 +40,7 @@ function textOf(row: CrRow, failed: readonly FailedCheck[], isNew: boolean): str
   const checks = failed.length === 1 ? "A check" : `${failed.length} checks`;
   return `${checks} of ${nameOf(row)} failed on its last commit. Find the cause and fix it; do not weaken the checks.
 
-${DATA} These are the failed checks, each with the end of its log if svc has it.
+${DATA} These are the failed checks, each with its output, or the end of its log if svc has it.
 
 ${quoted}${rest}
 
@@ -48,5 +48,5 @@ ${whenDone(row, isNew)} svc runs its checks again on the new commit.`;
 }
 
 function textOfCheck(check: FailedCheck): string {
-  return check.log ? `${lineOf(check)}\n\n${check.log}` : lineOf(check);
+  return [lineOf(check), check.output, check.log].filter((text) => text).join("\n\n");
 }

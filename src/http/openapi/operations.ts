@@ -163,6 +163,34 @@ export const OPERATIONS: Operations = {
     "List the annotations of a check run",
   ],
   "GET /v1/projects/:projectId/commits/:sha/check-runs": ["listCheckRuns", "List the check runs of a commit"],
+  "POST /v1/github/repos/:owner/:projectId/statuses/:sha": [
+    "setGithubStatus",
+    "Report a commit status, at GitHub's path",
+  ],
+  "GET /v1/github/repos/:owner/:projectId/commits/:sha/status": [
+    "getGithubCombinedStatus",
+    "Get the commit statuses of a ref, at GitHub's path",
+  ],
+  "GET /v1/github/repos/:owner/:projectId/commits/:sha/check-runs": [
+    "listGithubCheckRuns",
+    "List the check runs of a ref, at GitHub's path",
+  ],
+  "POST /v1/github/repos/:owner/:projectId/check-runs": [
+    "createGithubCheckRun",
+    "Report a check run, at GitHub's path",
+  ],
+  "PATCH /v1/github/repos/:owner/:projectId/check-runs/:checkRunId": [
+    "updateGithubCheckRun",
+    "Change a check run, at GitHub's path",
+  ],
+  "GET /v1/github/repos/:owner/:projectId/check-runs/:checkRunId": [
+    "getGithubCheckRun",
+    "Get a check run, at GitHub's path",
+  ],
+  "GET /v1/github/repos/:owner/:projectId/check-runs/:checkRunId/annotations": [
+    "listGithubAnnotations",
+    "List the annotations of a check run, at GitHub's path",
+  ],
   "GET /v1/projects/:projectId/checks/:checkId/log": ["getCheckLog", "Get the log of a check that svc runs"],
   "GET /v1/projects/:projectId/change-requests/:crId/checks": [
     "listChangeRequestChecks",

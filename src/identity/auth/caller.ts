@@ -210,7 +210,8 @@ function noteUse(deps: CallerLookup, row: FoundToken, now: Date): void {
 
 function bearer(authorization: string | null): string {
   if (!authorization) throw unauthorized("A token is required. Sign in with: svc login");
-  const token = /^bearer +([\x21-\x7e]{1,256}) *$/i.exec(authorization)?.[1];
+  // `token` is the scheme of GitHub's clients
+  const token = /^(?:bearer|token) +([\x21-\x7e]{1,256}) *$/i.exec(authorization)?.[1];
   if (!token) throw unauthorized("The Authorization header must read: Bearer <token>");
   if (token.startsWith(SERVICE_KEY_PREFIX))
     throw unauthorized("A sandbox service key cannot be used for this route.");
