@@ -14,6 +14,8 @@ export interface Api {
   readonly target: Target;
   /** @throws CliError for every unsuccessful response, with the server's code and message. */
   call<T>(call: Call): Promise<T>;
+  /** The items of an answer that is a list itself, as some of GitHub's are. */
+  items<T>(call: Call): Promise<T[]>;
   /** The items of a list under `key`, over all its pages, up to `limit`. */
   list<T>(call: Call, key: string, limit?: number): Promise<T[]>;
   /** The successful response with its body unread. */
@@ -23,11 +25,20 @@ export interface Api {
 /** A client for one host. The token is sent there and nowhere else. */
 export function makeApi(system: System, target: Target, timeout: number | undefined): Api {
   const open = (call: Call) => openCall(system, target, call, timeout);
-  const call = async <T>(wanted: Call): Promise<T> => (await readJson(await open(wanted))) as T;
+  const call = async <T>(wanted: Call): Promise<T> => {
+    const value = await readJson(await open(wanted));
+    if (!isRecord(value)) throw unexpected("an answer that is not a JSON object");
+    return value as T;
+  };
   return {
     target,
     open,
     call,
+    async items<T>(wanted: Call) {
+      const value = await readJson(await open(wanted));
+      if (!Array.isArray(value)) throw unexpected("an answer that is not a list");
+      return value as T[];
+    },
     async list<T>(wanted: Call, key: string, limit = Number.POSITIVE_INFINITY) {
       const items: T[] = [];
       let cursor: string | undefined;
@@ -46,17 +57,14 @@ export function makeApi(system: System, target: Target, timeout: number | undefi
   };
 }
 
-/** @throws CliError `unexpected_response` if it is not a JSON object, for example a proxy's error page. */
+/** @throws CliError `unexpected_response` if it is not JSON, for example a proxy's error page. */
 async function readJson(opened: Opened): Promise<unknown> {
   const text = new TextDecoder().decode(await readBounded(opened));
-  let value: unknown;
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch {
     throw unexpected("an answer that is not JSON");
   }
-  if (!isRecord(value)) throw unexpected("an answer that is not a JSON object");
-  return value;
 }
 
 /** @throws CliError `unexpected_response` past 64 MiB. */

@@ -56,8 +56,11 @@ export const queue = spec({
   summary: "List the merge queue of a branch",
   about: [
     "The first change requests of the queue are merged on top of each other, and the required checks run on each merged result. When those of the first have passed, the branch moves to it.",
+    "With --watch the command prints what happens to each change request until the queue is empty, or until the given one is merged; it exits with status 1 if that one leaves the queue in another way.",
   ],
-  args: [],
+  args: [
+    { name: "cr", summary: "Only this change request: its number (3 or #3) or its id", completes: "cr" },
+  ],
   flags: {
     base: {
       kind: "string",
@@ -66,10 +69,17 @@ export const queue = spec({
       summary: "The branch merged into; defaults to the project's default branch",
       completes: "branch",
     },
+    watch: {
+      kind: "boolean",
+      short: "w",
+      summary: "Wait until the queue is empty, for at most three hours or --timeout",
+    },
   },
   fields: CR_FIELDS,
   examples: [
     ["svc cr queue", "List it"],
+    ["svc cr queue --watch", "Follow it until it is empty"],
+    ["svc cr queue 3 --watch", "Follow one change request until it is merged"],
     ["svc cr queue --base stable", "List the queue of another branch"],
     ["svc cr queue --jq '.[].number'", "Print the numbers"],
   ],

@@ -249,7 +249,7 @@ export const checks = spec({
       kind: "string",
       value: "name",
       guesses: ["logs"],
-      summary: "Print the log of a check that svc runs",
+      summary: "Print the log of a check that svc runs, or the output of a check run",
     },
     rerun: {
       kind: "string",

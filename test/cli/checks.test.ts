@@ -2,8 +2,9 @@ import { afterAll, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { CheckRun } from "../../src/contract/check-run.ts";
 import type { ChecksSummary, CommitStatus } from "../../src/contract/commit-status.ts";
-import { changeRequest, check, fakeApi, commitStatus as status } from "../helpers/cli-api.ts";
+import { changeRequest, check, checkRun, fakeApi, commitStatus as status } from "../helpers/cli-api.ts";
 import { type RunOptions, svc } from "../helpers/cli-run.ts";
 
 const api = fakeApi();
@@ -167,6 +168,36 @@ test("cr checks --log --watch prints each line once, until the check has ended",
     "later",
     undefined,
   ]);
+});
+
+test("cr checks --log prints the output of a check run, waits for it, and fails with it", async () => {
+  const output = { title: "2\u001b[2J", summary: "**Two**\u001b[31m", text: null };
+  const made = (change: Partial<CheckRun>) =>
+    checkRun({ output: { ...checkRun().output, ...output }, ...change });
+  let reads = 0;
+  let conclusion: CheckRun["conclusion"] = "failure";
+  api.on("GET /projects/:p/commits/:n/check-runs", () => ({
+    total_count: 1,
+    check_runs: [++reads < 2 ? made({}) : made({ status: "completed", conclusion })],
+  }));
+  const note = {
+    path: "a\u001b.ts",
+    start_line: 3,
+    annotation_level: "failure",
+    title: "t",
+    message: "m\nn",
+  };
+  api.on("GET /projects/:p/check-runs/:n/annotations", () => [note, { ...note, title: null, start_line: 4 }]);
+  const failed = await run(["cr", "checks", "3", "--log", "lint", "--watch"]);
+  expect(reads).toBe(2);
+  expect([failed.code, failed.stdout]).toEqual([
+    1,
+    "**Two**\\x1b[31m\n\na\\x1b.ts:3: failure: t: m\nn\na\\x1b.ts:4: failure: m\nn\n",
+  ]);
+  expect(failed.stderr).toContain("lint is failure: 2\\x1b[2J");
+  conclusion = "skipped";
+  const passed = await run(["cr", "checks", "3", "--log", "lint"]);
+  expect([passed.code, passed.stderr.includes("lint is skipped")]).toEqual([0, true]);
 });
 
 test("cr checks --rerun runs one again, and --send sends those that failed", async () => {

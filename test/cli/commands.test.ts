@@ -322,6 +322,44 @@ describe("cr", () => {
     },
   );
 
+  test("queue --watch notes what happens until the queue is empty", async () => {
+    const inQueue = (number: number, position: number) =>
+      changeRequest({ number, queue: queued({ position, tested_commit_sha: null, checks: null }) });
+    const states = [[inQueue(3, 1), inQueue(4, 2)], [inQueue(4, 1)], []];
+    api.on("GET /projects/:p/queue", () => ({ base_ref: "main", entries: states.shift() }));
+    api.on("GET /projects/:p/change-requests/:n", ({ path }) => ({
+      change_request: path.endsWith("/3")
+        ? changeRequest({ number: 3, status: "merged", queue: null })
+        : changeRequest({ number: 4, queue: queued({ position: null, reason: "It \x1b[2J failed." }) }),
+    }));
+    const ran = await run(["cr", "queue", "--watch"]);
+    expect([ran.code, ran.stdout, states.length]).toEqual([0, "", 0]);
+    expect(ran.stderr.trim().split("\n")).toEqual([
+      "#3 position 1",
+      "#4 position 2",
+      "#3 was merged.",
+      "#4 position 1",
+      "#4 left the merge queue and was not merged. It \\x1b[2J failed.",
+      "The merge queue of main is empty.",
+    ]);
+  });
+
+  test.each([
+    [{ status: "merged", queue: null }, 0, "merged into main"],
+    [{ queue: null }, 1, "It was removed."],
+  ] as const)("queue 3 --watch ends when it has left the queue: %j", async (end, code, says) => {
+    let reads = 0;
+    api.on("GET /projects/:p/change-requests/:n", () => ({
+      change_request: changeRequest(reads++ === 0 ? { queue: queued() } : end),
+    }));
+    const ran = await run(["cr", "queue", "3", "--watch"]);
+    expect([ran.code, reads]).toEqual([code, 2]);
+    expect(`${ran.stdout}${ran.stderr}`).toContain(says);
+    const later = await run(["cr", "queue", "3"]);
+    expect([later.code, later.stdout]).toEqual([0, ""]);
+    expect(later.stderr).toContain("#3 is not in a merge queue.");
+  });
+
   test("merge --delete-branch sends the choice, and says what became of the branch", async () => {
     const rows: [head_branch: { deleted: boolean; reason: string | null }, says: string][] = [
       [{ deleted: true, reason: null }, "Deleted the branch fix-login\n"],

@@ -59,6 +59,43 @@ test("a page shows the checks of the head as they are reported, and merges after
   await page.getByRole("heading", { name: "Merged into main" }).waitFor();
 });
 
+test("the output of a check run is shown as text and safe Markdown, with its annotations", async () => {
+  remote.commit("noted", { a: "3\n" }, { from: "main" });
+  const opened = { title: "Change a", head_ref: "noted" };
+  const { number } = (await svc.api.call("POST", `${at}/change-requests`, { body: opened })).body;
+  const annotation = { path: "src/<i>a</i>.ts", start_line: 3, annotation_level: "failure" };
+  const made = await svc.api.call("POST", `${at}/check-runs`, {
+    body: {
+      ...{ name: "lint", head_sha: remote.sha("noted"), conclusion: "failure" },
+      output: {
+        ...{ title: "2 problems", summary: "**Two** problems <script>x</script>\u202e", text: "The end" },
+        annotations: [
+          { ...annotation, end_line: 3, title: "no-unused", message: "unused <b>x</b>\u202e" },
+          { ...annotation, end_line: 5, message: "too long" },
+        ],
+      },
+    },
+  });
+  const { page } = await svc.openAs(FIRST, `/projects/${slug}/change-requests/${number}`);
+  const checks = page.getByRole("region", { name: "Checks" });
+  await checks.getByText("failed: 2 problems").waitFor();
+  await checks.getByRole("button", { name: "Output of lint" }).click();
+  await checks.locator("strong", { hasText: "Two" }).waitFor();
+  await checks.getByText("<script>x</script>").waitFor();
+  const notes = checks.getByRole("list", { name: "Annotations of lint" }).getByRole("listitem");
+  await notes.first().waitFor();
+  expect(await notes.allInnerTexts()).toEqual([
+    expect.stringMatching(/^src\/<i>a<\/i>\.ts:3 failure: no-unused\s+unused <b>x<\/b>.*202e/i),
+    expect.stringMatching(/^src\/<i>a<\/i>\.ts:3–5 failure\s+too long$/),
+  ]);
+  await checks.getByText("The end").waitFor();
+  expect(await barriers(page)).toEqual([]);
+  // it is followed
+  const more = { output: { summary: "**Three** problems" } };
+  await svc.api.call("PATCH", `${at}/check-runs/${made.body.id}`, { body: more });
+  await checks.locator("strong", { hasText: "Three" }).waitFor();
+});
+
 test("a check that svc runs has a log, can be run again, and goes to the session when it has failed", async () => {
   const bench = benchChecks({ projectId: at.split("/").at(-1) ?? "", remote, call: svc.api.call });
   await bench.rule(manifestOf('name = "test"\ncommand = "npm test"'));

@@ -8,6 +8,7 @@ import type {
 import type { ChangeRequestHead } from "../../src/contract/change-request-head.ts";
 import type { ReviewBody, SubmittedReview } from "../../src/contract/change-request-review.ts";
 import type { Check } from "../../src/contract/check.ts";
+import type { CheckRun } from "../../src/contract/check-run.ts";
 import type { Comment, SentToSession } from "../../src/contract/comment.ts";
 import type { CommitStatus } from "../../src/contract/commit-status.ts";
 import type { ErrorBody } from "../../src/contract/errors.ts";
@@ -116,6 +117,17 @@ export function check(change: Partial<Check> = {}): Check {
     created_at: TIME,
     started_at: TIME,
     ended_at: TIME,
+    ...change,
+  };
+}
+
+export function checkRun(change: Partial<CheckRun> = {}): CheckRun {
+  return {
+    ...{ id: 7, head_sha: "a".repeat(40), name: "lint", external_id: null },
+    ...{ url: "https://svc.example.com/v1/x", html_url: null, details_url: null },
+    ...{ status: "in_progress", conclusion: null, started_at: TIME, completed_at: null },
+    output: { title: null, summary: null, text: null, annotations_count: 2, annotations_url: "https://x" },
+    ...{ check_suite: null, app: null, pull_requests: [], creator: ADA },
     ...change,
   };
 }
@@ -322,7 +334,7 @@ function generalize(path: string): string {
     .replace(/^\/accounts\/secrets\/[^/]+/, "/accounts/secrets/:n")
     .replace(/(?<=^|:n)\/projects\/[^/]+/, "/projects/:p")
     .replace(
-      /^(\/projects\/:p\/(?:change-requests|secrets|sessions|triggers|webhooks|channels|connectors|connector-asks|model-upstreams|commits|statuses|tries))\/[^/]+/,
+      /^(\/projects\/:p\/(?:change-requests|secrets|sessions|triggers|webhooks|channels|connectors|connector-asks|model-upstreams|commits|statuses|check-runs|tries))\/[^/]+/,
       "$1/:n",
     )
     .replace(/\/comments\/[^/]+/, "/comments/:c")
@@ -470,6 +482,7 @@ const DEFAULTS: Record<string, Route> = {
     const sha = path.split("/").at(-2) ?? "";
     return { sha, state: "success", total_count: 1, statuses: [commitStatus({ sha })] };
   },
+  "GET /projects/:p/commits/:n/check-runs": () => ({ total_count: 0, check_runs: [] }),
   [`GET ${CR}/checks`]: () => ({ checks: [check()] }),
   [`POST ${CR}/checks/rerun`]: ({ body }) =>
     Response.json(check({ ...(body as Partial<Check>), state: "queued", attempt: 2 }), { status: 202 }),

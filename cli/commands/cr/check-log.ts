@@ -6,6 +6,7 @@ import { oneLine } from "../../text.ts";
 import { consumeLines } from "../sessions/log-lines.ts";
 import { logRow } from "../sessions/show-session.ts";
 import type { Found } from "./reference.ts";
+import { showRunOutput } from "./run-output.ts";
 
 /** Poll interval of a followed log. */
 const POLL_MS = 1_000;
@@ -14,7 +15,10 @@ const WINDOW = 5_000;
 
 const hasEnded = ({ state }: Check): boolean => state !== "queued" && state !== "running";
 
-/** Prints the log of a check that svc runs. @param follows prints new lines until the check has ended */
+/**
+ * Prints the log of a check that svc runs, or what a check run says.
+ * @param follows prints new lines until the check has ended
+ */
 export async function showCheckLog(
   context: Context,
   found: Found,
@@ -24,7 +28,13 @@ export async function showCheckLog(
   const { out, system } = context;
   if (out.data.json) throw usage("--log cannot be used with --json or --jq.", "Leave out --json and --jq.");
   const { id } = await context.project();
-  const { check_id } = await findCheck(found, name);
+  const { checks } = await found.api.call<CheckList>({ path: `${found.path}/checks` });
+  const own = checks.find((each) => each.name === name);
+  if (!own) {
+    if (await showRunOutput(context, found, name, follows)) return;
+    throw noLog(checks, name);
+  }
+  const { check_id } = own;
   const read = async (): Promise<CheckLog> => {
     const log = await found.api.call<CheckLog>({
       path: at`/projects/${id}/checks/${check_id}/log`,
@@ -57,13 +67,9 @@ function stateText({ state, description }: Check): string {
   return description === null ? `${state}.` : `${state}: ${oneLine(description)}.`;
 }
 
-/** A check that svc runs on the last commit. @throws CliError `not_found` */
-async function findCheck({ api, path }: Found, name: string): Promise<Check> {
-  const { checks } = await api.call<CheckList>({ path: `${path}/checks` });
-  const check = checks.find((each) => each.name === name);
-  if (check) return check;
+function noLog(checks: readonly Check[], name: string): CliError {
   const names = checks.map((each) => oneLine(each.name)).join(", ");
-  throw new CliError("not_found", `svc has no log of a check ${oneLine(name)} for the last commit.`, {
+  return new CliError("not_found", `svc has no log of a check ${oneLine(name)} for the last commit.`, {
     hint:
       names === ""
         ? "svc runs no checks on it. Those that CI reports have their logs there: `svc cr checks` shows the links."

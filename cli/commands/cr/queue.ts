@@ -1,9 +1,9 @@
 import type { ChangeRequest } from "../../../src/contract/change-request.ts";
 import type { MergeQueue } from "../../../src/contract/merge-queue.ts";
-import { path } from "../../api.ts";
+import { type Api, path } from "../../api.ts";
 import { byAuthor } from "../../author-text.ts";
 import type { Context } from "../../context.ts";
-import { CliError } from "../../failure.ts";
+import { CliError, usage } from "../../failure.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/cr-merge.ts";
 import { ago, type Column, table as print } from "../../table-print.ts";
@@ -17,14 +17,64 @@ const POLL_MS = { first: 250, last: 3_000 };
 /** The default of --timeout with --watch: several results that are tested one after the other. */
 const WATCH_SECONDS = 3 * 3_600;
 
-export const queue: Handler<typeof table.queue> = async (context, { flags }) => {
+export const queue: Handler<typeof table.queue> = async (context, { args, flags }) => {
+  const { out } = context;
+  const show = (entries: readonly ChangeRequest[]) =>
+    out.result(entries, (view) => (entries.length === 0 ? "" : print(entries, COLUMNS, view)));
+  if (args.cr !== undefined) {
+    if (flags.base !== undefined)
+      throw usage("--base cannot be used with a change request.", "Leave it out.");
+    const found = await findCr(context, args.cr);
+    const cr = await readCr(found);
+    const isQueued = cr.status === "open" && cr.queue?.position != null;
+    if (!isQueued) await out.note(`#${cr.number} is not in a merge queue.`);
+    if (!isQueued || !flags.watch) return await show(isQueued ? [cr] : []);
+    const landed = await followQueue(context, found, cr);
+    return await out.result([landed], (view) => outcome(landed, `merged into ${landed.base_ref}`, view));
+  }
   const { id } = await context.project();
   const api = await context.api();
   const query = flags.base === undefined ? {} : { base: flags.base };
-  const { base_ref, entries } = await api.call<MergeQueue>({ path: path`/projects/${id}/queue`, query });
-  await context.out.result(entries, (view) => (entries.length === 0 ? "" : print(entries, COLUMNS, view)));
-  if (entries.length === 0) await context.out.note(`The merge queue of ${oneLine(base_ref)} is empty.`);
+  const read = () => api.call<MergeQueue>({ path: path`/projects/${id}/queue`, query });
+  const { base_ref, entries } = await (flags.watch ? followAll(context, api, read) : read());
+  await show(entries);
+  if (entries.length === 0) await out.note(`The merge queue of ${oneLine(base_ref)} is empty.`);
 };
+
+/** Notes what happens in a queue until it is empty. @throws CliError when the time is up */
+async function followAll(
+  { globals, out }: Context,
+  api: Api,
+  read: () => Promise<MergeQueue>,
+): Promise<MergeQueue> {
+  const ends = Date.now() + (globals.timeout ?? WATCH_SECONDS) * 1000;
+  /** The path of each entry, and what was noted of it last. */
+  const known = new Map<string, string>();
+  for (let pause = POLL_MS.first; ; pause = Math.min(POLL_MS.last, pause * 2)) {
+    const found = await read();
+    const queued = new Map(found.entries.map((cr) => [pathOf(cr), `#${cr.number} ${queueText(cr) ?? ""}`]));
+    for (const at of known.keys())
+      if (!queued.has(at)) await out.note(leftText(await readCr({ api, path: at })));
+    for (const [at, text] of queued) if (known.get(at) !== text) await out.note(text);
+    known.clear();
+    for (const [at, text] of queued) known.set(at, text);
+    if (queued.size === 0) return found;
+    if (Date.now() >= ends)
+      throw new CliError("still_queued", `The merge queue of ${oneLine(found.base_ref)} is not empty.`, {
+        hint: "Its change requests land without this command. See the queue with: svc cr queue",
+      });
+    await Bun.sleep(pause);
+  }
+}
+
+const pathOf = ({ project_id, number }: ChangeRequest): string =>
+  path`/projects/${project_id}/change-requests/${number}`;
+
+function leftText({ number, status, queue: entry }: ChangeRequest): string {
+  return status === "merged"
+    ? `#${number} was merged.`
+    : `#${number} left the merge queue and was not merged. ${oneLine(entry?.reason ?? "")}`.trimEnd();
+}
 
 export const dequeue: Handler<typeof table.dequeue> = async (context, { args }) => {
   const { api, path: at } = await findCr(context, args.cr);

@@ -8,6 +8,7 @@ import { path } from "../../api/path.ts";
 import { Button } from "../../parts/button.tsx";
 import { Failure } from "../../parts/notice.tsx";
 import { Visible } from "../../parts/visible.tsx";
+import { CheckRun } from "./check-run.tsx";
 import { OwnCheck } from "./own-check.tsx";
 import { useAct, type Where } from "./queries.ts";
 import { SentNotice } from "./send-to-session.tsx";
@@ -52,9 +53,11 @@ export function Checks({ where, cr }: { where: Where; cr: ChangeRequest }) {
       </p>
       <ul className="flex flex-col gap-1">
         {statuses.map((status) => {
-          const check = ownOf(status.context);
+          const { check_run_id: run, context } = status;
+          const check = run === null ? ownOf(context) : undefined;
           return (
-            <Check key={status.id} {...status} isRequired={isRequired(status.context)}>
+            <Check key={status.id} {...status} isRequired={isRequired(context)}>
+              {run !== null && <CheckRun where={where} id={run} name={context} />}
               {check && <OwnCheck where={where} check={check} isOpen={isOpen} />}
             </Check>
           );
