@@ -329,7 +329,9 @@ test("only the reader scrolls up, also when content grows before the page has sc
       tall.style.height = "200px";
       inner.append(tall);
       const filler = document.createElement("p");
-      document.querySelector("section[aria-label=Conversation] > div")?.append(inner, filler);
+      const [rows, below] = document.querySelectorAll("section[aria-label=Conversation] > div");
+      rows?.append(inner, filler);
+      if (how === "what is below grows") below?.append(filler);
       await frames();
       // before a frame and not in it: its scroll events come before it observes what has grown
       await new Promise((next) => setTimeout(next));
@@ -369,6 +371,7 @@ test("only the reader scrolls up, also when content grows before the page has sc
     "caret up",
     "a",
     "rows measured",
+    "what is below grows",
   ];
   const toEnd = page.getByRole("button", { name: "Scroll to the end" });
   for (const how of stays) expect([how, await staysAtEnd(how)]).toEqual([how, true]);

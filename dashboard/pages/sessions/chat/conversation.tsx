@@ -28,7 +28,7 @@ interface Props {
 
 /** The conversation with the agent, and the field for the next prompt. */
 export function Conversation({ session, chat, state }: Props) {
-  const grows = useRef<HTMLDivElement>(null);
+  const grows = useRef<HTMLElement>(null);
   const [error, setError] = useState<unknown>(null);
   const [toItems] = useState(createItems);
   const [opened] = useState(() => new Set<string>());
@@ -59,8 +59,8 @@ export function Conversation({ session, chat, state }: Props) {
     }
   };
   return (
-    <section aria-label="Conversation" className="flex min-h-[50dvh] grow flex-col">
-      <div ref={grows} className="flex grow flex-col gap-4 pb-6">
+    <section ref={grows} aria-label="Conversation" className="flex min-h-[50dvh] grow flex-col">
+      <div className="flex grow flex-col gap-4 pb-6">
         <Failure error={state.error} retry={() => void chat.showEarlier()} />
         {isEmpty && <Nothing session={session} state={state} />}
         <Shown value={chat}>
