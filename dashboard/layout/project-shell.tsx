@@ -7,16 +7,7 @@ import { Loading } from "../parts/loading.tsx";
 import { Failure } from "../parts/notice.tsx";
 import { Tab } from "../parts/tab.tsx";
 import { Visible } from "../parts/visible.tsx";
-
-/** The tabs of a project: path and label. */
-const TABS = [
-  ["change-requests", "Change requests"],
-  ["sessions", "Sessions"],
-  ["apps", "Apps"],
-  ["triggers", "Triggers"],
-  ["secrets", "Secrets"],
-  ["settings", "Settings"],
-] as const;
+import { TABS } from "./project-tabs.ts";
 
 /** The layout of all pages of a project: its name and its tabs. Keeps the data of the pages up to date. */
 export function ProjectShell({ projectId, children }: { projectId: string; children: ReactNode }) {

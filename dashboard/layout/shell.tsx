@@ -1,18 +1,37 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { Link } from "wouter";
 import { useMe } from "../api/accounts.ts";
 import { useSignOut } from "../api/sign-out.ts";
 import { useSignedIn } from "../api/signed-in.ts";
 import { Button } from "../parts/button.tsx";
+import { Kbd } from "../parts/kbd.tsx";
+import { listenToKeys, useKeys } from "../parts/keys.ts";
 import { ThemeChoice } from "../parts/theme-choice.tsx";
 import { Visible } from "../parts/visible.tsx";
 import { Bell } from "./bell.tsx";
+import { lazyPage } from "./lazy-page.tsx";
+import { opensPalette, PALETTE_KEYS } from "./palette-keys.ts";
+
+const Palette = lazyPage(async () => (await import("./palette.tsx")).Palette);
+const KeyHelp = lazyPage(async () => (await import("./key-help.tsx")).KeyHelp);
 
 /** A readable width. Pages with an element that has `data-wide` use the full width of the window. */
 const WIDTH = "mx-auto max-w-7xl in-[body:has([data-wide])]:max-w-none px-4";
 
-/** The layout of all pages for signed-in users: link to the start page, user menu. */
+/** The layout of all pages for signed-in users: link to the start page, command palette, user menu. */
 export function Shell({ children }: { children: ReactNode }) {
+  const [overlay, setOverlay] = useState<"palette" | "keys" | null>(null);
+  useKeys([{ key: "?", about: "Keyboard shortcuts", run: () => setOverlay("keys") }]);
+  useEffect(listenToKeys, []);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (!opensPalette(event) || document.querySelector("dialog[open]") !== null) return;
+      event.preventDefault();
+      setOverlay("palette");
+    };
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  }, []);
   return (
     <>
       <a
@@ -28,19 +47,24 @@ export function Shell({ children }: { children: ReactNode }) {
             svc
           </Link>
           <div className="flex items-center gap-1">
+            <Button look="quiet" onClick={() => setOverlay("palette")}>
+              Go to … <Kbd>{PALETTE_KEYS}</Kbd>
+            </Button>
             <Bell />
-            <UserMenu />
+            <UserMenu onKeys={() => setOverlay("keys")} />
           </div>
         </div>
       </header>
       <main id="main" className={`${WIDTH} pb-16`}>
         {children}
       </main>
+      {overlay === "palette" && <Palette onClose={() => setOverlay(null)} />}
+      {overlay === "keys" && <KeyHelp onClose={() => setOverlay(null)} />}
     </>
   );
 }
 
-function UserMenu() {
+function UserMenu({ onKeys }: { onKeys: () => void }) {
   const { data } = useSignedIn();
   const { data: me } = useMe();
   const signOut = useSignOut("/login");
@@ -62,6 +86,9 @@ function UserMenu() {
             Server
           </Link>
         )}
+        <Button onClick={onKeys}>
+          Keyboard shortcuts <Kbd>?</Kbd>
+        </Button>
         <ThemeChoice />
         <Button busy={signOut.isPending} onClick={() => signOut.mutate()}>
           Sign out

@@ -5,15 +5,17 @@ import { Failure, Notice } from "./notice.tsx";
 
 interface Props {
   title: string;
+  /** Whether what is typed would be missed: Escape discards it only when it is pressed twice. */
+  isDraft?: boolean;
   onClose: () => void;
   children: ReactNode;
 }
 
 /**
  * A modal dialog. The browser keeps the focus inside, and gives it to the first field, or the first button if there is no
- * field; the button that had it before gets it back. Escape closes the dialog, at the second press if something was typed.
+ * field; the button that had it before gets it back. Escape closes the dialog.
  */
-export function Dialog({ title, onClose, children }: Props) {
+export function Dialog({ title, isDraft = true, onClose, children }: Props) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
   const [typed, setTyped] = useState<"nothing" | "text" | "text to discard">("nothing");
@@ -27,7 +29,7 @@ export function Dialog({ title, onClose, children }: Props) {
     <dialog
       ref={element}
       aria-labelledby={id}
-      onInput={() => setTyped("text")}
+      onInput={() => isDraft && setTyped("text")}
       onCancel={(event) => {
         event.preventDefault();
         if (typed === "text") setTyped("text to discard");

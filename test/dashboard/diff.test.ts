@@ -181,10 +181,9 @@ test("long, large and generated files are collapsed until they are opened", asyn
 test("everything works with the keyboard, and the focus is never lost", async () => {
   const { page, faults, close } = await open();
   const focused = () => page.evaluate(() => document.activeElement?.textContent ?? "");
-  await page.getByRole("button", { name: "Next file" }).focus();
   await page.keyboard.press("j");
   await page.waitForFunction(() => document.activeElement?.textContent?.includes("src/app.ts"));
-  await page.keyboard.press("n");
+  await page.keyboard.press("j");
   await page.waitForFunction(() => document.activeElement?.textContent?.includes("src/same.ts"));
   await page.keyboard.press("k");
   await page.waitForFunction(() => document.activeElement?.textContent?.includes("src/app.ts"));
@@ -192,6 +191,32 @@ test("everything works with the keyboard, and the focus is never lost", async ()
   expect(await headOf(page, "src/app.ts").getAttribute("aria-expanded")).toBe("false");
   expect(await focused()).toContain("src/app.ts");
   await page.keyboard.press("Enter");
+  const mark = page.getByRole("checkbox", { name: "Viewed src/app.ts" });
+  for (const [key, viewed, open] of [
+    ["v", true, "false"],
+    ["v", false, "true"],
+    ["x", false, "false"],
+    ["x", false, "true"],
+  ] as const) {
+    await page.keyboard.press(key);
+    await page.locator(`[data-file-head][aria-expanded=${open}]`, { hasText: "src/app.ts" }).waitFor();
+    expect([key, await mark.isChecked()]).toEqual([key, viewed]);
+  }
+  await page.keyboard.press("n");
+  await page.waitForFunction(
+    () => document.activeElement?.getAttribute("aria-label") === "Comment on line 1, removed",
+  );
+  await page.keyboard.press("n");
+  await page.waitForFunction(() =>
+    document.activeElement?.closest("[data-row]")?.textContent?.includes("spaced"),
+  );
+  await page.keyboard.press("p");
+  await page.waitForFunction(
+    () => document.activeElement?.getAttribute("aria-label") === "Comment on line 1, removed",
+  );
+  await page.keyboard.press("k");
+  await page.keyboard.press("j");
+  await page.waitForFunction(() => document.activeElement?.textContent?.includes("src/app.ts"));
   // from the head by way of the path and the mark to the first line, then from line to line
   for (let i = 0; i < 3; i++) await page.keyboard.press("Tab");
   const label = () => page.evaluate(() => document.activeElement?.getAttribute("aria-label"));
@@ -208,6 +233,10 @@ test("everything works with the keyboard, and the focus is never lost", async ()
   );
   // the tree
   await page.getByLabel("Filter files").focus();
+  await page.keyboard.type("vx?");
+  expect(await page.getByLabel("Filter files").inputValue()).toBe("vx?");
+  expect(await page.getByRole("dialog").count()).toBe(0);
+  await page.getByLabel("Filter files").fill("");
   await page.keyboard.press("Tab");
   await page.keyboard.press("Home");
   await page.waitForFunction(() => document.activeElement?.textContent?.includes("3 files"));

@@ -7,6 +7,7 @@ import { Ago } from "../../parts/ago.tsx";
 import { AuthorName } from "../../parts/author-name.tsx";
 import { Button } from "../../parts/button.tsx";
 import { spent } from "../../parts/cost.ts";
+import { useKeys } from "../../parts/keys.ts";
 import { Loading } from "../../parts/loading.tsx";
 import { Failure, Notice } from "../../parts/notice.tsx";
 import { Page } from "../../parts/page.tsx";
@@ -44,6 +45,7 @@ export function ChangeRequestPage() {
 
 function Shown({ where, cr, slug }: { where: Where; cr: ChangeRequest; slug: string }) {
   const [isEditing, setIsEditing] = useState(false);
+  useKeys([{ key: "e", about: "Edit the title", run: () => setIsEditing(true) }]);
   const wanted = new URLSearchParams(useSearch()).get("view");
   const view = VIEWS.find((each) => each === wanted) ?? "conversation";
   const comments = useComments(where);

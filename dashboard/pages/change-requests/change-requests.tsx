@@ -10,6 +10,7 @@ import { Loading } from "../../parts/loading.tsx";
 import { More } from "../../parts/more.tsx";
 import { Failure } from "../../parts/notice.tsx";
 import { Page } from "../../parts/page.tsx";
+import { ROW_LINK, useRowKeys } from "../../parts/row-keys.ts";
 import { Visible } from "../../parts/visible.tsx";
 import { BranchName } from "./branch-name.tsx";
 import { Facts } from "./facts.tsx";
@@ -30,6 +31,7 @@ const FILTERS: readonly [CrStatusFilter, string][] = [
 export function ChangeRequests() {
   const project = useProject();
   const [address, setAddress] = useSearchParams();
+  useRowKeys();
   const q = searchOf(address);
   const status = statusOf(q);
   const list = useChangeRequests(project.project_id, q);
@@ -108,6 +110,7 @@ function Item({ cr, slug, onLabel }: ItemProps) {
         </span>
         <Link
           href={path`/projects/${slug}/change-requests/${cr.number}`}
+          {...ROW_LINK}
           className="min-w-0 font-semibold text-ink no-underline after:absolute after:inset-0"
         >
           <Visible>{cr.title}</Visible>

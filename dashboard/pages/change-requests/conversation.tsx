@@ -3,7 +3,9 @@ import type { ChangeRequest } from "../../../src/contract/change-request.ts";
 import { path } from "../../api/path.ts";
 import { useProject } from "../../api/project.ts";
 import { Badge } from "../../parts/badge.tsx";
+import { useKeys } from "../../parts/keys.ts";
 import { Failure } from "../../parts/notice.tsx";
+import { stepThrough } from "../../parts/row-keys.ts";
 import { Visible } from "../../parts/visible.tsx";
 import { Approvals } from "./approvals.tsx";
 import { Checks } from "./checks.tsx";
@@ -25,6 +27,10 @@ interface Props {
 
 /** The description, the comments and the review of a change request. */
 export function Conversation({ where, cr, threads, error }: Props) {
+  useKeys([
+    { key: "n", about: "Next thread", run: () => stepThrough("[data-thread]", 1) },
+    { key: "p", about: "Previous thread", run: () => stepThrough("[data-thread]", -1) },
+  ]);
   return (
     <div className="grid items-start gap-6 lg:grid-cols-[minmax(0,1fr)_20rem]">
       <div className="flex min-w-0 flex-col gap-4">

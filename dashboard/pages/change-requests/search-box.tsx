@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, useState } from "react";
+import { useId, useRef, useState } from "react";
 import {
   exampleOf,
   isQualifier,
@@ -10,6 +10,7 @@ import { ApiFailure } from "../../api/failure.ts";
 import { Button } from "../../parts/button.tsx";
 import { Options } from "../../parts/field.tsx";
 import { Form } from "../../parts/form.tsx";
+import { useKeys } from "../../parts/keys.ts";
 import { includes, QUICK, sortOf, toggle, withSort } from "./search-query.ts";
 
 const SORT_NAMES: Record<Sort, string> = {
@@ -81,15 +82,7 @@ interface BoxProps extends Pick<Props, "q" | "onSearch"> {
 function Box({ q, problemId, onSearch }: BoxProps) {
   const [words, setWords] = useState(q);
   const box = useRef<HTMLInputElement>(null);
-  useEffect(() => {
-    const focus = (event: KeyboardEvent) => {
-      if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
-      event.preventDefault();
-      box.current?.focus();
-    };
-    document.addEventListener("keydown", focus);
-    return () => document.removeEventListener("keydown", focus);
-  }, []);
+  useKeys([{ key: "/", about: "Search change requests", run: () => box.current?.focus() }]);
   return (
     <Form onSubmit={() => onSearch(words.trim())} className="flex gap-2">
       <input
@@ -108,13 +101,6 @@ function Box({ q, problemId, onSearch }: BoxProps) {
       />
       <Button type="submit">Search</Button>
     </Form>
-  );
-}
-
-/** Whether a key is text in a field or a dialog. */
-function isTyping({ target }: KeyboardEvent): boolean {
-  return (
-    target instanceof Element && target.closest("input, textarea, select, [contenteditable], dialog") !== null
   );
 }
 

@@ -20,6 +20,7 @@ export function ThreadView({ where, thread: { first, replies } }: { where: Where
       <div
         ref={root}
         tabIndex={-1}
+        data-thread=""
         className="flex flex-wrap items-center gap-2 rounded-md border border-line bg-surface px-3 py-2 text-muted text-sm"
       >
         <Badge look="ok">Resolved</Badge>
@@ -51,7 +52,7 @@ export function ThreadView({ where, thread: { first, replies } }: { where: Where
       },
     );
   return (
-    <div ref={root} tabIndex={-1} className="rounded-md border border-line bg-surface">
+    <div ref={root} tabIndex={-1} data-thread="" className="rounded-md border border-line bg-surface">
       <ul className="divide-y divide-line">
         {[first, ...replies].map((comment) => (
           <CommentView key={comment.comment_id} where={where} comment={comment} thread={first} />

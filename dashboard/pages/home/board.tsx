@@ -4,6 +4,7 @@ import { pageOf } from "../../api/page-of.ts";
 import { path } from "../../api/path.ts";
 import { Ago } from "../../parts/ago.tsx";
 import { Badge, type BadgeLook } from "../../parts/badge.tsx";
+import { ROW_LINK } from "../../parts/row-keys.ts";
 import { Visible } from "../../parts/visible.tsx";
 import { useSome } from "./some.tsx";
 
@@ -69,6 +70,7 @@ function Card({ session }: { session: BoardSession }) {
     <li className="wrap-anywhere relative rounded-md border border-line bg-surface p-3 shadow-xs hover:border-edge">
       <Link
         href={pageOf(session)}
+        {...ROW_LINK}
         className="block min-h-7 font-medium text-ink no-underline after:absolute after:inset-0 after:rounded-md"
       >
         <span className="line-clamp-3">

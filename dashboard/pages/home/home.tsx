@@ -3,6 +3,7 @@ import { LinkButton } from "../../parts/button.tsx";
 import { Loading } from "../../parts/loading.tsx";
 import { Failure } from "../../parts/notice.tsx";
 import { Page } from "../../parts/page.tsx";
+import { useRowKeys } from "../../parts/row-keys.ts";
 import { Projects } from "../projects/projects.tsx";
 import { Board } from "./board.tsx";
 import { Needs } from "./needs.tsx";
@@ -10,6 +11,7 @@ import { Needs } from "./needs.tsx";
 /** The start page: what needs the user, their sessions, and their projects. */
 export function Home() {
   const { data, error, isPending, refetch } = useInbox();
+  useRowKeys();
   return (
     <Page
       title="Home"

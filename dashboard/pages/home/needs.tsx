@@ -6,6 +6,7 @@ import { pageOf } from "../../api/page-of.ts";
 import { path } from "../../api/path.ts";
 import { Ago } from "../../parts/ago.tsx";
 import { Badge, type BadgeLook } from "../../parts/badge.tsx";
+import { ROW_LINK } from "../../parts/row-keys.ts";
 import { Visible } from "../../parts/visible.tsx";
 import { newestFirst } from "../projects/projects.tsx";
 import { useSome } from "./some.tsx";
@@ -95,6 +96,7 @@ function Row({ item }: { item: InboxItem }) {
       <div className="min-w-0 grow basis-72">
         <Link
           href={pageOf(item)}
+          {...ROW_LINK}
           className="wrap-anywhere font-medium text-ink no-underline after:absolute after:inset-0"
         >
           <Visible>{title}</Visible>

@@ -14,6 +14,7 @@ import { Loading } from "../../parts/loading.tsx";
 import { More } from "../../parts/more.tsx";
 import { Failure } from "../../parts/notice.tsx";
 import { Page } from "../../parts/page.tsx";
+import { ROW_LINK, useRowKeys } from "../../parts/row-keys.ts";
 import { Visible } from "../../parts/visible.tsx";
 import { StatusBadge } from "./status-badge.tsx";
 import { branchOf, titleOf } from "./words.ts";
@@ -30,6 +31,7 @@ const FILTERS = [
 export function Sessions() {
   const project = useProject();
   const names = useNames(project.account_id);
+  useRowKeys();
   const [status, setStatus] = useState("");
   const own = path`/projects/${project.project_id}/sessions`;
   const list = useList<Session>(
@@ -100,6 +102,7 @@ function Row({ session, slug, who }: { session: Session; slug: string; who: stri
         <h2 className="font-medium">
           <Link
             href={path`/projects/${slug}/sessions/${session.session_id}`}
+            {...ROW_LINK}
             className="text-ink no-underline after:absolute after:inset-0"
           >
             <Visible>{titleOf(session)}</Visible>

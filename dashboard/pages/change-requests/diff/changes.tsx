@@ -1,17 +1,9 @@
-import {
-  type KeyboardEvent,
-  type ReactNode,
-  type RefObject,
-  useCallback,
-  useEffect,
-  useMemo,
-  useRef,
-  useState,
-} from "react";
+import { type ReactNode, type RefObject, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useSearchParams } from "wouter";
 import type { ChangeRequest } from "../../../../src/contract/change-request.ts";
 import { path } from "../../../api/path.ts";
 import { useProject } from "../../../api/project.ts";
+import { useKeys } from "../../../parts/keys.ts";
 import { Loading } from "../../../parts/loading.tsx";
 import { Failure, Notice } from "../../../parts/notice.tsx";
 import { useWide } from "../../../parts/wide.ts";
@@ -62,14 +54,13 @@ export function Changes({ where, cr, threads }: Props) {
   }, [rows, folded]);
   const writers = useWriters(where, cr);
   useFileInAddress(files, list);
-  const { step, onKeyDown } = useFileKeys(files, current, list);
+  const step = useFileKeys(files, current, list, open);
 
   if (isPending) return <Loading what="Loading the changes" />;
   if (!data || !files) return <Failure error={error} retry={() => void refetch()} />;
   const tree = <TreeView {...{ files, current, isViewed }} onPick={(file) => list.current?.goTo(file)} />;
   return (
-    // focusable, so that its keys work after a click
-    <section aria-label="Changes" data-wide="" tabIndex={-1} onKeyDown={onKeyDown} className="outline-none">
+    <section aria-label="Changes" data-wide="">
       <p role="status" className="sr-only">
         {isPlaceholderData ? "Reloading the changes." : ""}
       </p>
@@ -186,8 +177,13 @@ function useFileInAddress(files: readonly DiffFile[] | undefined, list: List): v
   }, [files, asked, list]);
 }
 
-/** The keys that move between files. */
-function useFileKeys(files: readonly DiffFile[] | undefined, current: DiffFile | undefined, list: List) {
+/** The keys of the diff. @returns what moves between files */
+function useFileKeys(
+  files: readonly DiffFile[] | undefined,
+  current: DiffFile | undefined,
+  list: List,
+  { isOpen, setOpen, isViewed, setViewed }: OpenFiles,
+): (by: number) => void {
   // the next key press may come before the page has scrolled to the last target
   const going = useRef<number>(null);
   useEffect(() => {
@@ -199,16 +195,27 @@ function useFileKeys(files: readonly DiffFile[] | undefined, current: DiffFile |
     going.current = next.index;
     list.current?.goTo(next);
   };
-  const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-    if (event.key === "j" || event.key === "n") step(1);
-    if (event.key === "k" || event.key === "p") step(-1);
+  const here = (act: (file: DiffFile) => void) => {
+    const file = list.current?.here();
+    if (file) act(file);
   };
-  return { step, onKeyDown };
-}
-
-function isTyping(target: EventTarget): boolean {
-  return target instanceof Element && target.closest("textarea, select, input:not([type=checkbox])") !== null;
+  useKeys([
+    { key: "j", about: "Next file", run: () => step(1) },
+    { key: "k", about: "Previous file", run: () => step(-1) },
+    { key: "n", about: "Next change or thread", run: () => list.current?.step(1) },
+    { key: "p", about: "Previous change or thread", run: () => list.current?.step(-1) },
+    {
+      key: "v",
+      about: "Mark the file as viewed, or no longer",
+      run: () => here((file) => setViewed(file, !isViewed(file))),
+    },
+    {
+      key: "x",
+      about: "Collapse or expand the file",
+      run: () => here((file) => setOpen(file, !isOpen(file))),
+    },
+  ]);
+  return step;
 }
 
 /** The tree of files on narrow screens. */

@@ -25,6 +25,10 @@ export interface DiffListHandle {
   bringBack(file: DiffFile): void;
   /** Focuses the button of a line. */
   focusLine(place: Place): void;
+  /** Focuses the first line of the next change or the next thread, or the previous one. */
+  step(by: 1 | -1): void;
+  /** The file with the focus, or else the one at the top of the window. */
+  here(): DiffFile | undefined;
 }
 
 interface Props {
@@ -50,7 +54,13 @@ export function DiffList(props: Props) {
   const { virtual, margin, focused, sticky } = useVirtualRows(rows, list, top);
   const items = virtual.getVirtualItems();
   const goToRow = useGoToRow(rows, list, virtual);
-  useImperativeHandle(ref, () => diffListHandle(rows, virtual, goToRow), [rows, virtual, goToRow]);
+  useImperativeHandle(ref, () => {
+    const at = () => {
+      const row = rows.findIndex(({ id }) => id === focused.current);
+      return row < 0 ? sticky.current : row;
+    };
+    return diffListHandle(rows, virtual, goToRow, at);
+  }, [rows, virtual, goToRow, focused, sticky]);
 
   const here = rows[sticky.current]?.file;
   useEffect(() => {
@@ -118,7 +128,13 @@ export function DiffList(props: Props) {
   );
 }
 
-function diffListHandle(rows: readonly Row[], virtual: VirtualRows, goToRow: GoToRow): DiffListHandle {
+/** @param at the index of the row with the focus, or else of the first in the window */
+function diffListHandle(
+  rows: readonly Row[],
+  virtual: VirtualRows,
+  goToRow: GoToRow,
+  at: () => number,
+): DiffListHandle {
   const headOf = (file: DiffFile) =>
     rows.findIndex((row) => row.kind === "file" && row.file.index === file.index);
   return {
@@ -128,7 +144,17 @@ function diffListHandle(rows: readonly Row[], virtual: VirtualRows, goToRow: GoT
       if (start < (virtual.scrollOffset ?? 0)) goToRow(headOf(file));
     },
     focusLine: (place) => goToRow(lineAt(rows, place), `[data-line="${place.side}"]`),
+    step: (by) => goToRow(nextStop(rows, at(), by), "[data-line]", "[data-thread]"),
+    here: () => rows[at()]?.file,
   };
+}
+
+/** The index of the next first line of a change or row with threads; -1 if there is none. */
+function nextStop(rows: readonly Row[], from: number, by: 1 | -1): number {
+  for (let index = from + by; index >= 0 && index < rows.length; index += by) {
+    if (rows[index]?.kind === "threads" || rows[index - 1]?.kind === "hunk") return index;
+  }
+  return -1;
 }
 
 function lineAt(rows: readonly Row[], { path, side, line }: Place): number {

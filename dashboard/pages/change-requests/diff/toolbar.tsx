@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { useSearchParams } from "wouter";
+import { Kbd } from "../../../parts/kbd.tsx";
 import { readStored, store } from "../../../parts/stored.ts";
 import type { Where } from "../queries.ts";
 import type { DiffFile } from "./files.ts";
@@ -98,21 +99,13 @@ export function Toolbar({ where, files, viewed, canSplit, layout, onLayout, onSt
         )}
         <div className="flex gap-1">
           <button type="button" className={STEP} onClick={() => onStep(-1)}>
-            Previous file <Key>k</Key>
+            Previous file <Kbd>k</Kbd>
           </button>
           <button type="button" className={STEP} onClick={() => onStep(1)}>
-            Next file <Key>j</Key>
+            Next file <Kbd>j</Kbd>
           </button>
         </div>
       </div>
     </div>
-  );
-}
-
-function Key({ children }: { children: string }) {
-  return (
-    <kbd className="hidden rounded-sm border border-line bg-raised px-1 font-mono text-muted text-xs lg:inline">
-      {children}
-    </kbd>
   );
 }
