@@ -74,6 +74,9 @@ test("a check run has GitHub's fields, from its creation to its conclusion", asy
       output,
     },
   });
+  const passed = await update(id, { conclusion: "success" });
+  expect([passed.body.conclusion, passed.body.completed_at]).toEqual(["success", "2026-01-02T03:05:05.000Z"]);
+  expect((await update(id, { conclusion: "failure" })).body.conclusion).toBe("failure");
   // what is left out stays
   expect((await update(id, { output: { summary: "two" } })).body).toMatchObject({
     ...{ conclusion: "failure", external_id: "job-7", started_at: "2026-01-02T03:04:05.000Z" },
@@ -122,24 +125,26 @@ test("a merge requires a conclusion that passes, as GitHub's required checks do"
 test("a status and a check run of one name must both pass", async () => {
   const cr = await bench.open();
   const sha = headOf(cr);
+  const report = (state: string) =>
+    bench.call("POST", `/statuses/${sha}`, { body: { state, context: "test" } });
   const found = async (state: string) =>
     (await bench.call("GET", `/change-requests?q=checks:${state}+%23${cr.number}`)).body.change_requests
       .length;
-  const rows: [status: string | null, conclusion: string | null, state: string][] = [
-    ["success", null, "success"],
-    [null, "failure", "failure"],
-    ["pending", null, "failure"],
-    [null, "success", "pending"],
-    ["error", null, "failure"],
-    ["success", null, "success"],
+  await report("success");
+  const rows: [act: () => Promise<unknown>, state: string, required: string][] = [
+    [() => create(sha, { conclusion: "failure" }), "failure", "failure"],
+    [() => report("pending"), "failure", "failure"],
+    [() => create(sha, { conclusion: "success" }), "pending", "pending"],
+    [() => report("error"), "failure", "error"],
   ];
-  for (const [status, conclusion, state] of rows) {
-    if (status) await bench.call("POST", `/statuses/${sha}`, { body: { state: status, context: "test" } });
-    if (conclusion) await create(sha, { conclusion });
-    expect([status, conclusion, (await get(cr)).checks.state]).toEqual([status, conclusion, state]);
-    expect([status, conclusion, await found(state)]).toEqual([status, conclusion, 1]);
+  for (const [act, state, required] of rows) {
+    await act();
+    const { checks } = await get(cr);
+    expect([checks.state, checks.required]).toEqual([state, [{ context: "test", state: required }]]);
+    expect([state, await found(state), (await merge(cr)).status]).toEqual([state, 1, 409]);
   }
-  expect((await get(cr)).checks).toMatchObject({ total: 2, passed: 2 });
+  await report("success");
+  expect((await get(cr)).checks).toMatchObject({ state: "success", total: 2, passed: 2 });
   expect((await merge(cr)).status).toBe(200);
 });
 
@@ -218,6 +223,10 @@ test("the newest run of a name counts, and a limited number of earlier ones is k
   expect(await ids("?filter=all")).toEqual([other, second, first]);
   expect(await ids("?filter=all&check_name=test&per_page=1&page=2")).toEqual([first]);
   expect((await listed(sha, "?filter=all&check_name=test&per_page=1")).total_count).toBe(2);
+  const linkOf = async (query: string) =>
+    (await bench.call("GET", `/commits/${sha}/check-runs?filter=all${query}`)).headers.get("link");
+  expect(await linkOf("&per_page=1")).toEndWith(`/check-runs?filter=all&per_page=1&page=2>; rel="next"`);
+  expect(await linkOf("&per_page=1&page=3")).toBeNull();
   expect(await ids("?status=completed")).toEqual([other]);
   // an earlier one has no effect
   await update(first, { conclusion: "success" });

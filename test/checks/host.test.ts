@@ -135,6 +135,18 @@ describe("from the host", () => {
     );
   });
 
+  test("neither replace a check run of their name nor stay behind it: both count", async () => {
+    const { number, sha } = await open();
+    host.checks.set(sha, [{ name: "lint", state: "pending" }]);
+    await becomes(sha, "lint", { state: "pending", from_host: true });
+    await project("POST", "/check-runs", { name: "lint", head_sha: sha, conclusion: "success" });
+    host.checks.set(sha, [{ name: "lint", state: "failure" }]);
+    await becomes(sha, "lint", { state: "failure", from_host: true, check_run_id: null });
+    expect((await project("GET", `/change-requests/${number}`)).body.change_request.checks).toMatchObject({
+      ...{ state: "failure", total: 2, passed: 1, failed: 1 },
+    });
+  });
+
   test("texts are stored as svc can show them, and of two checks with one name the worse", async () => {
     const { sha } = await open();
     host.checks.set(sha, [
@@ -194,6 +206,30 @@ describe("to the host", () => {
     await until("the new one is on the host", () =>
       checksOn(sha).some(({ name, url }) => name === "svc/test" && url === "https://ci.example/8"),
     );
+  });
+
+  test("of a status and a check run of one name the worse is reported, whichever changes", async () => {
+    const { sha } = await open();
+    await report(sha, { state: "failure", context: "both", description: "of the status" });
+    await until("it is on the host", () => checksOn(sha).length === 1);
+    const run = { name: "both", head_sha: sha, conclusion: "success", output: { title: "run", summary: "" } };
+    const { id } = (await project("POST", "/check-runs", run)).body;
+    const reports = () => host.calls.filter(({ step }) => step === "report").length;
+    const reported = async (count: number) =>
+      await until("the result is on its way", () => {
+        advance(5);
+        return reports() >= count;
+      });
+    const shows = (expected: object) =>
+      until("the host shows it", () =>
+        checksOn(sha).some((check) => check.name === "svc/both" && Bun.deepMatch(expected, check)),
+      );
+    await reported(reports() + 1);
+    await shows({ state: "failure", description: "of the status" });
+    await report(sha, { state: "success", context: "both" });
+    await shows({ state: "success" });
+    await project("PATCH", `/check-runs/${id}`, { conclusion: "cancelled" });
+    await shows({ state: "error", description: "run" });
   });
 
   test("is tried again while the host is away, and given up when it refuses", async () => {
