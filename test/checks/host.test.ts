@@ -145,6 +145,10 @@ describe("from the host", () => {
     expect((await project("GET", `/change-requests/${number}`)).body.change_request.checks).toMatchObject({
       ...{ state: "failure", total: 2, passed: 1, failed: 1 },
     });
+    // also when the check run is the first
+    await project("POST", "/check-runs", { name: "unit", head_sha: sha, conclusion: "success" });
+    host.checks.set(sha, [{ name: "unit", state: "failure" }]);
+    await becomes(sha, "unit", { state: "failure", from_host: true, check_run_id: null });
   });
 
   test("texts are stored as svc can show them, and of two checks with one name the worse", async () => {
