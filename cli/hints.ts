@@ -63,6 +63,7 @@ export const HINTS: Readonly<Record<string, string>> = {
   ...words("svc projects", "proj", "workspace", "workspaces"),
   ...words("svc projects new", "repo create", "repo new", "create", "new-project"),
   ...words("svc projects ls", "repo list", "list", "ls"),
+  ...words("svc projects clone <project>", "clone", "repo clone"),
   ...words("svc projects info", "repo view", "info"),
   ...words(
     "svc projects link <project>",
@@ -174,7 +175,6 @@ export const HINTS: Readonly<Record<string, string>> = {
   ...words("svc update", "upgrade", "self-update"),
   ...words("svc uninstall", "purge"),
   // git does it
-  ...words("git clone", "clone", "repo clone", "projects clone"),
   ...words("git pull", "pull"),
   ...words("git fetch", "fetch", "sync"),
   branch: "To list branches: `svc repo branches`. To create one: `git switch -c <name>`.",

@@ -32,6 +32,32 @@ export const info = spec({
   ],
 });
 
+export const clone = spec({
+  path: ["projects", "clone"],
+  summary: "Clone the repository of a project, and link the clone to it",
+  about: [
+    "Clones through svc, which is git's credential helper in the clone: git needs no other credential to pull and to push, also if the repository is private on another git host.",
+  ],
+  args: [
+    { name: "id-or-slug", summary: "The project", required: true, completes: "project" },
+    { name: "folder", summary: "The new folder; defaults to the project's slug" },
+  ],
+  flags: {
+    depth: {
+      kind: "integer",
+      value: "n",
+      min: 1,
+      max: 999_999,
+      summary: "Only the last commits of each branch",
+    },
+  },
+  fields: ["project_id", "slug", "path", "remote"],
+  examples: [
+    ["svc projects clone shop", "Into ./shop"],
+    ["svc projects clone shop ~/code/shop --depth 1", "Without the history, into another folder"],
+  ],
+});
+
 export const link = spec({
   path: ["projects", "link"],
   summary: "Link this directory to a project",
@@ -163,6 +189,7 @@ export const projects: Group = {
     bind(ls, () => import("../commands/projects/ls.ts").then((module) => module.ls)),
     bind(info, () => import("../commands/projects/info.ts").then((module) => module.info)),
     bind(create, () => import("../commands/projects/new.ts").then((module) => module.create)),
+    bind(clone, () => import("../commands/projects/clone.ts").then((module) => module.clone)),
     bind(link, () => import("../commands/projects/link.ts").then((module) => module.link)),
     bind(unlink, () => import("../commands/projects/link.ts").then((module) => module.unlink)),
     bind(open, () => import("../commands/projects/open.ts").then((module) => module.open)),

@@ -64,12 +64,12 @@ test("keeps commits that only this clone has", async () => {
   expect(tip(home.cwd, "fix-login")).toBe(mine);
 });
 
-test("outside of a clone of the repository, it says where the repository is", async () => {
+test("outside of a clone of the repository, it says how to clone it", async () => {
   const { home } = clone("https://user:secret@git.example.com/shop.git");
   const ran = await checkout(home);
   expect(ran).toMatchObject({ code: 1, stdout: "" });
   expect(ran.stderr).toContain("This directory is not in a clone of shop's repository.");
-  expect(ran.stderr).toContain("`git clone https://git.example.com/shop.git`");
+  expect(ran.stderr).toContain("`svc projects clone shop`");
   expect(branch(home.cwd)).toBe("main");
 });
 

@@ -35,7 +35,7 @@ test.each<[string, string]>([
   ["signout", "svc logout"],
   ["push", "svc ship"],
   ["commit", "svc ship --commit"],
-  ["clone", "git clone"],
+  ["clone", "svc projects clone <project>"],
   ["merge", "svc cr merge"],
   ["chat", "svc sessions chat"],
   ["link", "svc projects link"],

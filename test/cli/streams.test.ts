@@ -120,7 +120,8 @@ const INPUT: Record<string, string> = {
 };
 
 /** Prints an event a line instead, or needs an installation, a server, a clone or an agent that waits: their own tests check them. */
-const APART = /^(sessions chat|sessions answer|cr checkout|update|uninstall|demo|self-host .*)$/;
+const APART =
+  /^(sessions chat|sessions answer|cr checkout|projects clone|update|uninstall|demo|self-host .*)$/;
 
 /** A repository with a commit and an origin, itself. */
 function beginRepository(folder: string): void {

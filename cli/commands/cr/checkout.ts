@@ -8,7 +8,7 @@ import { hasRepository } from "../../project-by-remote.ts";
 import type { Handler } from "../../spec.ts";
 import type { System } from "../../system.ts";
 import type * as table from "../../table/cr-read.ts";
-import { displayUrl, oneLine, shellWord } from "../../text.ts";
+import { oneLine, shellWord } from "../../text.ts";
 import { gatewayEnvironment } from "../ship/push.ts";
 import { findCr, readCr } from "./reference.ts";
 
@@ -58,8 +58,7 @@ async function remoteOf(system: System, project: Project): Promise<GitRemote> {
   const remotes = await readRemotes(system);
   const found = remotes.find(({ url }) => hasRepository(project, url));
   if (found) return found;
-  const url = displayUrl(project.managed ? project.git_url : project.repo_url);
   throw new CliError("git", `This directory is not in a clone of ${oneLine(project.slug)}'s repository.`, {
-    hint: `Change to your clone of it, or make one with \`git clone ${shellWord(url)}\`.`,
+    hint: `Change to your clone of it, or make one with \`svc projects clone ${shellWord(project.slug)}\`.`,
   });
 }

@@ -17,6 +17,13 @@ const keys = (hostUrl: string) => {
   return { helper: `${section}.helper`, useHttpPath: `${section}.useHttpPath` };
 };
 
+/** The same as options of `git clone`, which configures them in the new repository before it connects. */
+export function helperOptions(system: System, hostUrl: string): string[] {
+  const { helper, useHttpPath } = keys(hostUrl);
+  const settings = [...helpers(system).map((value) => `${helper}=${value}`), `${useHttpPath}=true`];
+  return settings.flatMap((setting) => ["--config", setting]);
+}
+
 export async function hasHelper(system: System, git: Git, hostUrl: string): Promise<boolean> {
   const { helper, useHttpPath } = keys(hostUrl);
   const [stored, path] = await Promise.all([
