@@ -1,13 +1,13 @@
 import { eq } from "drizzle-orm";
-import type { CDPSession, Page } from "playwright-core";
 import { openPostgres } from "../../db/client.ts";
 import { projects, users } from "../../db/schema/index.ts";
 import type { ConversationPage } from "../../src/contract/turn.ts";
 import { caller } from "../../test/helpers/api.ts";
-import { CHROMIUM, closeProfiles, sharedBrowser } from "../../test/helpers/browser.ts";
+import { CHROMIUM, closeBrowser } from "../../test/helpers/browser.ts";
 import { signedIn } from "../../test/helpers/cookie-browser.ts";
 import { answerOf, outputOf, promptOf, storeLongConversation } from "../../test/helpers/long-conversation.ts";
 import { insertSession } from "../../test/helpers/session-row.ts";
+import { devtoolsOf, metrics, profile, scroll } from "./frames.ts";
 import { median } from "./measure.ts";
 import { startPostgres } from "./postgres.ts";
 import type { Ratio } from "./report.ts";
@@ -21,9 +21,8 @@ const TURNS = 2_000;
 /** With two of 12,500 characters a turn, 50 MB. */
 const SIZE = { tools: 2, output: 12_500 };
 const ROUNDS = 7;
-/** Frames that are scrolled, and pixels of each: a fast reader. */
-const FRAMES = 400;
-const STEP = 60;
+/** Pixels of a frame, from the end of the conversation. */
+const UP = -60;
 /** Turns of the plain page: those of the first page that ours fetches. */
 const PLAIN_TURNS = 25;
 /** Ends a hang. */
@@ -74,7 +73,7 @@ export async function page(bench: Workbench): Promise<void> {
     peer: ["GET /v1/health", health],
     bar: { atMost: Number((FIRST_BYTE_MS / health).toFixed(1)) },
   });
-  await closeProfiles();
+  await closeBrowser();
   await plain.stop(true);
   await server.stop();
 }
@@ -117,11 +116,7 @@ async function measure(
   last: string,
   cookie: string | null,
 ): Promise<Measured> {
-  const browser = await sharedBrowser();
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
-  const [name = "", value = ""] = cookie?.split("=") ?? [];
-  if (cookie !== null)
-    await context.addCookies([{ name, value, url: new URL(url).origin, httpOnly: true, sameSite: "Lax" }]);
+  const context = await profile(url, cookie);
   const opened = await context.newPage();
   const times: number[] = [];
   // the first round fills the browser's cache
@@ -133,35 +128,12 @@ async function measure(
     await opened.evaluate(() => new Promise(requestAnimationFrame));
     if (round > 0) times.push(performance.now() - begun);
   }
-  const devtools = await context.newCDPSession(opened);
-  await devtools.send("Performance.enable", { timeDomain: "threadTicks" });
-  const frameMs = await scroll(bench, opened, devtools);
+  const devtools = await devtoolsOf(opened);
+  const frameMs = await scroll(bench, opened, devtools, UP);
   await devtools.send("HeapProfiler.collectGarbage");
   const { JSHeapUsedSize = 0, Nodes = 0 } = await metrics(devtools);
   await context.close();
   return { usableMs: median(times), frameMs, heapMb: JSHeapUsedSize / 1e6, nodes: Nodes };
-}
-
-/** @returns the processor time of the page's main thread for each frame, in milliseconds */
-async function scroll(bench: Workbench, opened: Page, devtools: CDPSession): Promise<number> {
-  const frames = bench.amount(FRAMES, 20);
-  const before = await metrics(devtools);
-  await opened.evaluate(
-    async ([count, step]) => {
-      for (let frame = 0; frame < count; frame++) {
-        window.scrollBy({ top: -step, behavior: "instant" });
-        await new Promise(requestAnimationFrame);
-      }
-    },
-    [frames, STEP] as const,
-  );
-  const after = await metrics(devtools);
-  return (((after["TaskDuration"] ?? 0) - (before["TaskDuration"] ?? 0)) * 1000) / frames;
-}
-
-async function metrics(devtools: CDPSession): Promise<Record<string, number>> {
-  const { metrics: found } = await devtools.send("Performance.getMetrics");
-  return Object.fromEntries(found.map(({ name, value }) => [name, value]));
 }
 
 /** When the stream that continues after the newest page sends something; and the answer to the cheapest request. */

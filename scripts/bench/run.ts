@@ -14,6 +14,7 @@ import { preview } from "./preview.ts";
 import { proxy } from "./proxy.ts";
 import { readers } from "./readers.ts";
 import { Report } from "./report.ts";
+import { scrolling } from "./scrolling.ts";
 import { search } from "./search.ts";
 import { sessions } from "./sessions.ts";
 import { stored } from "./stored.ts";
@@ -36,6 +37,7 @@ export const BENCHES: Record<string, (bench: Workbench) => Promise<void>> = {
   chat,
   cli,
   page,
+  scrolling,
   stored,
   talking,
   webhooks,

@@ -14,6 +14,9 @@ const CHANGED = 12;
 const ADDED = 1;
 /** The largest number of rendered rows, whatever the size of the diff. */
 const ROWS = 500;
+/** Frames that are scrolled by a row each. */
+const FRAMES = 120;
+const ROW_PX = 20;
 /** Frames in a row in which the middle of the window shows no row while it scrolls. */
 const BLANK_FRAMES = 20;
 
@@ -68,6 +71,38 @@ test("scrolls from start to end, and shows lines everywhere", async () => {
   expect(seen.total).toBeGreaterThan(FILES * 2 * CHANGED * 20);
   expect(seen.rows).toBeLessThan(ROWS);
   expect(seen.longest).toBeLessThan(BLANK_FRAMES);
+  expect(faults()).toEqual([]);
+  await close();
+});
+
+test("rows come in blocks: most frames of scrolling change nothing in the document", async () => {
+  const { page, faults, close } = await svc.openAs(FIRST, changes);
+  await page.locator("[data-line]").first().waitFor();
+  const changed = await page.evaluate(
+    async ([frames, step]) => {
+      const list = document.querySelector("[data-row]")?.parentElement;
+      if (!list) throw new Error("there is no diff");
+      const frame = () => new Promise(requestAnimationFrame);
+      let isChanged = false;
+      const observer = new MutationObserver(() => {
+        isChanged = true;
+      });
+      observer.observe(list, { childList: true });
+      let count = 0;
+      for (let at = 0; at < frames; at++) {
+        window.scrollBy({ top: step, behavior: "instant" });
+        // the scroll event comes with the next frame, the rows before the one after it
+        await frame();
+        await frame();
+        if (isChanged) count++;
+        isChanged = false;
+      }
+      return count;
+    },
+    [FRAMES, ROW_PX] as const,
+  );
+  expect(changed).toBeGreaterThan(0);
+  expect(changed).toBeLessThan(FRAMES / 4);
   expect(faults()).toEqual([]);
   await close();
 });

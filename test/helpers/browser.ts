@@ -36,6 +36,11 @@ export async function closeProfiles(): Promise<void> {
   await Promise.all(browser?.contexts().map((context) => context.close()) ?? []);
 }
 
+/** Closes the browser of this process, which would keep it alive. */
+export async function closeBrowser(): Promise<void> {
+  await browser?.close();
+}
+
 export interface Visit {
   page: Page;
   /** Faults of the page so far: script errors, policy violations, requests to other origins. */

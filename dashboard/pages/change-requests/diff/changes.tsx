@@ -52,6 +52,7 @@ export function Changes({ where, cr, threads }: Props) {
     if (rows.length > 0 && folded.current) list.current?.bringBack(folded.current);
     folded.current = null;
   }, [rows, folded]);
+  const head = useCallback((file: DiffFile) => <FileHead file={file} open={open} />, [open]);
   const writers = useWriters(where, cr);
   useFileInAddress(files, list);
   const step = useFileKeys(files, current, list, open);
@@ -92,7 +93,7 @@ export function Changes({ where, cr, threads }: Props) {
               ref={list}
               rows={rows}
               top={isWide ? TOOLBAR_PX : 0}
-              head={(file) => <FileHead file={file} open={open} />}
+              head={head}
               threads={comments.show}
               marked={comments.composing}
               onComment={onComment}

@@ -28,17 +28,20 @@ export function useLineComments(
     },
     [where],
   );
-  const show = (place: Place, file: DiffFile) => (
-    <LineThreads
-      where={where}
-      file={file}
-      threads={byPlace.get(placeKey(place)) ?? []}
-      composing={composing.find((each) => placeKey(each) === placeKey(place)) ?? null}
-      onClose={() => {
-        setComposing((before) => without(before, place));
-        list.current?.focusLine(place);
-      }}
-    />
+  const show = useCallback(
+    (place: Place, file: DiffFile) => (
+      <LineThreads
+        where={where}
+        file={file}
+        threads={byPlace.get(placeKey(place)) ?? []}
+        composing={composing.find((each) => placeKey(each) === placeKey(place)) ?? null}
+        onClose={() => {
+          setComposing((before) => without(before, place));
+          list.current?.focusLine(place);
+        }}
+      />
+    ),
+    [where, byPlace, composing, list],
   );
   return { byPath, show, compose, composing };
 }

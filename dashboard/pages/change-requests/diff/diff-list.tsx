@@ -1,5 +1,7 @@
+import type { VirtualItem } from "@tanstack/react-virtual";
 import {
   type KeyboardEvent,
+  memo,
   type ReactNode,
   type Ref,
   useEffect,
@@ -10,11 +12,11 @@ import {
 import type { OnExpand } from "./expand.ts";
 import type { DiffFile } from "./files.ts";
 import { type GoToRow, useGoToRow } from "./go-to-row.ts";
-import { coloursOf, useColours } from "./highlight.ts";
+import { type Colours, useColours } from "./highlight.ts";
 import { Line, Pair } from "./lines.tsx";
 import type { Hunk } from "./patch.ts";
 import { Expand, FoldedFile, HunkHead, Remark, Rest } from "./plain-rows.tsx";
-import { isIn, type Lines, type Place, placeIn, type Row } from "./rows.ts";
+import { hunkOf, isIn, type Lines, type Place, placeIn, type Row } from "./rows.ts";
 import { indexOf, sideOf, useSelectLines } from "./select-lines.ts";
 import { useVirtualRows, type VirtualRows } from "./virtual-rows.ts";
 
@@ -67,12 +69,10 @@ export function DiffList(props: Props) {
     if (here) onCurrent(here);
   }, [here, onCurrent]);
 
-  const first = items[0]?.index ?? 0;
-  const last = items.at(-1)?.index ?? 0;
-  useColours(useMemo(() => hunksOf(rows.slice(first, last + 1)), [rows, first, last]));
+  const colours = useColours(useMemo(() => hunksOf(rows, items), [rows, items]));
 
   const { selected, extend, clear, handlers } = useSelectLines(rows, onComment);
-  const lines = selected ? [...marked, selected] : marked;
+  const lines = useMemo(() => (selected ? [...marked, selected] : marked), [marked, selected]);
   const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
     const [side, at] = [sideOf(event.target), indexOf(event.target)];
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -84,6 +84,27 @@ export function DiffList(props: Props) {
     event.preventDefault();
     goToRow(next, `[data-line="${side}"]`, "[data-line]");
   };
+
+  const { current } = sticky;
+  const drawn = useMemo(
+    () =>
+      items.map(({ index, start }) => {
+        const row = rows[index];
+        if (!row) return null;
+        return (
+          <DrawnRow
+            key={row.id}
+            measure={virtual.measureElement}
+            at={index === current ? null : start - margin}
+            isStop={rows[index - 1]?.kind === "hunk"}
+            colours={colours(row)}
+            marked={lines}
+            {...{ row, index, top, head, threads, onWanted, onExpand }}
+          />
+        );
+      }),
+    [items, rows, current, top, margin, colours, lines, virtual, head, threads, onWanted, onExpand],
+  );
 
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: arrow keys move between the buttons inside
@@ -102,28 +123,7 @@ export function DiffList(props: Props) {
         focused.current = null;
       }}
     >
-      {items.map(({ index, start, key }) => {
-        const row = rows[index];
-        if (!row) return null;
-        const isSticky = index === sticky.current;
-        return (
-          <div
-            key={String(key)}
-            ref={virtual.measureElement}
-            data-index={index}
-            data-row={row.id}
-            className={isSticky ? "sticky z-20 font-sans text-base" : rowLook(row)}
-            style={isSticky ? { top } : { transform: `translateY(${start - margin}px)` }}
-          >
-            <Inside
-              row={row}
-              isStop={rows[index - 1]?.kind === "hunk"}
-              marked={lines}
-              {...{ head, threads, onWanted, onExpand }}
-            />
-          </div>
-        );
-      })}
+      {drawn}
     </div>
   );
 }
@@ -164,12 +164,12 @@ function lineAt(rows: readonly Row[], { path, side, line }: Place): number {
   });
 }
 
-function hunksOf(rows: readonly Row[]): { hunk: Hunk; path: string }[] {
+function hunksOf(rows: readonly Row[], items: readonly VirtualItem[]): { hunk: Hunk; path: string }[] {
   const hunks = new Map<Hunk, string>();
-  for (const row of rows) {
-    if (row.kind === "line") hunks.set(row.cell.hunk, row.file.path);
-    const cell = row.kind === "pair" ? (row.left ?? row.right) : null;
-    if (cell) hunks.set(cell.hunk, row.file.path);
+  for (const { index } of items) {
+    const row = rows[index];
+    const hunk = row && hunkOf(row);
+    if (hunk) hunks.set(hunk, row.file.path);
   }
   return Array.from(hunks, ([hunk, path]) => ({ hunk, path }));
 }
@@ -185,15 +185,39 @@ function nextLine(rows: readonly Row[], from: number, step: number): number | nu
 function rowLook({ kind }: Row): string {
   const place = "absolute inset-x-0 top-0";
   if (kind === "file") return `${place} font-sans text-base`;
-  return kind === "end" ? `${place} h-4` : `${place} border-line border-x`;
+  return kind === "end" ? `${place} h-[16px]` : `${place} border-line border-x`;
 }
 
 interface InsideProps extends Pick<Props, "head" | "threads" | "marked" | "onWanted" | "onExpand"> {
   row: Row;
   isStop: boolean;
+  colours: Colours;
 }
 
-function Inside({ row, isStop, marked, head, threads, onWanted, onExpand }: InsideProps) {
+interface DrawnProps extends InsideProps {
+  index: number;
+  measure: (element: Element | null) => void;
+  /** Distance from the top of the list, in pixels; null for the sticky header. */
+  at: number | null;
+  top: number;
+}
+
+const DrawnRow = memo(function DrawnRow({ index, measure, at, top, ...inside }: DrawnProps) {
+  const { row } = inside;
+  return (
+    <div
+      ref={measure}
+      data-index={index}
+      data-row={row.id}
+      className={at === null ? "sticky z-20 font-sans text-base" : rowLook(row)}
+      style={at === null ? { top } : { transform: `translateY(${at}px)` }}
+    >
+      <Inside {...inside} />
+    </div>
+  );
+});
+
+function Inside({ row, isStop, colours, marked, head, threads, onWanted, onExpand }: InsideProps) {
   const { file } = row;
   switch (row.kind) {
     case "file":
@@ -226,24 +250,20 @@ function Inside({ row, isStop, marked, head, threads, onWanted, onExpand }: Insi
       return (
         <Line
           cell={row.cell}
-          colours={coloursOf(row.cell.hunk)}
-          isStop={isStop}
           isMarked={isIn(row, "old", marked) || isIn(row, "new", marked)}
+          {...{ colours, isStop }}
         />
       );
-    case "pair": {
-      const hunk = (row.left ?? row.right)?.hunk;
+    case "pair":
       return (
         <Pair
           left={row.left}
           right={row.right}
-          colours={hunk ? coloursOf(hunk) : []}
-          isStop={isStop}
           isLeftMarked={isIn(row, "old", marked)}
           isRightMarked={isIn(row, "new", marked)}
+          {...{ colours, isStop }}
         />
       );
-    }
     case "threads":
       return (
         <div className="border-line border-y bg-canvas p-2 font-sans text-base">

@@ -11,7 +11,7 @@ export function FileHead({ file, open }: { file: DiffFile; open: OpenFiles }) {
   const isOpen = open.isOpen(file);
   return (
     <div
-      className={`flex min-h-11 flex-wrap items-center gap-x-2 border border-line bg-raised px-2 py-1 ${isOpen ? "rounded-t-md" : "rounded-md"}`}
+      className={`flex min-h-[44px] flex-wrap items-center gap-x-2 border border-line bg-raised px-2 py-1 ${isOpen ? "rounded-t-md" : "rounded-md"}`}
     >
       <h3 className="min-w-0 grow">
         <button

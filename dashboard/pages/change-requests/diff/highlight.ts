@@ -1,27 +1,30 @@
-import { useEffect, useReducer } from "react";
+import { useEffect, useState } from "react";
 import type { Hunk } from "./patch.ts";
 import type { Token } from "./pieces.ts";
+import { hunkOf, type Row } from "./rows.ts";
 
 /** Larger hunks are not highlighted: that would be too slow. */
 const LINES_MAX = 3_000;
 const CHARACTERS_MAX = 200_000;
 
 /** By the index of a line in its hunk. */
-type Colours = readonly (readonly Token[])[];
+export type Colours = readonly (readonly Token[])[];
 
 const known = new WeakMap<Hunk, Colours>();
 const NONE: Colours = [];
 
-export function coloursOf(hunk: Hunk): Colours {
-  return known.get(hunk) ?? NONE;
+function coloursOf(row: Row): Colours {
+  const hunk = hunkOf(row);
+  return (hunk && known.get(hunk)) ?? NONE;
 }
 
 /**
  * Highlights the visible hunks one after the other, and yields to the browser in between. The highlighter is loaded for the
  * first hunk.
+ * @returns the colours of a row, a new function whenever more are known
  */
-export function useColours(inSight: readonly { hunk: Hunk; path: string }[]): void {
-  const [, draw] = useReducer((count: number) => count + 1, 0);
+export function useColours(inSight: readonly { hunk: Hunk; path: string }[]): (row: Row) => Colours {
+  const [colours, setColours] = useState(() => coloursOf);
   useEffect(() => {
     const missing = inSight.filter(({ hunk }) => !known.has(hunk));
     if (missing.length === 0) return;
@@ -34,7 +37,7 @@ export function useColours(inSight: readonly { hunk: Hunk; path: string }[]): vo
         const language = languageOf(path);
         known.set(hunk, language === null || isTooLarge(hunk) ? NONE : colour(hunk, language, tokenize));
       }
-      draw();
+      setColours(() => (row: Row) => coloursOf(row));
     })().catch(() => {
       // code is readable without colours
     });
@@ -42,6 +45,7 @@ export function useColours(inSight: readonly { hunk: Hunk; path: string }[]): vo
       isOver = true;
     };
   }, [inSight]);
+  return colours;
 }
 
 /** Highlights the two sides of a hunk separately: a line of the other side could end a string. */

@@ -1,4 +1,4 @@
-import { useCallback, useRef, useState } from "react";
+import { useCallback, useMemo, useRef, useState } from "react";
 import type { DiffFile } from "./files.ts";
 import { useViewed } from "./viewed.ts";
 
@@ -6,8 +6,7 @@ export type OpenFiles = ReturnType<typeof useOpenFiles>;
 
 /** Which files of a diff are expanded. Viewed files are collapsed, unless the reader expanded them. */
 export function useOpenFiles(crId: string) {
-  const viewed = useViewed(crId);
-  const { isViewed } = viewed;
+  const { isViewed, setViewed: mark } = useViewed(crId);
   const [opened, setOpened] = useState<ReadonlyMap<string, boolean>>(new Map());
   const [wanted, setWanted] = useState<ReadonlySet<string>>(new Set());
   /** The file that was collapsed last. */
@@ -18,14 +17,20 @@ export function useOpenFiles(crId: string) {
   );
   /** Whether the reader expanded a file that is collapsed by default. */
   const isWanted = useCallback((file: DiffFile) => wanted.has(file.path), [wanted]);
-  const setOpen = (file: DiffFile, isOpen: boolean) => {
+  const setOpen = useCallback((file: DiffFile, isOpen: boolean) => {
     if (!isOpen) folded.current = file;
     setOpened((before) => new Map(before).set(file.path, isOpen));
-  };
-  const setViewed = (file: DiffFile, isViewed: boolean) => {
-    viewed.setViewed(file, isViewed);
-    setOpen(file, !isViewed);
-  };
+  }, []);
+  const setViewed = useCallback(
+    (file: DiffFile, isViewed: boolean) => {
+      mark(file, isViewed);
+      setOpen(file, !isViewed);
+    },
+    [mark, setOpen],
+  );
   const want = useCallback((file: DiffFile) => setWanted((before) => new Set(before).add(file.path)), []);
-  return { isViewed, isOpen, isWanted, folded, setOpen, setViewed, want };
+  return useMemo(
+    () => ({ isViewed, isOpen, isWanted, folded, setOpen, setViewed, want }),
+    [isViewed, isOpen, isWanted, setOpen, setViewed, want],
+  );
 }

@@ -35,6 +35,12 @@ export type Row = { id: number; file: DiffFile } & (
 );
 type Body = Row extends infer R ? (R extends Row ? Omit<R, "id" | "file"> : never) : never;
 
+/** The hunk whose lines a row shows; null for rows without lines. */
+export function hunkOf(row: Row): Hunk | null {
+  if (row.kind === "line") return row.cell.hunk;
+  return row.kind === "pair" ? ((row.left ?? row.right)?.hunk ?? null) : null;
+}
+
 /** A line with threads or with a comment that is being written. */
 export interface ThreadsAt extends Place {
   /** The text of the line when a thread began; null for any text. Threads of a line that has changed are not shown. */

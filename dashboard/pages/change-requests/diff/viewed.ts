@@ -11,14 +11,17 @@ const STORED_MAX = 20;
 export function useViewed(crId: string) {
   const [marks, setMarks] = useState(() => read(crId));
   const isViewed = useCallback((file: DiffFile) => marks.get(keyOf(file)) === file.version, [marks]);
-  const setViewed = (file: DiffFile, viewed: boolean) =>
-    setMarks((before) => {
-      const after = new Map(before);
-      if (viewed) after.set(keyOf(file), file.version);
-      else after.delete(keyOf(file));
-      write(crId, after);
-      return after;
-    });
+  const setViewed = useCallback(
+    (file: DiffFile, viewed: boolean) =>
+      setMarks((before) => {
+        const after = new Map(before);
+        if (viewed) after.set(keyOf(file), file.version);
+        else after.delete(keyOf(file));
+        write(crId, after);
+        return after;
+      }),
+    [crId],
+  );
   return { isViewed, setViewed };
 }
 

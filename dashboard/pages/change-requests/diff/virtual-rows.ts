@@ -1,10 +1,5 @@
-import {
-  defaultRangeExtractor,
-  type Range,
-  useWindowVirtualizer,
-  type Virtualizer,
-} from "@tanstack/react-virtual";
-import { type RefObject, useCallback, useRef } from "react";
+import { type Range, useWindowVirtualizer, type Virtualizer } from "@tanstack/react-virtual";
+import { type RefObject, useCallback, useMemo, useRef } from "react";
 import { useOffset } from "../../../parts/offset.ts";
 import type { Row } from "./rows.ts";
 
@@ -20,8 +15,10 @@ export const HEIGHTS = {
   threads: 180,
   end: 16,
 } as const;
-/** Rows rendered above and below the visible ones, to avoid blank areas while scrolling. */
-const OVERSCAN = 40;
+/** Rows rendered above and below the visible ones, at least, to avoid blank areas while scrolling. */
+const OVERSCAN = 24;
+/** Rows come and go in blocks, so that most frames of scrolling change nothing in the document. */
+const BLOCK = 32;
 
 export type VirtualRows = Virtualizer<Window, Element>;
 
@@ -36,23 +33,30 @@ export function useVirtualRows(rows: readonly Row[], list: RefObject<HTMLElement
   /** The index of the header of the file at the top. */
   const sticky = useRef(0);
   const instance = useRef<VirtualRows>(null);
+  const drawn = useRef<number[]>([]);
+  const indexes = useMemo(() => new Map(rows.map(({ id }, index) => [id, index])), [rows]);
   const extract = useCallback(
     (range: Range) => {
       // the visible area starts below the sticky element
       const offset = (instance.current?.scrollOffset ?? 0) + top;
       const first = instance.current?.getVirtualItemForOffset(offset)?.index ?? range.startIndex;
       sticky.current = fileHeadAbove(rows, first);
-      const kept = rows.findIndex(({ id }) => id === focused.current);
-      const all = new Set([sticky.current, ...defaultRangeExtractor(range), ...(kept < 0 ? [] : [kept])]);
-      return [...all].sort((a, b) => a - b);
+      const kept = focused.current === null ? undefined : indexes.get(focused.current);
+      const all = new Set([sticky.current, ...blocksAround(range), ...(kept === undefined ? [] : [kept])]);
+      const next = [...all].sort((a, b) => a - b);
+      // the same array while nothing changes: what is computed from it is kept
+      if (!isSame(next, drawn.current)) drawn.current = next;
+      return drawn.current;
     },
-    [rows, top],
+    [rows, indexes, top],
   );
+  // a new function would make the virtualizer measure all rows again
+  const estimateSize = useCallback((index: number) => HEIGHTS[rows[index]?.kind ?? "line"], [rows]);
+  const getItemKey = useCallback((index: number) => rows[index]?.id ?? index, [rows]);
   const virtual = useWindowVirtualizer({
     count: rows.length,
-    estimateSize: (index) => HEIGHTS[rows[index]?.kind ?? "line"],
-    getItemKey: (index) => rows[index]?.id ?? index,
-    overscan: OVERSCAN,
+    estimateSize,
+    getItemKey,
     scrollMargin: margin,
     scrollPaddingStart: top + HEIGHTS.file,
     rangeExtractor: extract,
@@ -66,4 +70,15 @@ function fileHeadAbove(rows: readonly Row[], from: number): number {
     if (rows[index]?.kind === "file") return index;
   }
   return 0;
+}
+
+/** The indexes of the blocks that a range and its overscan touch. */
+function blocksAround({ startIndex, endIndex, count }: Range): number[] {
+  const from = Math.floor(Math.max(0, startIndex - OVERSCAN) / BLOCK) * BLOCK;
+  const to = Math.min(count, Math.ceil((endIndex + 1 + OVERSCAN) / BLOCK) * BLOCK);
+  return Array.from({ length: to - from }, (_, at) => from + at);
+}
+
+function isSame(some: readonly number[], others: readonly number[]): boolean {
+  return some.length === others.length && some.every((each, at) => each === others[at]);
 }
