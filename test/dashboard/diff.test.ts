@@ -150,6 +150,8 @@ test("more lines around a change are shown, and the first of them has the focus"
   await press("Show all hidden lines", 1, 54);
   expect(await numbers()).toEqual(range(27, 83));
   await press("Show all hidden lines", 1, 84);
+  // rows far above the window are not rendered
+  await page.evaluate(() => window.scrollBy({ top: -1_200, behavior: "instant" }));
   await press("20 more lines before", 0, 7);
   await press("Show all hidden lines", 0, 1);
   // rows far below the window are not rendered
