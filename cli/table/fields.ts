@@ -118,6 +118,7 @@ export const CR_FIELDS = fieldsOf<ChangeRequest>()([
   "queue",
   "merge_queue",
   "required_approvals",
+  "code_owner_reviews",
   "checks",
 ]);
 

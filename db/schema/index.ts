@@ -6,6 +6,7 @@ export * from "./change-request.ts";
 export * from "./channel.ts";
 export * from "./check.ts";
 export * from "./check-run.ts";
+export * from "./code-owners.ts";
 export * from "./comment.ts";
 export * from "./commit-status.ts";
 export * from "./connector.ts";

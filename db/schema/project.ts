@@ -37,6 +37,7 @@ export const projects = pgTable(
     /** The protection rules of the last valid manifest on the default branch, and its commit. */
     requiredApprovals: integer("required_approvals").notNull().default(0),
     selfApproval: boolean("self_approval").notNull().default(false),
+    requireCodeOwnerReview: boolean("require_code_owner_review").notNull().default(false),
     requiredChecks: text("required_checks").array().notNull().default([]),
     protectedBranches: text("protected_branches").array().notNull().default([]),
     protectedTags: text("protected_tags").array().notNull().default([]),

@@ -82,6 +82,7 @@ const server = Bun.serve({
           queue: null,
           merge_queue: false,
           required_approvals: caller["required_approvals"],
+          code_owner_reviews: null,
           // this driver reads no types of arrays
           merge_methods: String(caller["merge_methods"]).slice(1, -1).split(","),
           checks: { state: "none", total: 0, passed: 0, failed: 0, pending: 0, required: [] },

@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { author } from "./author.ts";
+import { codeOwnerReviews } from "./code-owners.ts";
 import { checksSummary } from "./commit-status.ts";
 import { labelRef } from "./label.ts";
 import { ASSIGNEES_MAX, NAME_MAX, REVIEWERS_MAX, TITLE_MAX } from "./limits.ts";
@@ -109,6 +110,10 @@ export const changeRequest = Type.Object({
   queue: nullable(queueEntry, "Null: it was not queued, or it is not open"),
   merge_queue: Type.Boolean({ description: "Whether a merge goes through the queue of the base branch" }),
   required_approvals: Type.Integer({ description: "The number that a merge requires" }),
+  code_owner_reviews: nullable(
+    codeOwnerReviews,
+    "Null: the project requires no review from code owners, or it is not open",
+  ),
   labels: Type.Array(labelRef, { description: "By name" }),
   assignees: Type.Array(person, { description: "Its assignees" }),
   requested_reviewers: Type.Array(person, {

@@ -1,3 +1,5 @@
+import type { MissingReview } from "./code-owners.ts";
+
 /**
  * The error codes of the API and their HTTP statuses (contract: URLs, errors, auth).
  * A code never changes its meaning: clients branch on it, people read the message.
@@ -58,6 +60,7 @@ export const ERROR_STATUS = {
   nothing_to_abort: 409,
   not_waiting: 409,
   approval_required: 409,
+  code_owner_review_required: 409,
   changes_requested: 409,
   draft: 409,
   checks_required: 409,
@@ -125,6 +128,8 @@ export interface ErrorExtra {
   /** The approvals that a merge requires, and has. */
   required?: number;
   approvals?: number;
+  /** The files that no code owner has approved. */
+  missing?: MissingReview[];
   /** Who has requested changes. */
   by?: { user_id: string; name: string }[];
   /** The required checks that have not passed; null: not reported. */

@@ -83,6 +83,7 @@ describe("open", () => {
       queue: null,
       merge_queue: false,
       required_approvals: 0,
+      code_owner_reviews: null,
     });
     remote.commit("next", { a: "3\n" }, { from: "main" });
     expect((await open({ head_ref: "next" })).body.number).toBe(2);

@@ -102,6 +102,6 @@ test.each(INVALID)("%s is reported with its line", (line, message, count) => {
 });
 
 test("patterns past the limit are ignored, and one problem says so", () => {
-  const { rules, problems } = parseOwners("a @ada\n".repeat(2_002));
-  expect([rules.length, problems.map(({ line }) => line)]).toEqual([2_000, [2_001]]);
+  const { rules, problems, unreadLine } = parseOwners("a @ada\n".repeat(2_002));
+  expect([rules.length, problems.map(({ line }) => line), unreadLine]).toEqual([2_000, [2_001], 2_001]);
 });

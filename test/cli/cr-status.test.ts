@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, expect, test } from "bun:test";
-import { approval, changeRequest, fakeApi } from "../helpers/cli-api.ts";
+import { approval, changeRequest, fakeApi, USER_ID } from "../helpers/cli-api.ts";
 import { svc } from "../helpers/cli-run.ts";
 
 const api = fakeApi();
@@ -11,6 +11,14 @@ const ofBen = (number: number, change = {}) =>
   changeRequest({ number, created_by: BEN, head_ref: "x", ...change });
 const mine = changeRequest({ number: 3, title: "Mine\x1b[2J", head_ref: "mine" });
 const merged = changeRequest({ number: 2, status: "merged" });
+
+/** Files that wait for a code owner. */
+const ownedBy = (user_id: string) => ({
+  code_owner_reviews: {
+    state: "missing" as const,
+    missing: [{ line: 1, files: ["a"], total: 1, owners: [{ user_id, name: "o" }], problem: null }],
+  },
+});
 
 /** The server's list, by the filters of the request. */
 function has(...crs: ReturnType<typeof changeRequest>[]) {
@@ -34,6 +42,8 @@ test("shows that of the branch, mine, and those that wait for my approval", asyn
     ofBen(5, { approvals: [approval()], required_approvals: 2 }),
     ofBen(6, { approvals: [counting], required_approvals: 1 }),
     // my approval is of an earlier commit
+    ofBen(8, { approvals: [counting], required_approvals: 1, ...ownedBy(BEN) }),
+    ofBen(9, { approvals: [counting], required_approvals: 1, ...ownedBy(USER_ID) }),
     ofBen(7, { approvals: [approval(false)], required_approvals: 1 }),
   );
   const ran = await run("fix-login");
@@ -43,15 +53,17 @@ test("shows that of the branch, mine, and those that wait for my approval", asyn
     ["branch", "2", "Fix the login page"],
     ["cr", "3", "Mine\\x1b[2J"],
     ["review", "4", "Fix the login page"],
+    ["review", "9", "Fix the login page"],
     ["review", "7", "Fix the login page"],
   ]);
+  expect(rows[3]).toContain("1 of 1 approval; waits for code owners");
   const json = JSON.parse((await run("mine", "--json")).stdout);
   const numbers = (list: { number: number }[]) => list.map(({ number }) => number);
   expect([json.branch, numbers(json.of_branch), numbers(json.created), numbers(json.to_review)]).toEqual([
     "mine",
     [3],
     [3],
-    [4, 7],
+    [4, 9, 7],
   ]);
 });
 

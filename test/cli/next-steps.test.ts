@@ -10,6 +10,9 @@ const checks = (
 ): Partial<ChangeRequest> => ({
   checks: { state, total: 2, passed: 1, failed: 0, pending: 0, required: [], ...change },
 });
+const owners = (
+  state: NonNullable<ChangeRequest["code_owner_reviews"]>["state"],
+): Partial<ChangeRequest> => ({ code_owner_reviews: { state, missing: [] } });
 const required = (state: "success" | "failure" | "pending" | null) => [{ context: "test", state }];
 
 const ROWS: [
@@ -55,6 +58,26 @@ const ROWS: [
     {},
     ["diff 3", "approve 3  needs 1 more approval"],
   ],
+  [
+    "a code owner has not approved it",
+    owners("missing"),
+    {},
+    ["diff 3", "approve 3  needs the approval of a code owner"],
+  ],
+  [
+    "an approval and a code owner are missing",
+    { required_approvals: 1, ...owners("missing") },
+    {},
+    ["diff 3", "approve 3  needs 1 more approval"],
+  ],
+  ["an agent is no code owner", owners("missing"), { isAgent: true }, ["diff 3"]],
+  [
+    "code owners are not known yet",
+    owners("pending"),
+    {},
+    ["diff 3", "show 3  its code owners are being read"],
+  ],
+  ["code owners have approved it", owners("approved"), {}, ["diff 3", "merge 3"]],
   ["more than enough approvals", { approvals: [approval()] }, {}, ["diff 3", "merge 3"]],
   [
     "requested changes",

@@ -264,6 +264,39 @@ test("show lists approvals and open comments", async () => {
   }
 });
 
+test("show lists the files that wait for code owners", async () => {
+  const [ada, bob] = [
+    { user_id: "1", name: "Ada" },
+    { user_id: "2", name: "Bob\x1b[2J" },
+  ];
+  const of = (line: number, more = {}) => ({
+    ...{ line, files: ["db/a.sql", "db/b.sql"], total: 12, owners: [ada, bob], problem: null },
+    ...more,
+  });
+  const lines: [reviews: ReturnType<typeof changeRequest>["code_owner_reviews"], line: string | null][] = [
+    [null, null],
+    [{ state: "approved", missing: [] }, "code owners\tapproved"],
+    [{ state: "pending", missing: [] }, "code owners\tnot read yet"],
+    [
+      {
+        state: "missing",
+        missing: [of(1), of(2, { total: 1, owners: [ada] }), of(3, { problem: "No owner." })],
+      },
+      "code owners\tdb/a.sql and 11 more: Ada or Bob\\x1b[2J; db/a.sql: Ada; No owner.",
+    ],
+    [
+      { state: "missing", missing: [1, 2, 3, 4, 5, 6, 7].map((line) => of(line, { problem: `${line}` })) },
+      "code owners\t1; 2; 3; 4; 5; and the files of 2 more lines",
+    ],
+  ];
+  for (const [code_owner_reviews, line] of lines) {
+    const cr = changeRequest({ code_owner_reviews });
+    api.on("GET /projects/:p/change-requests/:n", () => ({ change_request: cr }));
+    const { stdout } = await run(["cr", "show", "3"]);
+    expect(stdout.split("\n").find((each) => each.startsWith("code owners")) ?? null).toBe(line);
+  }
+});
+
 test("request-changes sends the text and the head that it read just before, withdraws, and dismisses", async () => {
   const said = await run(["cr", "request-changes", "3", "-b", "Why?"]);
   expect([said.code, said.stdout]).toEqual([

@@ -335,3 +335,33 @@ test("hostile comments are shown as text, with hidden characters visible", async
   expect(faults()).toEqual([]);
   await close();
 });
+
+test("the files that wait for code owners are listed until one of them approves", async () => {
+  const rules = "[change_requests]\nrequire_code_owner_review = true\n";
+  const owners = `*.ts ${SECOND}\n/free\n/x/ @nobody\n`;
+  remote.commit("main", { "svc.toml": `svc_version = 1\n${rules}`, CODEOWNERS: owners });
+  const number = await propose("owned");
+  remote.commit("owned", { "x/y": "1\n", free: "1\n" });
+  const first = await svc.openAs(FIRST, `${pages}/${number}`);
+  const { page } = first;
+  await page.getByRole("heading", { name: "It needs the approval of code owners" }).waitFor();
+  const missing = page.getByRole("list", { name: "Missing code owners" });
+  const texts = () => missing.locator("> li").allTextContents();
+  expect(await texts()).toEqual([
+    "Waits for seconda.ts",
+    expect.stringMatching(/^Line 3 of CODEOWNERS .*x\/y$/),
+  ]);
+  expect(await barriers(page)).toEqual([]);
+  expect(await page.getByRole("button", { name: "Merge", exact: true }).count()).toBe(0);
+  const second = await svc.openAs(SECOND, `${pages}/${number}`);
+  await second.page.getByRole("button", { name: "Approve" }).click();
+  await untilCount(missing.locator("> li"), 1);
+  await page.goto(`${svc.api.url}${pages}`);
+  await page.getByText("waits for code owners").waitFor();
+  remote.commit("main", { CODEOWNERS: "" });
+  await page.goto(`${svc.api.url}${pages}/${number}`);
+  await page.getByRole("heading", { name: "It can be merged" }).waitFor();
+  expect([...first.faults(), ...second.faults()]).toEqual([]);
+  await first.close();
+  await second.close();
+});

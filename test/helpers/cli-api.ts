@@ -92,6 +92,7 @@ export function changeRequest(change: Partial<ChangeRequest> = {}): ChangeReques
     queue: null,
     merge_queue: false,
     required_approvals: 0,
+    code_owner_reviews: null,
     labels: [],
     assignees: [],
     requested_reviewers: [],

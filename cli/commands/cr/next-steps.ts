@@ -18,17 +18,25 @@ export function nextSteps(cr: ChangeRequest, { preview, openThreads, isAgent }: 
   const isMergeable = preview?.can_merge === true && !preview.is_up_to_date;
   const checks = isOpen ? openChecks(cr) : null;
   const approvals = isOpen ? missingApprovals(cr) : 0;
+  const owners = isOpen ? (cr.code_owner_reviews?.state ?? "approved") : "approved";
   const requests = isOpen ? requestsOf(cr).length : 0;
   // in a merge queue, the checks of the merged result decide
   const isChecked = cr.merge_queue || cr.checks.required.every(({ state }) => state === "success");
   const isQueued = isOpen && cr.queue?.position != null;
-  const isAllowed = approvals === 0 && requests === 0 && isChecked && !isQueued;
+  const isReviewed = approvals === 0 && requests === 0 && owners === "approved";
+  const isAllowed = isReviewed && isChecked && !isQueued;
   const steps: [wanted: boolean, command: string, why: string][] = [
     [isMergeable, `svc cr diff ${cr.number}`, ""],
     [openThreads > 0, `svc cr comments ${cr.number} --open`, count(openThreads, "open thread")],
     [checks !== null, `svc cr checks ${cr.number}${isFailed(cr) ? "" : " --watch"}`, checks ?? ""],
     [hasConflicts && !isAgent, `svc cr resolve-conflicts ${cr.number}`, "its agent resolves them"],
     [approvals > 0 && !isAgent, `svc cr approve ${cr.number}`, `needs ${count(approvals, "more approval")}`],
+    [
+      approvals === 0 && owners === "missing" && !isAgent,
+      `svc cr approve ${cr.number}`,
+      "needs the approval of a code owner",
+    ],
+    [owners === "pending", `svc cr show ${cr.number}`, "its code owners are being read"],
     [
       requests > 0 && !isAgent,
       `svc cr send ${cr.number}`,

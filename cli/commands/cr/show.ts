@@ -11,6 +11,7 @@ import type * as table from "../../table/cr-read.ts";
 import { ago, sheet } from "../../table-print.ts";
 import { lines, oneLine } from "../../text.ts";
 import { checksText } from "./checks.ts";
+import { codeOwnersText } from "./code-owners.ts";
 import { nextSteps } from "./next-steps.ts";
 import { previewText } from "./preview.ts";
 import { queueText } from "./queue.ts";
@@ -90,6 +91,7 @@ function page(cr: ChangeRequest, preview: Preview, openComments: number, view: V
       ["assigned to", namesOf(cr.assignees)],
       ["review requested", namesOf(cr.requested_reviewers)],
       ["approvals", approvalsOf(cr)],
+      ["code owners", codeOwnersText(cr)],
       ["checks", checksText(cr.checks)],
       ["auto-merge", autoMergeOf(cr)],
       ["merge queue", queueText(cr)],

@@ -30,8 +30,11 @@ export const crColumns = (name: string, view: View): Column<ChangeRequest>[] => 
   },
   { title: "TITLE", value: ({ title }) => title, flexible: true },
   { title: "CHECKS", value: ({ checks }) => checksText(checks) ?? "none" },
-  { title: "APPROVALS", value: approvalsText },
+  { title: "APPROVALS", value: (cr) => `${approvalsText(cr)}${ownersText(cr)}` },
 ];
+
+const ownersText = ({ code_owner_reviews: reviews }: ChangeRequest): string =>
+  reviews?.state === "missing" ? "; waits for code owners" : "";
 
 /** Whether a person's review is wanted: it was asked for, or it is not given and there are not enough other approvals. */
 export function waitsFor(me: string, cr: ChangeRequest): boolean {
@@ -42,5 +45,7 @@ export function waitsFor(me: string, cr: ChangeRequest): boolean {
   if (mine?.state === "changes_requested") return mine.head_commit_sha !== head_commit_sha;
   const counting = approvals.filter(({ counts }) => counts);
   if (counting.some(({ user_id }) => user_id === me)) return false;
+  if (cr.code_owner_reviews?.missing.some(({ owners }) => owners.some(({ user_id }) => user_id === me)))
+    return true;
   return required_approvals === 0 ? counting.length === 0 : counting.length < required_approvals;
 }

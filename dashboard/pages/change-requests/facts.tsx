@@ -10,7 +10,8 @@ type Fact = [look: keyof typeof LOOKS, text: string];
 
 /** What a merge of an open change request depends on, for a row of a list; nothing if there is nothing to say. */
 export function Facts({ cr }: { cr: ChangeRequest }) {
-  const facts = cr.status === "open" ? [...conflictsOf(cr), ...checksOf(cr), ...approvalsOf(cr)] : [];
+  const facts =
+    cr.status === "open" ? [...conflictsOf(cr), ...checksOf(cr), ...approvalsOf(cr), ...ownersOf(cr)] : [];
   if (facts.length === 0) return null;
   return (
     <ul aria-label="State" className="flex flex-wrap gap-x-3 text-sm">
@@ -44,4 +45,8 @@ function approvalsOf({ approvals, required_approvals: required }: ChangeRequest)
   if (required > 0)
     return [[counting >= required ? "ok" : "muted", `${counting} of ${count(required, "approval")}`]];
   return counting > 0 ? [["ok", count(counting, "approval")]] : [];
+}
+
+function ownersOf({ code_owner_reviews: reviews }: ChangeRequest): Fact[] {
+  return reviews?.state === "missing" ? [["muted", "waits for code owners"]] : [];
 }

@@ -7,6 +7,7 @@ import { AutoMerge } from "./auto-merge.tsx";
 import { Conflicts } from "./conflicts.tsx";
 import { MergeActions } from "./merge-actions.tsx";
 import { mergeStateOf } from "./merge-state.ts";
+import { MissingOwners } from "./missing-owners.tsx";
 import { type Act, useAct, usePreview, type Where } from "./queries.ts";
 import { Queue } from "./queue.tsx";
 import { ResolveConflicts } from "./resolve-conflicts.tsx";
@@ -47,6 +48,7 @@ export function MergeBox({ where, cr }: { where: Where; cr: ChangeRequest }) {
             <Visible>{state.title}</Visible>
           </h2>
           <div className="text-muted">{state.note}</div>
+          {state.missing.length > 0 && <MissingOwners missing={state.missing} />}
           {state.conflicts.length > 0 && <Conflicts paths={state.conflicts} />}
         </div>
       </div>

@@ -1,4 +1,5 @@
 import type { ChangeRequest, MergePreview } from "../../../src/contract/change-request.ts";
+import type { MissingReview } from "../../../src/contract/code-owners.ts";
 import { ApiFailure, messageOf } from "../../api/failure.ts";
 
 export interface MergeState {
@@ -15,11 +16,13 @@ export interface MergeState {
   /** The branches conflict; `conflicts` may still be empty. */
   isConflict: boolean;
   conflicts: readonly string[];
+  /** The files that wait for a code owner. */
+  missing: readonly MissingReview[];
 }
 
 const NOTHING = {
   ...{ canMerge: false, canWait: false, isQueued: false },
-  ...{ isFastForward: false, isConflict: false, conflicts: [] },
+  ...{ isFastForward: false, isConflict: false, conflicts: [], missing: [] },
 };
 
 /** Describes the result that a merge of a change request would have. */
@@ -78,22 +81,15 @@ export function mergeStateOf(
       "It can be merged once they approve it or withdraw the request, or an owner or admin dismisses it.";
     return { ...NOTHING, look: "bad", title, note, isFastForward, canWait: true };
   }
-  if (missing > 0) {
-    const title = `It needs ${missing === 1 ? "one more approval" : `${missing} more approvals`}`;
-    const note = `This project requires ${cr.required_approvals} before a merge. Approvals by agents and on earlier commits do not count.`;
-    return { ...NOTHING, look: "wait", title, note, isFastForward, canWait: true };
-  }
+  if (missing > 0) return { ...NOTHING, ...approvalsState(cr, missing), isFastForward };
+  const owners = cr.code_owner_reviews?.state ?? "approved";
+  if (owners !== "approved") return { ...NOTHING, ...ownersState(cr), isFastForward };
   const open = cr.checks.required.filter(({ state }) => state !== "success");
   if (cr.merge_queue) {
     const note = `No conflicts with ${base}. The merge queue tests the merged result before ${base} moves.`;
     return { ...NOTHING, look: "good", title: "It can be queued", note, canMerge: true, isFastForward };
   }
-  if (open.length > 0) {
-    const isFailed = open.some(({ state }) => state === "failure" || state === "error");
-    const title = isFailed ? "A required check has failed" : "It waits for required checks";
-    const note = `This project requires that ${open.length === 1 ? "this check passes" : "these checks pass"} on the last commit: ${open.map(({ context }) => context).join(", ")}.`;
-    return { ...NOTHING, look: isFailed ? "bad" : "wait", title, note, isFastForward, canWait: true };
-  }
+  if (open.length > 0) return { ...NOTHING, ...checksState(open), isFastForward };
   const note = isFastForward
     ? `A fast-forward: ${base} has not moved since ${head} was created.`
     : `No conflicts with ${base}.`;
@@ -103,6 +99,40 @@ export function mergeStateOf(
 /** The requests for changes, which block the merge. */
 export function requestsOf({ approvals = [] }: Pick<ChangeRequest, "approvals">): ChangeRequest["approvals"] {
   return approvals.filter(({ state }) => state === "changes_requested");
+}
+
+function approvalsState(cr: ChangeRequest, missing: number) {
+  return {
+    look: "wait",
+    title: `It needs ${missing === 1 ? "one more approval" : `${missing} more approvals`}`,
+    note: `This project requires ${cr.required_approvals} before a merge. Approvals by agents and on earlier commits do not count.`,
+    canWait: true,
+    missing: missingOwners(cr),
+  } as const;
+}
+
+function checksState(open: ChangeRequest["checks"]["required"]) {
+  const isFailed = open.some(({ state }) => state === "failure" || state === "error");
+  return {
+    look: isFailed ? "bad" : "wait",
+    title: isFailed ? "A required check has failed" : "It waits for required checks",
+    note: `This project requires that ${open.length === 1 ? "this check passes" : "these checks pass"} on the last commit: ${open.map(({ context }) => context).join(", ")}.`,
+    canWait: true,
+  } as const;
+}
+
+const missingOwners = ({ code_owner_reviews: reviews }: ChangeRequest): readonly MissingReview[] =>
+  reviews?.missing ?? [];
+
+function ownersState(cr: ChangeRequest) {
+  const isRead = cr.code_owner_reviews?.state === "missing";
+  return {
+    look: "wait",
+    title: isRead ? "It needs the approval of code owners" : "Reading who owns the changed files",
+    note: "This project requires that a code owner of each changed file approves the last commit.",
+    canWait: true,
+    missing: missingOwners(cr),
+  } as const;
 }
 
 function missingApprovals({ approvals = [], required_approvals: required = 0 }: ChangeRequest): number {

@@ -8,6 +8,7 @@ export interface ChangeRequestRules {
   directPush: boolean;
   requiredApprovals: number;
   selfApproval: boolean;
+  requireCodeOwnerReview: boolean;
   /** Empty if the manifest names no valid one. */
   methods: MergeMethod[];
 }
@@ -41,6 +42,12 @@ export const changeRequestsShape: TableShape = {
       fallback: false,
       about: "Whether the approval of the person who opened it, or for whom an agent opened it, counts.",
     },
+    require_code_owner_review: {
+      is: "value",
+      kind: kinds.flag,
+      fallback: false,
+      about: "Whether a merge requires, for each changed file with code owners, the approval of one of them.",
+    },
     methods: {
       is: "values",
       kind: kinds.mergeMethod,
@@ -66,15 +73,17 @@ export function readChangeRequests(root: Table): ChangeRequestRules {
       directPush: false,
       requiredApprovals: most,
       selfApproval: false,
+      requireCodeOwnerReview: true,
       methods: [],
     };
   const { agent_merge = false, direct_push = true, required_approvals = 0, self_approval = false } = table;
-  const { methods = DEFAULT_METHODS } = table;
+  const { require_code_owner_review = false, methods = DEFAULT_METHODS } = table;
   return {
     agentMerge: agent_merge === true,
     directPush: direct_push === true,
     requiredApprovals: kinds.approvals.fits(required_approvals) ? required_approvals : most,
     selfApproval: self_approval === true,
+    requireCodeOwnerReview: require_code_owner_review !== false,
     methods: Array.isArray(methods) ? [...new Set(methods.filter(kinds.mergeMethod.fits))] : [],
   };
 }

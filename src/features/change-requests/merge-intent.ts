@@ -1,6 +1,7 @@
 import { and, eq } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
 import { changeRequests, mergeIntents } from "../../../db/schema/index.ts";
+import type { Ownership } from "../../contract/code-owners.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { MergeMethod } from "../../contract/merge-method.ts";
 import type { Deps } from "../../deps.ts";
@@ -12,6 +13,8 @@ import { fetchCommits } from "../projects/fetch.ts";
 import type { Protection } from "../projects/protection.ts";
 import { requireUnchanged } from "./agent-merge.ts";
 import { requireApprovals } from "./approved.ts";
+import { readOwnership } from "./code-owners/ownership.ts";
+import { requireOwnerReviews } from "./code-owners/reviews.ts";
 import { messageOf, personOf, writeCommits } from "./merge-commits.ts";
 import type { CrRow } from "./row.ts";
 import type { Intent } from "./settle.ts";
@@ -85,7 +88,8 @@ export async function prepareMerge(
     intendedAt: date,
     expiresAt: intentEnd(deps),
   };
-  if (!(await recordIntent(deps, row, intent, { rule, allow, checked: head }))) return "moved";
+  const ownership = await ownershipFor(deps, { repo, rule }, { base, head, result: mergeSha });
+  if (!(await recordIntent(deps, row, intent, { rule, allow, ownership, checked: head }))) return "moved";
   await deps.checkpoint("intent-recorded");
   return intent;
 }
@@ -135,6 +139,24 @@ export function headMoved(row: Pick<CrRow, "headRef">, expected: string, now: st
   return new SvcError("head_moved", sentence, { head_commit_sha: now, expected });
 }
 
+/** What a merge must fulfil under the lock of the row. */
+interface Wanted extends Pick<Prepared, "rule" | "allow"> {
+  /** Who owns what it changes; null: the project requires no review from code owners. */
+  ownership: Ownership | null;
+}
+
+/**
+ * Reads who owns what a merge changes, if the project requires a review from code owners.
+ * @throws what `readOwnership` throws
+ */
+export async function ownershipFor(
+  deps: Deps,
+  { repo, rule }: Pick<Prepared, "repo" | "rule">,
+  commits: { base: string; head: string; result: string },
+): Promise<Ownership | null> {
+  return rule.requireCodeOwnerReview ? await readOwnership(deps, repo, commits) : null;
+}
+
 /**
  * Records the intent under the lock of the row.
  * @param checked the commit whose required checks must have passed
@@ -144,11 +166,11 @@ export async function recordIntent(
   deps: Deps,
   row: CrRow,
   intent: Intent,
-  { rule, allow, checked }: Pick<Prepared, "rule" | "allow"> & { checked: string },
+  { checked, ...wanted }: Wanted & { checked: string },
 ): Promise<boolean> {
   return await deps.db.transaction(async (tx) => {
-    if (!(await lockForMerge(tx, row, intent.headSha, { rule, allow }))) return false;
-    await requireChecks(tx, row, checked, rule);
+    if (!(await lockForMerge(tx, row, intent.headSha, wanted))) return false;
+    await requireChecks(tx, row, checked, wanted.rule);
     await tx
       .insert(mergeIntents)
       .values(intent)
@@ -164,19 +186,20 @@ export async function recordIntent(
  * Locks the row, so that a close either comes before and is found here, or comes after and finds what is recorded. The same
  * holds for the withdrawal of an approval, for another base, and for making it a draft.
  * @returns the row; null when its base is another one now
- * @throws not_open, draft, changes_requested, approval_required, and what `allow` throws
+ * @throws not_open, draft, changes_requested, approval_required, code_owner_review_required, and what `allow` throws
  */
 export async function lockForMerge(
   tx: Db,
   row: CrRow,
   head: string,
-  { rule, allow }: Pick<Prepared, "rule" | "allow">,
+  { rule, allow, ownership }: Wanted,
 ): Promise<typeof changeRequests.$inferSelect | null> {
   const locked = await lockOpen(tx, row);
   if (locked.baseRef !== row.baseRef) return null;
   if (locked.draft) throw isDraft(row);
   await allow(tx, rule);
   await requireApprovals(tx, row, head, rule);
+  await requireOwnerReviews(tx, row, head, rule, ownership);
   return locked;
 }
 

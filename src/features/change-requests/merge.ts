@@ -36,7 +36,7 @@ const BACKOFF_MS = 400;
  * the body says so. If the project has a merge queue, the change request is put into it, and `queue/worker.ts` merges it.
  * @throws forbidden, not_open, merge_conflict, unrelated_histories, nothing_to_merge, branch_missing, base_moved,
  *   push_rejected, repo_unreachable, merge_engine_failed, agent_merge_forbidden, approval_required, changes_requested,
- *   checks_required, draft, head_moved, merge_method_not_allowed, not_fast_forward, too_many_commits, validation_failed, merge_queue_full.
+ *   code_owner_review_required, checks_required, draft, head_moved, merge_method_not_allowed, not_fast_forward, too_many_commits, validation_failed, merge_queue_full.
  */
 export async function mergeChangeRequest(
   deps: Deps,

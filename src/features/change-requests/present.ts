@@ -12,6 +12,7 @@ import { type Spent, spentBySessions, usageOf } from "../models/spent.ts";
 import { knownProtection, type Protection, storedProtection } from "../projects/protection.ts";
 import { type ApprovalRow, approvalsOf, counts } from "./approved.ts";
 import { autoMergesOf } from "./auto-merge/row.ts";
+import { ownerReviewsOf } from "./code-owners/reviews.ts";
 import { labelsOf } from "./labels/of.ts";
 import { mergeableOf } from "./mergeable.ts";
 import { pageUrl } from "./page-url.ts";
@@ -87,23 +88,43 @@ async function presentWith(
   const checks = queue.then((queued) =>
     reportedOf(db, project.projectId, [...headsOf(rows), ...resultsOf(queued)]),
   );
-  const [approvals, rule, queued, reported, names, spent, mergeable, autoMerges, reverts, labels, people] =
-    await Promise.all([
-      begun.approvals,
-      begun.rule,
-      queue,
-      checks,
-      namesOf(db, users),
-      spentBySessions(db, sessions),
-      mergeableOf({ ...deps, db }, project, rows),
-      autoMergesOf(db, openOf(rows)),
-      revertsOf(db, project, rows),
-      labelsOf(db, ids),
-      peopleOf(db, ids),
-    ]);
+  const ownerReviews = Promise.all([begun.approvals, begun.rule]).then(([approvals, rule]) =>
+    ownerReviewsOf(
+      db,
+      rows.map((row) => ({ row, rule })),
+      approvals,
+    ),
+  );
+  const [
+    approvals,
+    rule,
+    queued,
+    reported,
+    names,
+    spent,
+    mergeable,
+    autoMerges,
+    reverts,
+    labels,
+    people,
+    owners,
+  ] = await Promise.all([
+    begun.approvals,
+    begun.rule,
+    queue,
+    checks,
+    namesOf(db, users),
+    spentBySessions(db, sessions),
+    mergeableOf({ ...deps, db }, project, rows),
+    autoMergesOf(db, openOf(rows)),
+    revertsOf(db, project, rows),
+    labelsOf(db, ids),
+    peopleOf(db, ids),
+    ownerReviews,
+  ]);
   const known: Known = {
     ...{ approvals, rule, queued, reported, names, spent },
-    ...{ mergeable, autoMerges, reverts, labels, people },
+    ...{ mergeable, autoMerges, reverts, labels, people, owners },
   };
   return rows.map((row) => shown(deps, project, row, known));
 }
@@ -125,6 +146,8 @@ interface Known {
   queued: ReadonlyMap<string, Shown>;
   labels: ReadonlyMap<string, ChangeRequest["labels"]>;
   people: Awaited<ReturnType<typeof peopleOf>>;
+  /** By the id of a change request. */
+  owners: Awaited<ReturnType<typeof ownerReviewsOf>>;
 }
 
 function shown(deps: Presenting, project: ProjectRow, row: Row, known: Known): ChangeRequest {
@@ -149,6 +172,7 @@ function shown(deps: Presenting, project: ProjectRow, row: Row, known: Known): C
     merge_queue: rule.mergeQueue,
     required_approvals: rule.requiredApprovals,
     merge_methods: rule.mergeMethods,
+    code_owner_reviews: known.owners.get(row.crId) ?? null,
     labels: labels.get(row.crId) ?? [],
     assignees: peopleIn("assignee"),
     requested_reviewers: peopleIn("reviewer"),

@@ -10,6 +10,7 @@ import type { Deps } from "../../deps.ts";
 import { encodeCursor, type Page } from "../../http/page.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { approvalsOf } from "./approved.ts";
+import { followOwnership } from "./code-owners/follow.ts";
 import { present, presentAll } from "./present.ts";
 import { refresh } from "./refresh.ts";
 import { crColumns, findChangeRequest } from "./row.ts";
@@ -66,7 +67,9 @@ export async function getChangeRequest(
 ): Promise<{ change_request: ChangeRequest }> {
   const row = await findChangeRequest(deps.db, project, name);
   const { rows, listing } = await refresh(deps, project, [row]);
-  return { change_request: await present(deps, project, rows[0] ?? row, listing) };
+  const [fresh = row] = rows;
+  if (listing) await followOwnership(deps, project, fresh, listing);
+  return { change_request: await present(deps, project, fresh, listing) };
 }
 
 /** The largest number that a change request can have. */

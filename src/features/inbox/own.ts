@@ -7,10 +7,12 @@ import {
   mergeVerdicts,
   projects,
 } from "../../../db/schema/index.ts";
+import type { CodeOwnerReviews } from "../../contract/code-owners.ts";
 import type { InboxItem, InboxReason } from "../../contract/inbox.ts";
 import type { Deps } from "../../deps.ts";
 import { listed, shorten } from "../../http/text.ts";
 import { type ApprovalRow, approvalsOf, counts, requestsIn } from "../change-requests/approved.ts";
+import { ownerReviewsOf } from "../change-requests/code-owners/reviews.ts";
 import { hasFailed, type Reported } from "../checks/statuses.ts";
 import { summaryOf } from "../checks/summary.ts";
 import { isOpen, itemOf } from "./item.ts";
@@ -25,6 +27,11 @@ export async function ownChangeRequests(
   const rows = found.slice(0, READ_MAX);
   const crIds = rows.map(({ cr }) => cr.crId);
   const [approvals, reported] = await Promise.all([approvalsOf(deps.db, crIds), reportedOf(deps.db, crIds)]);
+  const owners = await ownerReviewsOf(
+    deps.db,
+    rows.map(({ cr, project }) => ({ row: cr, rule: project })),
+    approvals,
+  );
   const items = rows.flatMap((row) => {
     const { crId } = row.cr;
     const own = reported.filter((status) => status.crId === crId);
@@ -32,6 +39,7 @@ export async function ownChangeRequests(
       row,
       own,
       approvals.filter((approval) => approval.crId === crId),
+      owners.get(crId) ?? null,
     );
     return need ? [itemOf(deps, row, need.reason, need.text)] : [];
   });
@@ -45,6 +53,7 @@ function needOf(
   { cr, project, canMerge }: Row,
   reported: readonly Reported[],
   approvals: readonly ApprovalRow[],
+  owners: CodeOwnerReviews | null,
 ): { reason: InboxReason; text: string } | null {
   const requests = requestsIn(approvals);
   if (requests.length > 0)
@@ -58,6 +67,7 @@ function needOf(
     required.every((check) => check.state === "success"),
     state !== "pending",
     approvals.filter((approval) => counts(approval, cr, head, project)).length >= project.requiredApprovals,
+    owners === null || owners.state === "approved",
   ].every(Boolean);
   return isReady ? { reason: "ready", text: `It can be merged into ${shorten(cr.baseRef)}` } : null;
 }

@@ -7,9 +7,11 @@ import {
   projects,
   users,
 } from "../../../db/schema/index.ts";
+import type { CodeOwnerReviews } from "../../contract/code-owners.ts";
 import type { InboxItem } from "../../contract/inbox.ts";
 import type { Deps } from "../../deps.ts";
 import { approvalsOf, counts } from "../change-requests/approved.ts";
+import { ownerReviewsOf } from "../change-requests/code-owners/reviews.ts";
 import { isOpen, itemOf } from "./item.ts";
 import { READ_MAX } from "./limits.ts";
 
@@ -46,14 +48,25 @@ export async function changeRequestsToReview(
     deps.db,
     rows.map(({ cr }) => cr.crId),
   );
+  const owners = await ownerReviewsOf(
+    deps.db,
+    rows.map(({ cr, project }) => ({ row: cr, rule: project })),
+    approvals,
+  );
   const items = rows
     .filter(({ cr, project }) => {
       const { crId, headCommitSha: head } = cr;
+      if (isMissing(owners.get(crId), userId)) return true;
       const given = approvals.filter((each) => each.crId === crId && head && counts(each, cr, head, project));
       return given.length < Math.max(project.requiredApprovals, 1);
     })
     .map((row) => itemOf(deps, row, "review", fromText(row)));
   return { items, truncated: found.length > READ_MAX };
+}
+
+/** Whether files wait for this code owner. */
+function isMissing(reviews: CodeOwnerReviews | undefined, userId: string): boolean {
+  return reviews?.missing.some(({ owners }) => owners.some((owner) => owner.user_id === userId)) ?? false;
 }
 
 function fromText({ cr, author }: { cr: { openedByAgent: boolean }; author: string }): string {

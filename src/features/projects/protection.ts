@@ -14,6 +14,7 @@ export type Protection = Pick<
   ProjectRow,
   | "requiredApprovals"
   | "selfApproval"
+  | "requireCodeOwnerReview"
   | "requiredChecks"
   | "protectedBranches"
   | "protectedTags"
@@ -50,11 +51,12 @@ export async function readProtection(
 /** The stored rules, which another request may have updated. */
 export async function storedProtection(db: Db, project: ProjectRow): Promise<Protection> {
   const { requiredApprovals, selfApproval, requiredChecks, protectedBranches, protectedTags } = projects;
-  const { mergeMethods, mergeQueue, mergeTimeoutMinutes } = projects;
+  const { requireCodeOwnerReview, mergeMethods, mergeQueue, mergeTimeoutMinutes } = projects;
   const [row] = await db
     .select({
       requiredApprovals,
       selfApproval,
+      requireCodeOwnerReview,
       requiredChecks,
       protectedBranches,
       protectedTags,
@@ -87,11 +89,12 @@ async function keep(deps: Deps, project: ProjectRow, rules: Protection, tip: str
 
 /** Whether pages of change requests show that these rules differ. */
 function isSeen(rules: Protection, stored: Protection): boolean {
-  const seen = ({ requiredApprovals, requiredChecks, mergeMethods, mergeQueue }: Protection) => [
-    requiredApprovals,
-    requiredChecks,
-    mergeMethods,
-    mergeQueue,
+  const seen = (each: Protection) => [
+    each.requiredApprovals,
+    each.requireCodeOwnerReview,
+    each.requiredChecks,
+    each.mergeMethods,
+    each.mergeQueue,
   ];
   return !isDeepStrictEqual(seen(rules), seen(stored));
 }
@@ -129,6 +132,7 @@ function rulesOf(
     rules: {
       requiredApprovals: isCountInvalid ? INVALID_RULE_APPROVALS : changeRequests.requiredApprovals,
       selfApproval: changeRequests.selfApproval,
+      requireCodeOwnerReview: changeRequests.requireCodeOwnerReview,
       requiredChecks: checks.required,
       protectedBranches: branches.protected,
       protectedTags: tags.protected,
@@ -146,6 +150,7 @@ function strictest(one: Protection, other: Protection): Protection {
   return {
     requiredApprovals: Math.max(one.requiredApprovals, other.requiredApprovals),
     selfApproval: one.selfApproval && other.selfApproval,
+    requireCodeOwnerReview: one.requireCodeOwnerReview || other.requireCodeOwnerReview,
     requiredChecks: union(one.requiredChecks, other.requiredChecks),
     protectedBranches: union(one.protectedBranches, other.protectedBranches),
     protectedTags: union(one.protectedTags, other.protectedTags),

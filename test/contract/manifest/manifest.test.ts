@@ -7,6 +7,7 @@ const DEFAULTS = {
   directPush: true,
   requiredApprovals: 0,
   selfApproval: false,
+  requireCodeOwnerReview: false,
   methods: [...DEFAULT_METHODS] satisfies MergeMethod[] as MergeMethod[],
 };
 const V = "svc_version = 1\n";
@@ -15,7 +16,7 @@ const problems = (text: string) =>
   readManifest(text).errors.map(({ severity, path, line }) => `${severity} ${path}:${line}`);
 
 test("parses a full manifest", () => {
-  const text = `${V}[project]\nname = "Shop"\ndescription = "Sells"\n\n[env]\nrequired = ["KEY"]\n[sandbox]\ncpu = 2\nruntime = "codex"\n[opencode]\nconfig_dir = "x"\n[change_requests]\nagent_merge = false\ndirect_push = false\nrequired_approvals = 2\nmethods = ["squash", "ff-only", "squash"]\nself_approval = true\n[merge]\nqueue = true\ntimeout_minutes = 90\n[agents]\nreach = "project"\n[branches]\nprotected = ["release/*", "stable"]\n[checks]\nrequired = ["test", "ci / lint"]\n[tags]\nprotected = ["v*"]\n`;
+  const text = `${V}[project]\nname = "Shop"\ndescription = "Sells"\n\n[env]\nrequired = ["KEY"]\n[sandbox]\ncpu = 2\nruntime = "codex"\n[opencode]\nconfig_dir = "x"\n[change_requests]\nagent_merge = false\ndirect_push = false\nrequired_approvals = 2\nmethods = ["squash", "ff-only", "squash"]\nself_approval = true\nrequire_code_owner_review = true\n[merge]\nqueue = true\ntimeout_minutes = 90\n[agents]\nreach = "project"\n[branches]\nprotected = ["release/*", "stable"]\n[checks]\nrequired = ["test", "ci / lint"]\n[tags]\nprotected = ["v*"]\n`;
   expect(readManifest(text)).toEqual({
     manifest: {
       project: { name: "Shop" },
@@ -27,6 +28,7 @@ test("parses a full manifest", () => {
         directPush: false,
         requiredApprovals: 2,
         selfApproval: true,
+        requireCodeOwnerReview: true,
         methods: ["squash", "ff-only"],
       },
       merge: { queue: true, timeoutMinutes: 90 },
@@ -174,6 +176,7 @@ describe("an invalid entry is reported with its line, has the strictest meaning,
     directPush: false,
     requiredApprovals: 100,
     selfApproval: false,
+    requireCodeOwnerReview: true,
     methods: [],
   };
   test.each<[string, string[], Partial<typeof DEFAULTS>]>([

@@ -8,6 +8,8 @@ import { inParallel } from "../../../lib/in-parallel.ts";
 import { requireChecks } from "../../checks/summary.ts";
 import { storedProtection } from "../../projects/protection.ts";
 import { requireApprovals } from "../approved.ts";
+import { storedOwnership } from "../code-owners/ownership.ts";
+import { requireOwnerReviews } from "../code-owners/reviews.ts";
 import { mergeChangeRequest } from "../merge.ts";
 import { giveUpMerge } from "../stop-merging.ts";
 import { callerFor, requireStillOn } from "./right.ts";
@@ -25,7 +27,9 @@ const RECHECK_MS = 5 * 60_000;
 const BACKOFF_MS = 5_000;
 
 /** What a later approval or check may change. */
-const WAITS: ReadonlySet<ErrorCode> = new Set(["approval_required", "changes_requested", "checks_required"]);
+const WAITS: ReadonlySet<ErrorCode> = new Set([
+  ...(["approval_required", "changes_requested", "code_owner_review_required", "checks_required"] as const),
+]);
 /** Any other refusal of a merge turns auto-merge off. */
 const PASSES: ReadonlySet<ErrorCode> = new Set(PASSING);
 
@@ -123,6 +127,11 @@ async function isAllowed({ db }: Deps, { auto, cr, project }: Wanted): Promise<b
   try {
     const rule = await storedProtection(db, project);
     await requireApprovals(db, cr, auto.headSha, rule);
+    if (rule.requireCodeOwnerReview) {
+      const read = (await storedOwnership(db, [cr.crId])).get(cr.crId);
+      const ownership = read?.headSha === auto.headSha ? read.ownership : null;
+      await requireOwnerReviews(db, cr, auto.headSha, rule, ownership);
+    }
     await requireChecks(db, cr, auto.headSha, rule);
     return true;
   } catch (error) {

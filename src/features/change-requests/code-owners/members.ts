@@ -36,4 +36,9 @@ export async function membersNamed(
   };
 }
 
+/** Each person once. */
+export const distinct = (owners: readonly Owner[]): Owner[] => [
+  ...new Map(owners.map((owner) => [owner.user_id, owner])).values(),
+];
+
 const keyOf = (word: string): string => word.replace(/^@/, "").toLowerCase();

@@ -6,8 +6,10 @@ interface Rule {
   /** Counted from 1. */
   line: number;
   matches: Matcher;
-  /** As written: `@name` or an e-mail address. None: these files have no owner. */
+  /** As written: `@name` or an e-mail address. */
   owners: string[];
+  /** False: the line names nobody, not even somebody invalid, so that these files have no owner. */
+  isOwned: boolean;
 }
 
 export interface OwnersProblem {
@@ -15,9 +17,11 @@ export interface OwnersProblem {
   message: string;
 }
 
-interface ParsedOwners {
+export interface ParsedOwners {
   rules: Rule[];
   problems: OwnersProblem[];
+  /** The last line whose pattern is unknown: it could decide about files that no later line matches. 0: none. */
+  unreadLine: number;
 }
 
 /** Lines with a pattern; each changed file is compared with them. */
@@ -32,11 +36,13 @@ const PATTERN_MAX = 1_024;
 export function parseOwners(text: string): ParsedOwners {
   const rules: Rule[] = [];
   const problems: OwnersProblem[] = [];
+  let unreadLine = 0;
   for (const [at, written] of text.split("\n").entries()) {
     const line = at + 1;
     const [pattern, ...words] = wordsOf(written);
     if (pattern === undefined) continue;
     if (rules.length === RULES_MAX) {
+      unreadLine = line;
       problems.push({
         line,
         message: `The file can have ${RULES_MAX} patterns. This line and later ones are ignored.`,
@@ -45,6 +51,7 @@ export function parseOwners(text: string): ParsedOwners {
     }
     const invalid = patternProblem(pattern);
     if (invalid !== null) {
+      unreadLine = line;
       problems.push({
         line,
         message: `Invalid pattern "${shorten(pattern)}": ${invalid}. The line is ignored.`,
@@ -56,9 +63,9 @@ export function parseOwners(text: string): ParsedOwners {
       const wrong = ownerProblem(word);
       if (wrong !== null) problems.push({ line, message: `Invalid owner "${shorten(word)}": ${wrong}.` });
     }
-    rules.push({ line, matches: matcherOf(pattern), owners });
+    rules.push({ line, matches: matcherOf(pattern), owners, isOwned: words.length > 0 });
   }
-  return { rules, problems };
+  return { rules, problems, unreadLine };
 }
 
 /** The words of a line before a comment. A backslash makes a space part of a word. */

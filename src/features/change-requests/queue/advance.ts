@@ -12,6 +12,8 @@ import { type Protection, readProtection } from "../../projects/protection.ts";
 import { repositoryOf } from "../../projects/repository.ts";
 import { requireApprovals } from "../approved.ts";
 import { OFF, PASSING } from "../auto-merge/row.ts";
+import { knownOwnership } from "../code-owners/ownership.ts";
+import { requireOwnerReviews } from "../code-owners/reviews.ts";
 import { chooseMethod } from "../merge-commits.ts";
 import { isDraft, requireHead } from "../merge-intent.ts";
 import { refresh } from "../refresh.ts";
@@ -128,17 +130,21 @@ async function advanceQueue(
 
 /** Refusals that do not depend on the entries before it. */
 const STANDING: ReadonlySet<ErrorCode> = new Set([
-  ...(["draft", "changes_requested", "approval_required", "merge_method_not_allowed"] as const),
-  ...(["head_moved", "branch_missing", "push_rejected"] as const),
+  ...(["draft", "changes_requested", "approval_required", "code_owner_review_required"] as const),
+  ...(["merge_method_not_allowed", "head_moved", "branch_missing", "push_rejected"] as const),
 ]);
 
 /** What a merge requires of the change request itself, as it is recorded: `land` requires it again, under the lock of the row. */
 async function requireStanding(deps: Deps, queues: Queues, { queued, cr }: Entry): Promise<void> {
-  const { rule, listing } = queues;
+  const { project, rule, listing } = queues;
   if (cr.draft) throw isDraft(cr);
   requireHead(cr, listing, queued.headSha);
   chooseMethod(rule, queued.method, queued.message ?? undefined);
   await requireApprovals(deps.db, cr, queued.headSha, rule);
+  if (!rule.requireCodeOwnerReview) return;
+  const commits = { base: tipOf(listing, cr.baseRef), head: queued.headSha };
+  const ownership = await knownOwnership(deps, project, cr, commits);
+  await requireOwnerReviews(deps.db, cr, queued.headSha, rule, ownership);
 }
 
 /**

@@ -7,7 +7,7 @@ import { publish } from "../../../events/publish.ts";
 import { actorOf } from "../../../identity/auth/actor.ts";
 import type { Caller } from "../../../identity/auth/caller.ts";
 import { forgetAutoMerge } from "../auto-merge/row.ts";
-import { lockForMerge, type Prepared, requireHead, wholeSecond } from "../merge-intent.ts";
+import { lockForMerge, ownershipFor, type Prepared, requireHead, wholeSecond } from "../merge-intent.ts";
 import { present } from "../present.ts";
 import { refresh } from "../refresh.ts";
 import { type CrRow, changeOf } from "../row.ts";
@@ -36,9 +36,11 @@ export async function enterQueue(
   const queuedAt = wholeSecond(deps.clock());
   const wanted = { headSha: head, method, message: message ?? null, userId: caller.userId, queuedAt };
   const parent = tipOf(listing, row.baseRef);
-  if (!(await buildResult(deps, prepared, row, { ...wanted, parent }))) return "moved";
+  const built = await buildResult(deps, prepared, row, { ...wanted, parent });
+  if (!built) return "moved";
+  const ownership = await ownershipFor(deps, prepared, { base: parent, head, result: built.testedSha });
   const isIn = await deps.db.transaction(async (tx) => {
-    const locked = await lockForMerge(tx, row, head, prepared);
+    const locked = await lockForMerge(tx, row, head, { ...prepared, ownership });
     // a reader that finds the head moved later takes it out
     if (locked?.headCommitSha !== head) return false;
     const isSame = and(eq(mergeQueueEntries.crId, row.crId), eq(mergeQueueEntries.headSha, head), isQueued);

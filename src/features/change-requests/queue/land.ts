@@ -7,7 +7,7 @@ import { requireAgentMerge, requireUnchanged } from "../agent-merge.ts";
 import { callerFor } from "../auto-merge/right.ts";
 import { deleteHeadBranch } from "../delete-branch.ts";
 import { pushMerge } from "../merge.ts";
-import { forgetIntent, intentEnd, recordIntent } from "../merge-intent.ts";
+import { forgetIntent, intentEnd, ownershipFor, recordIntent } from "../merge-intent.ts";
 import type { CrRow } from "../row.ts";
 import type { Intent } from "../settle.ts";
 import type { Queues } from "./advance.ts";
@@ -30,6 +30,11 @@ export async function land(
   const caller = await callerFor(deps.db, project, queued, deps.clock());
   const unchanged = await requireAgentMerge(deps, caller, project, listing);
   await requireUnchanged(deps, repo, { from, to }, unchanged);
+  const ownership = await ownershipFor(
+    deps,
+    { repo, rule },
+    { base: from, head: queued.headSha, result: to },
+  );
   const intent: Intent = {
     crId: queued.crId,
     mergeSha: to,
@@ -54,7 +59,7 @@ export async function land(
     if ((await tx.$count(mergeQueueEntries, isSame)) === 0) throw baseMoved(cr);
     await callerFor(tx, project, queued, deps.clock());
   };
-  if (!(await recordIntent(deps, cr, intent, { rule, allow, checked: to }))) throw baseMoved(cr);
+  if (!(await recordIntent(deps, cr, intent, { rule, allow, ownership, checked: to }))) throw baseMoved(cr);
   await deps.checkpoint("intent-recorded");
   const merged = await pushMerge(deps, project, repo, cr, intent);
   if (merged === "stale") {
