@@ -14,6 +14,7 @@ import { applyApps } from "./features/apps/apply.ts";
 import { deploymentRuns } from "./features/apps/kind.ts";
 import { startAppWorker } from "./features/apps/worker.ts";
 import { startAutoMergeWorker } from "./features/change-requests/auto-merge/worker.ts";
+import { startOwnerRequestWorker } from "./features/change-requests/code-owners/request.ts";
 import { followHeads } from "./features/change-requests/follow-heads.ts";
 import { startQueueWorker } from "./features/change-requests/queue/worker.ts";
 import { settleAll } from "./features/change-requests/settle.ts";
@@ -234,6 +235,7 @@ async function startWork(
     startHostChecksWorker(deps),
     startAutoMergeWorker(deps),
     startQueueWorker(deps),
+    startOwnerRequestWorker(deps),
   ];
   const endTriggers = startTriggerScheduler(deps);
   const endWebhooks = startWebhookWorker(deps);

@@ -47,6 +47,8 @@ export const changeRequests = pgTable(
     baseCommitSha: text("base_commit_sha"),
     /** The head whose checks were enqueued last; null: none yet. */
     checkedSha: text("checked_sha"),
+    /** The head whose code owners were requested as reviewers last; null: none yet. */
+    ownersSha: text("owners_sha"),
     originSessionId: text("origin_session_id").references(() => projectSessions.sessionId, {
       onDelete: "set null",
     }),
@@ -98,6 +100,11 @@ export const changeRequests = pgTable(
       .on(table.updatedAt)
       .where(
         sql`${table.status} = 'open' and ${table.headCommitSha} is not null and ${table.checkedSha} is distinct from ${table.headCommitSha}`,
+      ),
+    index("change_requests_owners_not_requested")
+      .on(table.updatedAt)
+      .where(
+        sql`${table.status} = 'open' and not ${table.draft} and ${table.headCommitSha} is not null and ${table.ownersSha} is distinct from ${table.headCommitSha}`,
       ),
     check("change_requests_title_present", sql`${table.title} <> ''`),
     check("change_requests_reverts_an_earlier_one", sql`${table.reverts} < ${table.number}`),

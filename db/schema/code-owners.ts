@@ -13,5 +13,7 @@ export const changeRequestOwners = pgTable("change_request_owners", {
   /** The commits whose difference was read; the file is that of the base. */
   baseSha: text("base_sha").notNull(),
   headSha: text("head_sha").notNull(),
+  /** The ids of those whose review svc has requested: each once. */
+  requested: text("requested").array().notNull().default([]),
   ownership: jsonb("ownership").$type<Ownership>().notNull(),
 });

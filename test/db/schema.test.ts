@@ -97,6 +97,7 @@ test("a change request has the columns of spec 2.1, their types and defaults, an
       "last_comment_number int4",
       "merge_method merge_method null",
       "checked_sha text null",
+      "owners_sha text null",
     ].sort(),
   );
   const { read } = await setUp();

@@ -34,6 +34,8 @@ export async function readOwnership(
   { base, head, result }: Commits,
 ): Promise<Ownership> {
   await requireCommits(deps, repo, result === undefined ? [base, head] : [base, head, result]);
+  const file = await readOwnersFile(deps, repo, base);
+  if (file.path === null) return { lines: [], isComplete: true };
   const { mergeBase } = await deps.git.relate(repo, base, head);
   const seen = { from: mergeBase ?? emptyTreeLike(head), to: head, attributes: base };
   const shown = await changedPaths(deps, repo, seen);
@@ -41,7 +43,6 @@ export async function readOwnership(
     result === undefined
       ? shown
       : await changedPaths(deps, repo, { from: base, to: result, attributes: base });
-  const file = await readOwnersFile(deps, repo, base);
   const paths = [...new Set([...shown.paths, ...merged.paths])];
   return { lines: await linesOf(file, paths), isComplete: shown.isComplete && merged.isComplete };
 }

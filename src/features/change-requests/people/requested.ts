@@ -9,12 +9,13 @@ import type { Person } from "./named.ts";
 /**
  * Records that people were asked for a review, and notifies them, in the transaction of that and before `publish`. Who asks
  * themselves is not notified.
+ * @param caller null: svc asks, for the CODEOWNERS file
  * @param row as it is after the change
  */
 export async function recordRequests(
   deps: Presenting,
   tx: Db,
-  caller: Pick<Caller, "kind" | "userId">,
+  caller: Pick<Caller, "kind" | "userId"> | null,
   project: ProjectRow,
   { row, at, asked }: { row: Omit<CrRow, "hasIntents">; at: Date; asked: readonly Person[] },
 ): Promise<void> {
@@ -23,7 +24,7 @@ export async function recordRequests(
   await recordCrEvent(deps, tx, project, { type: "cr.review_requested", at }, row, {
     reviewers: asked.map(({ userId, name }) => ({ user_id: userId, name })),
   });
-  const people = asked.filter(({ userId }) => caller.kind !== "user" || userId !== caller.userId);
+  const people = asked.filter(({ userId }) => caller?.kind !== "user" || userId !== caller.userId);
   await notify(
     tx,
     {

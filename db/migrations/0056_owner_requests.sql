@@ -1,0 +1,4 @@
+ALTER TABLE "change_requests" ADD COLUMN "owners_sha" text;--> statement-breakpoint
+ALTER TABLE "change_request_owners" ADD COLUMN "requested" text[] DEFAULT '{}' NOT NULL;--> statement-breakpoint
+UPDATE "change_requests" SET "owners_sha" = "head_commit_sha" WHERE "status" = 'open' AND NOT "draft";--> statement-breakpoint
+CREATE INDEX "change_requests_owners_not_requested" ON "change_requests" USING btree ("updated_at") WHERE "change_requests"."status" = 'open' and not "change_requests"."draft" and "change_requests"."head_commit_sha" is not null and "change_requests"."owners_sha" is distinct from "change_requests"."head_commit_sha";
