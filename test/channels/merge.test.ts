@@ -100,3 +100,12 @@ test("the rules of the project hold: a change request without its approvals is n
   await bench.said(ts, /approval/);
   expect((await get(number)).status).toBe("open");
 });
+
+test("in a project with a merge queue, the button puts it into the queue, and svc says so", async () => {
+  const rules = '[merge]\nqueue = true\n[checks]\nrequired = ["test"]\n';
+  bench.remote.commit("main", { "svc.toml": `svc_version = 1\n${rules}` });
+  const { ts, number, message } = await proposed();
+  await bench.click(message, "svc_merge");
+  await bench.said(ts, `#${number} is in the merge queue of main, at position 1.`);
+  expect((await get(number)).queue).toMatchObject({ position: 1 });
+});

@@ -112,6 +112,7 @@ async function messageOf(
   ].join("\n");
   const section = { type: "section" as const, text: { type: "mrkdwn" as const, text } };
   if (status !== "open" || head === null) return { text, blocks: [section] };
+  const verb = found.merge_queue ? "This adds to the merge queue" : "This merges";
   const plain = (words: string) => ({ type: "plain_text" as const, text: words, emoji: false });
   const merge = {
     type: "button" as const,
@@ -121,9 +122,7 @@ async function messageOf(
     value: JSON.stringify({ cr: number, head }),
     confirm: {
       title: plain(`Merge #${number}?`),
-      text: plain(
-        `This merges commit ${head.slice(0, 10)}. If the branch has moved since, nothing is merged.`,
-      ),
+      text: plain(`${verb} commit ${head.slice(0, 10)}. If the branch has moved since, nothing happens.`),
       confirm: plain("Merge"),
       deny: plain("Cancel"),
     },

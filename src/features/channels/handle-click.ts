@@ -32,7 +32,8 @@ export async function handleClick(deps: Deps, task: TaskRow): Promise<TaskResult
   }
   const decision = CALL_ANSWERS[text("actionId")];
   try {
-    if (text("actionId") === MERGE_ACTION) await merge(deps, context, thread, member, text("value"));
+    if (text("actionId") === MERGE_ACTION)
+      await merge(deps, context, thread, member, { value: text("value"), say });
     else if (ANSWER_ACTION.test(text("actionId"))) await answer(deps, context, thread, member, text("value"));
     else if (decision)
       await answerConnectorAsk(deps, context, thread, member, {
@@ -53,14 +54,25 @@ async function merge(
   deps: Deps,
   { project }: ChannelContext,
   thread: ThreadRow,
-  { caller }: Member,
-  value: string,
+  { caller, name }: Member,
+  { value, say }: { value: string; say(words: string): Promise<unknown> },
 ): Promise<void> {
   const shown = parseJson(value);
   const number = numberField(shown, "cr");
   const head = textField(shown, "head");
   if (number === null || !COMMIT.test(head) || !(await isPosted(deps, thread, number))) return;
-  await mergeChangeRequest(deps, caller, project, String(number), { head_commit_sha: head });
+  const {
+    merge: merged,
+    queue,
+    base_ref,
+  } = await mergeChangeRequest(deps, caller, project, String(number), {
+    head_commit_sha: head,
+  });
+  if (merged) return;
+  const place = queue?.position == null ? "" : `, at position ${queue.position}`;
+  await say(
+    `${escapeLine(name, NAME_MAX)}: #${number} is in the merge queue of ${escapeLine(base_ref, NAME_MAX)}${place}. It is merged once the checks of the merged result have passed.`,
+  );
 }
 
 /** @throws not_waiting, sandbox_unreachable, not_found */
