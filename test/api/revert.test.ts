@@ -164,7 +164,8 @@ test("only merged ones are reverted, by people, into branches that are free and 
   expect((await revert(number, {}, await bench.agent())).body.code).toBe("forbidden");
   for (const branch of [head, "main", "feature", `${head}/x`])
     expect([branch, (await revert(number, { branch })).body.code]).toEqual([branch, "branch_exists"]);
-  expect((await revert(number, { branch: "a..b" })).body.code).toBe("invalid_ref");
+  for (const branch of ["a..b", "svc-queue", "svc-queue/main/1", "refs/heads/svc-queue/x"])
+    expect((await revert(number, { branch })).body.code).toBe("invalid_ref");
   bench.rule('svc_version = 1\n[branches]\nprotected = ["release"]\n');
   expect((await revert(number, { branch: "release" })).body.code).toBe("forbidden");
   expect(branches()).not.toContain("release");

@@ -2,6 +2,7 @@ import type { ChangeRequest } from "../../contract/change-request.ts";
 import type { RevertChangeRequestBody } from "../../contract/change-request-revert.ts";
 import { SvcError } from "../../contract/errors.ts";
 import { DESCRIPTION_MAX_BYTES, TITLE_MAX } from "../../contract/limits.ts";
+import { QUEUE_BRANCHES } from "../../contract/merge-queue.ts";
 import type { Deps } from "../../deps.ts";
 import type { Branches, Repository, RevertRequest } from "../../git/git.ts";
 import { areInConflict, checkBranchName } from "../../git/refs.ts";
@@ -44,7 +45,7 @@ export async function revertChangeRequest(
   requirePerson(caller);
   const title = body.title && storable("title", body.title.trim(), TITLE_MAX * 4);
   const description = body.description && storable("description", body.description, DESCRIPTION_MAX_BYTES);
-  const wanted = body.branch === undefined ? null : checkBranchName(body.branch);
+  const wanted = body.branch === undefined ? null : checkNewBranch(body.branch);
   const row = await findChangeRequest(deps.db, project, name);
   const merged = requireMerged(row);
   return await deps.mutex.run(`revert ${row.crId}`, async () => {
@@ -64,6 +65,16 @@ export async function revertChangeRequest(
       throw error;
     }
   });
+}
+
+/** @throws invalid_ref */
+function checkNewBranch(text: string): string {
+  const branch = checkBranchName(text);
+  if (!`${branch}/`.startsWith(QUEUE_BRANCHES)) return branch;
+  throw new SvcError(
+    "invalid_ref",
+    `Branches that begin with ${QUEUE_BRANCHES} belong to the merge queue. Choose another branch.`,
+  );
 }
 
 function requirePerson(caller: Caller): void {
