@@ -9,6 +9,7 @@ export const NOTIFICATION_EVENTS = [
   "cr.changes_requested",
   "cr.dequeued",
   "cr.review_requested",
+  "cr.auto_merge_disabled",
 ] as const;
 export type NotificationEvent = (typeof NOTIFICATION_EVENTS)[number];
 
@@ -27,6 +28,7 @@ export const DEFAULT_WAYS: Readonly<Record<NotificationEvent, readonly Notificat
   "cr.changes_requested": [],
   "cr.review_requested": ["page", "push"],
   "cr.dequeued": ["page"],
+  "cr.auto_merge_disabled": ["page"],
 };
 
 /** An event in words, after the title of what it is about. */
@@ -40,6 +42,7 @@ export const NOTIFICATION_VERBS: Readonly<Record<NotificationEvent, string>> = {
   "cr.changes_requested": "needs changes",
   "cr.review_requested": "needs your review",
   "cr.dequeued": "left the merge queue",
+  "cr.auto_merge_disabled": "is no longer merged automatically",
 };
 
 /** Browsers of one person that push is switched on in. */

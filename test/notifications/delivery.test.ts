@@ -54,6 +54,7 @@ test("a person who has chosen nothing is notified of what waits for them only, i
     { event: "cr.changes_requested", ways: [] },
     { event: "cr.dequeued", ways: ["page"] },
     { event: "cr.review_requested", ways: ["page", "push"] },
+    { event: "cr.auto_merge_disabled", ways: ["page"] },
   ]);
   expect(email_problem).toBeNull();
 });

@@ -84,14 +84,28 @@ const ACTS: Readonly<Record<NotificationEvent, () => Promise<string>>> = {
     return `/change-requests/${number}`;
   },
   async "cr.dequeued"() {
-    const manifest = 'svc_version = 1\n[merge]\nqueue = true\n[checks]\nrequired = ["test"]\n';
-    bench.sessions.remote.commit("main", { "svc.toml": manifest });
+    requireChecks("[merge]\nqueue = true\n");
     const { number } = await bench.open();
     expect((await post(`/change-requests/${number}/merge`, {})).status).toBe(202);
     expect((await post(`/change-requests/${number}/close`, {})).status).toBe(200);
     return `/change-requests/${number}`;
   },
+  async "cr.auto_merge_disabled"() {
+    requireChecks();
+    const { number, head_commit_sha } = await bench.open();
+    const at = `/v1/projects/${bench.sessions.projectId}/change-requests/${number}`;
+    const asked = await bench.sessions.api.call("PUT", `${at}/auto-merge`, { body: { head_commit_sha } });
+    expect(asked.status).toBe(200);
+    expect((await post(`/change-requests/${number}/close`, {})).status).toBe(200);
+    return `/change-requests/${number}`;
+  },
 };
+
+/** No change request is merged before this check passes. */
+function requireChecks(more = ""): void {
+  const manifest = `svc_version = 1\n${more}[checks]\nrequired = ["test"]\n`;
+  bench.sessions.remote.commit("main", { "svc.toml": manifest });
+}
 
 /** Every combination of ways. */
 const CHOICES: NotificationWay[][] = [0, 1, 2, 3, 4, 5, 6, 7].map((bits) =>

@@ -23,6 +23,7 @@ const EVENTS: Readonly<Record<NotificationEvent, string>> = {
   "cr.changes_requested": "Somebody has requested changes on my change request",
   "cr.review_requested": "Somebody requested my review",
   "cr.dequeued": "A change request that I queued has left the merge queue",
+  "cr.auto_merge_disabled": "Auto-merge that I turned on was turned off",
 };
 const WAYS: Readonly<Record<NotificationWay, string>> = { page: "List", push: "Push", email: "E-mail" };
 

@@ -1,9 +1,10 @@
 import { and, eq, inArray, isNull } from "drizzle-orm";
 import type { Db } from "../../../../db/client.ts";
-import { autoMerges, users } from "../../../../db/schema/index.ts";
+import { autoMerges, changeRequests, users } from "../../../../db/schema/index.ts";
 import type { ChangeRequest } from "../../../contract/change-request.ts";
 import type { ErrorCode } from "../../../contract/errors.ts";
 import { authorOf } from "../../../identity/auth/actor.ts";
+import { notify } from "../../notifications/record.ts";
 
 export type AutoMergeRow = typeof autoMerges.$inferSelect;
 
@@ -51,18 +52,37 @@ function toWire(row: AutoMergeRow, name: string): NonNullable<ChangeRequest["aut
 }
 
 /**
- * Turns auto-merges off, in the transaction of what is the reason for it and before its events are recorded, so that they
- * show it.
+ * Turns auto-merges off, in the transaction of what is the reason for it, and notifies those who turned them on. Call it before
+ * its events are recorded, so that they show it.
  * @param tx has locked the rows of the change requests, so no merge of them records its intent meanwhile
  * @returns whether one was on
  */
 export async function turnOff(tx: Db, crIds: readonly string[], reason: string): Promise<boolean> {
   if (crIds.length === 0) return false;
+  const offReason = reason.slice(0, REASON_MAX).toWellFormed();
   const rows = await tx
     .update(autoMerges)
-    .set({ offReason: reason.slice(0, REASON_MAX).toWellFormed() })
-    .where(and(inArray(autoMerges.crId, [...crIds]), isNull(autoMerges.offReason)))
-    .returning({ crId: autoMerges.crId });
+    .set({ offReason })
+    .from(changeRequests)
+    .where(
+      and(
+        inArray(autoMerges.crId, [...crIds]),
+        eq(changeRequests.crId, autoMerges.crId),
+        isNull(autoMerges.offReason),
+      ),
+    )
+    .returning({ auto: autoMerges, cr: changeRequests });
+  for (const { auto, cr } of rows) {
+    const notice = {
+      event: "cr.auto_merge_disabled",
+      projectId: cr.projectId,
+      key: `${auto.crId} ${auto.createdAt.toISOString()}`,
+      of: { crNumber: cr.number },
+      title: `#${cr.number} ${cr.title}`,
+      text: offReason,
+    } as const;
+    await notify(tx, notice, [auto.userId]);
+  }
   return rows.length > 0;
 }
 
