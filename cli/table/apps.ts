@@ -22,7 +22,7 @@ export const info = spec({
   summary: "Show an app with its last deployments",
   args: [SLUG],
   flags: {},
-  fields: ["app", "deployments"],
+  fields: ["app", "deployments", "problem"],
   examples: [
     ["svc apps info web", "One app"],
     ["svc apps info web --jq .app.state", "Only its state"],

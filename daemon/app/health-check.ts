@@ -1,19 +1,26 @@
 /** `why` completes the sentence "The app …". Silent: there was no HTTP response. */
 export type HealthCheck = { ok: true } | { ok: false; isSilent: boolean; why: string };
 
-/** Checks whether an app is healthy: it returns any status below 500 for `/`. */
-export async function checkHealth(port: number, timeoutMs: number): Promise<HealthCheck> {
+interface HealthRequest {
+  port: number;
+  /** The path that must return a 2xx status; null: any status below 500 of `/`. */
+  path: string | null;
+  timeoutMs: number;
+}
+
+/** Checks whether an app is healthy. */
+export async function checkHealth({ port, path, timeoutMs }: HealthRequest): Promise<HealthCheck> {
   try {
-    const response = await fetch(`http://127.0.0.1:${port}/`, {
+    const response = await fetch(`http://127.0.0.1:${port}${path ?? "/"}`, {
       redirect: "manual",
       signal: AbortSignal.timeout(timeoutMs),
       keepalive: false,
       headers: { "User-Agent": "svc" },
     });
     await response.body?.cancel();
-    return response.status < 500
+    return response.ok || (path === null && response.status < 500)
       ? { ok: true }
-      : { ok: false, isSilent: false, why: `returns status ${response.status} for /` };
+      : { ok: false, isSilent: false, why: `returns status ${response.status} for ${path ?? "/"}` };
   } catch (error) {
     const isRefused = error instanceof Error && "code" in error && error.code === "ECONNREFUSED";
     const why = isRefused ? `does not listen on port ${port}` : "does not respond to HTTP requests";

@@ -147,12 +147,22 @@ class AppProgram implements Program {
       this.problem = `The app ${health.why}.`;
       // after the first success there is no deadline
       if (!this.#wasHealthy && this.#isPastDeadline())
-        return `${health.why}, ${Math.round(startMs / 1000)} seconds after its start: it must listen on $PORT`;
+        return `${health.why}, ${Math.round(startMs / 1000)} seconds after its start: it must ${this.#duty()}`;
       await sleep(startCheckMs, signal);
     }
   }
 
-  /** Any status counts as a response: a restart would not fix an app that returns errors. @returns as above */
+  #duty(): string {
+    const path = this.#context.app.healthPath;
+    return path === null
+      ? "listen on $PORT"
+      : `listen on $PORT, and return a status from 200 to 299 for ${path}`;
+  }
+
+  /**
+   * Without a health path, any status counts as a response: a restart would not fix an app that returns errors.
+   * @returns as above
+   */
   async #untilHung(signal: AbortSignal): Promise<string | null> {
     const { checkMs, checkFailures } = this.#limits;
     let failures = 0;
@@ -161,13 +171,17 @@ class AppProgram implements Program {
       if (signal.aborted) return null;
       const health = await this.#check();
       if (signal.aborted) return null;
-      if (health.ok || !health.isSilent) failures = 0;
-      else if (++failures >= checkFailures) return `hangs: it ${health.why}`;
+      const isFailure = !health.ok && (health.isSilent || this.#context.app.healthPath !== null);
+      this.problem = isFailure ? `The app ${health.why}.` : null;
+      if (!isFailure) failures = 0;
+      else if (++failures >= checkFailures)
+        return health.isSilent ? `hangs: it ${health.why}` : `is not healthy: it ${health.why}`;
     }
   }
 
   #check(): ReturnType<typeof checkHealth> {
-    return checkHealth(portOf(this.#context), this.#limits.checkTimeoutMs);
+    const { checkTimeoutMs: timeoutMs } = this.#limits;
+    return checkHealth({ port: portOf(this.#context), path: this.#context.app.healthPath, timeoutMs });
   }
 }
 

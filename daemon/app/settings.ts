@@ -12,7 +12,18 @@ export function readApp(text: string): DaemonApp | null {
   if (!(build === null || typeof build === "string") || !env || !buildSecrets) return null;
   const check = readCheck(value);
   if (check === null) return null;
-  const app = { slug, commit, rootPath, build, run: readRun(value), output, env, buildSecrets };
+  const healthPath = field(value, "healthPath");
+  const app = {
+    slug,
+    commit,
+    rootPath,
+    build,
+    run: readRun(value),
+    healthPath: typeof healthPath === "string" && healthPath.startsWith("/") ? healthPath : null,
+    output,
+    env,
+    buildSecrets,
+  };
   return check === undefined ? app : { ...app, check };
 }
 

@@ -64,7 +64,13 @@ export const app = Type.Object({
 export type App = Static<typeof app>;
 
 /** Answer of `GET …/apps/:slug`, with the last deployments, newest first. */
-export const appWithDeployments = Type.Object({ app, deployments: Type.Array(deployment) });
+export const appWithDeployments = Type.Object({
+  app,
+  deployments: Type.Array(deployment),
+  problem: nullable(
+    Type.String({ description: "What is wrong with the program of the live deployment now, as a sentence" }),
+  ),
+});
 export type AppWithDeployments = Static<typeof appWithDeployments>;
 
 /** Answer of `GET …/deployments/:number/diff`: what a deployment changed, from the commit that was live before it. */

@@ -35,6 +35,8 @@ export interface DaemonApp {
   /** Shell commands, run in `rootPath`. */
   build: string | null;
   run: { command: string; port: number } | null;
+  /** The path that must return a 2xx status; null: any status below 500 of `/`. */
+  healthPath: string | null;
   /** The folder below `rootPath` that the build writes the site to. */
   output: string | null;
   env: Readonly<Record<string, string>>;

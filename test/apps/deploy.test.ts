@@ -172,6 +172,16 @@ const BROKEN = [
     "oh-no",
   ],
   [
+    "it is not healthy",
+    {
+      health: { path: "/health" },
+      env: { HEALTH_STATUS: "404" },
+      run: { command: "node server.js & sleep 1; kill $!; exit 5", port: 3000 },
+    },
+    /returns status 404 for \/health|ended with exit status 5/,
+    null,
+  ],
+  [
     "it has no folder",
     { rootPath: "nowhere" },
     /^The folder nowhere, the app's root_path, does not exist in the commit/,
@@ -381,6 +391,20 @@ test("an app whose sandbox dies is restarted automatically", async () => {
   );
   await bench.becomes("it is live again", ({ state }) => state === "live");
   await until("it answers", async () => (await bench.visit("/", signedIn)).status === 200);
+});
+
+test("an app is served once its health path returns a success, and its problem is shown later", async () => {
+  const commit = await bench.merge({ "says.txt": "one" }, [entryOf({ health: { path: "/health" } })]);
+  await bench.becomes("it is live", ({ live, next }) => live?.commit === commit && !next);
+  expect((await bench.call("GET", "/web")).body.problem).toBeNull();
+  const signedIn = await bench.signIn();
+  await bench.visit("/sicken", signedIn);
+  // it is checked every 15 seconds, and then restarted
+  await until("its problem is shown", async () =>
+    (await bench.call("GET", "/web")).body.problem?.includes("returns status 503 for /health"),
+  );
+  await until("it is healthy again", async () => (await bench.call("GET", "/web")).body.problem === null);
+  expect((await bench.visit("/", signedIn)).status).toBe(200);
 });
 
 test("a program that exits is restarted in its sandbox", async () => {

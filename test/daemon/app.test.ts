@@ -38,7 +38,7 @@ afterEach(async () => {
   }
 });
 
-async function supervise(command: string, limits: Partial<AppLimits> = {}) {
+async function supervise(command: string, limits: Partial<AppLimits> = {}, healthPath: string | null = null) {
   const folder = mkdtempSync(join(tmpdir(), "svc-app-"));
   for (const name of ["workspace", "home"]) mkdirSync(join(folder, name));
   const answer = (status: number) => writeWhole(join(folder, "workspace/status"), String(status));
@@ -65,6 +65,7 @@ async function supervise(command: string, limits: Partial<AppLimits> = {}) {
         rootPath: ".",
         build: null,
         run,
+        healthPath,
         output: null,
         env: {},
         buildSecrets: {},
@@ -107,6 +108,22 @@ test("an app that returns errors counts as running once it has returned a succes
   }
   expect(process).toMatchObject({ pid, state: "ok", problem: null });
   expect(said).toEqual(["the app is healthy"]);
+});
+
+test("an app with a health path is ready after a 2xx status, and is restarted after three others in a row", async () => {
+  const { process, answer, said } = await supervise(SERVER, {}, "/healthz?full=1");
+  answer(404);
+  await until("it is known why", () => process.problem === "The app returns status 404 for /healthz?full=1.");
+  expect(process.state).toBe("starting");
+  answer(204);
+  await until("it answers", () => process.state === "ok" && process.problem === null);
+  const { pid } = process;
+  answer(302);
+  await until("another runs", () => process.pid !== null && process.pid !== pid);
+  expect(said).toContain("The app is not healthy: it returns status 302 for /healthz?full=1.");
+  expect(process.state).not.toBe("ok");
+  answer(200);
+  await until("it answers again", () => process.state === "ok" && process.problem === null);
 });
 
 test.each([

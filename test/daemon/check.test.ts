@@ -37,7 +37,7 @@ async function run(
   const check = { name: "test", command, timeoutMs };
   const app = {
     ...{ slug: "test", commit: "0".repeat(40), rootPath: ".", build: null, run: null, output: null },
-    ...{ env: {}, buildSecrets: {}, check },
+    ...{ healthPath: null, env: {}, buildSecrets: {}, check },
   };
   let written = "";
   const log = createLog((text, done) => {

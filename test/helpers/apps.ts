@@ -17,11 +17,17 @@ function isInside(path: string | null): boolean {
 export const APP_PROGRAM = `
 const http = require("node:http");
 const said = process.env.SAYS ?? require("node:fs").readFileSync("says.txt", "utf8").trim();
+let isSick = false;
 const server = http.createServer((request, response) => {
   if (request.url === "/env") return response.end(JSON.stringify(process.env));
   if (request.url === "/built") return response.end(require("node:fs").readFileSync("built.txt"));
   if (request.url === "/head") return response.end(JSON.stringify(request.headers));
   if (request.url === "/cwd") return response.end(process.cwd());
+  if (request.url === "/health") {
+    response.statusCode = isSick ? 503 : (process.env.HEALTH_STATUS ?? 200);
+    return response.end();
+  }
+  if (request.url === "/sicken") isSick = true;
   if (request.url === "/die") process.exit(3);
   if (request.url === "/slow") return void setTimeout(() => response.end(said), 1500);
   if (request.url === "/events") {
@@ -53,6 +59,7 @@ export function entryOf(change: Partial<ManifestApp> = {}): ManifestApp {
     build: null,
     run: { command: "exec node server.js", port: 3000 },
     static: null,
+    health: null,
     env: {},
     ...change,
   };
@@ -146,7 +153,16 @@ export function benchApps(server: {
 }
 
 /** An entry as it is in a manifest. */
-export function tomlOf({ slug, enabled, rootPath, build, run, static: site, env }: ManifestApp): string {
+export function tomlOf({
+  slug,
+  enabled,
+  rootPath,
+  build,
+  run,
+  static: site,
+  health,
+  env,
+}: ManifestApp): string {
   const lines = [
     "[[apps]]",
     `slug = ${JSON.stringify(slug)}`,
@@ -155,6 +171,7 @@ export function tomlOf({ slug, enabled, rootPath, build, run, static: site, env 
     ...(build === null ? [] : [`build = { command = ${JSON.stringify(build)} }`]),
     ...(run === null ? [] : [`run = { command = ${JSON.stringify(run.command)}, port = ${run.port} }`]),
     ...(site === null ? [] : [`static = { dir = ${JSON.stringify(site.dir)} }`]),
+    ...(health === null ? [] : [`health = { path = ${JSON.stringify(health.path)} }`]),
     `env = { ${Object.entries(env)
       .map(([name, value]) => `${name} = ${JSON.stringify(value)}`)
       .join(", ")} }`,

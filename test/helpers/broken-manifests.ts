@@ -200,6 +200,16 @@ export const BROKEN: readonly (readonly [
     "2:3 error: apps[0] must have [apps.run] with command and port, or [apps.static] with dir.",
   ],
   [
+    served('health = { path = "healthz" }'),
+    "both",
+    "5:19 error: apps[0].health.path must be a path that starts with /, without spaces and #.",
+  ],
+  [
+    app('static.dir = "x"\nhealth.path = "/"'),
+    "both",
+    "5:1 error: apps[0].health needs [apps.run]: static files have no health.",
+  ],
+  [
     served('static = { dir = "x" }'),
     "both",
     "5:1 error: apps[0].static cannot be used with run: an app has only one of them.",
@@ -285,7 +295,7 @@ export const BROKEN: readonly (readonly [
   [
     served("ports = [80]"),
     "both",
-    "5:1 warning: apps[0].ports is not a known key and is ignored. Known: slug, name, enabled, source, build, run, static, env.",
+    "5:1 warning: apps[0].ports is not a known key and is ignored. Known: slug, name, enabled, source, build, run, health, static, env.",
   ],
   // tables
   [

@@ -64,7 +64,7 @@ const ONE = "/projects/:p/apps/web";
 /** The routes of a project with one app. */
 export const APP_ROUTES = {
   "GET /projects/:p/apps": () => ({ apps: [app()] }),
-  [`GET ${ONE}`]: () => ({ app: app(), deployments: [deployment()] }),
+  [`GET ${ONE}`]: () => ({ app: app(), deployments: [deployment()], problem: null }),
   [`POST ${ONE}/deploy`]: () => Response.json(app(), { status: 202 }),
   [`POST ${ONE}/stop`]: () => Response.json(app({ state: "stopped", live: null }), { status: 202 }),
   [`POST ${ONE}/rollback`]: () =>

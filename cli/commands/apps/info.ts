@@ -18,7 +18,7 @@ export const info: Handler<typeof table.info> = async (context, { args }) => {
   );
 };
 
-function page({ app, deployments }: AppWithDeployments, view: View): string {
+function page({ app, deployments, problem }: AppWithDeployments, view: View): string {
   const { tty, paint } = view;
   const title = oneLine(app.name ?? app.slug);
   const head = tty ? `${paint.bold(title)}\n${statePaint(paint, app.state)(stateText(app))}\n\n` : "";
@@ -27,6 +27,7 @@ function page({ app, deployments }: AppWithDeployments, view: View): string {
       ["slug", app.slug],
       ...(tty ? [] : ([["state", app.state]] as const)),
       ["error", app.error],
+      ["problem", problem],
       ["address", app.url],
       ["type", app.type],
       ["root path", app.root_path],

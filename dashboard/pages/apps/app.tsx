@@ -29,18 +29,21 @@ export function AppPage({ params }: { params: { slug: string } }) {
   return <Shown {...data} at={at} />;
 }
 
-function Shown({ app, deployments, at }: AppWithDeployments & { at: string }) {
+function Shown({ app, deployments, problem, at }: AppWithDeployments & { at: string }) {
   const [chosen, setChosen] = useState<number | null>(null);
   const shown = deployments.find(({ number }) => number === chosen) ?? deployments[0];
   return (
     <Page title={app.name ?? app.slug} badge={<AppState app={app} />} actions={<Actions app={app} at={at} />}>
       <p className="mb-4 break-all text-muted">{app.url}</p>
-      {app.error && (
-        <div className="mb-4">
-          <Notice kind="warning">
-            <Visible>{app.error}</Visible>
-          </Notice>
-        </div>
+      {[app.error, problem].map(
+        (sentence) =>
+          sentence && (
+            <div key={sentence} className="mb-4">
+              <Notice kind="warning">
+                <Visible>{sentence}</Visible>
+              </Notice>
+            </div>
+          ),
       )}
       {!app.auto_deploy && (
         <div className="mb-4">

@@ -13,6 +13,8 @@ export interface ManifestApp {
   build: string | null;
   run: { command: string; port: number } | null;
   static: { dir: string } | null;
+  /** The path that must return a 2xx status; null: any status below 500 of `/`. */
+  health: { path: string } | null;
   /** Without reserved names. */
   env: Readonly<Record<string, string>>;
 }
@@ -85,6 +87,20 @@ export const appsShape: ListShape = {
           },
         },
       },
+      health: {
+        is: "table",
+        about: "When the program is healthy. Without it, any status below 500 for `/` will do.",
+        fields: {
+          path: {
+            is: "value",
+            kind: kinds.healthPath,
+            need: "required",
+            example: "/healthz",
+            about:
+              "A path that returns a status from 200 to 299: until then a new deployment gets no requests. Later, three failures in a row restart the program.",
+          },
+        },
+      },
       static: {
         is: "table",
         about: "Static files that are served without a program.",
@@ -106,12 +122,14 @@ export const appsShape: ListShape = {
       },
     },
     problemsOf: problemsOfApp,
-    schema: { oneOf: [{ required: ["run"] }, { required: ["static"] }] },
+    schema: { oneOf: [{ required: ["run"] }, { required: ["static"], not: { required: ["health"] } }] },
   },
 };
 
 function problemsOfApp(app: Table, path: Path): Problem[] {
   const [run, files] = [Object.hasOwn(app, "run"), Object.hasOwn(app, "static")];
+  const needsRun = wrong([...path, "health"], "needs [apps.run]: static files have no health");
+  if (files && !run && Object.hasOwn(app, "health")) return [{ ...needsRun, at: "key" }];
   if (run !== files) return [];
   const both = wrong([...path, "static"], "cannot be used with run: an app has only one of them");
   const neither = `${nameOf(path)} must have [apps.run] with command and port, or [apps.static] with dir.`;
@@ -122,6 +140,7 @@ function problemsOfApp(app: Table, path: Path): Problem[] {
 export function readApp(app: Table): ManifestApp {
   const [run, files] = [tableOf(app, "run"), tableOf(app, "static")];
   const [command, dir] = [stringOf(run, "command"), stringOf(files, "dir")];
+  const healthPath = stringOf(tableOf(app, "health"), "path");
   return {
     slug: stringOf(app, "slug") ?? "",
     name: stringOf(app, "name"),
@@ -130,6 +149,7 @@ export function readApp(app: Table): ManifestApp {
     build: stringOf(tableOf(app, "build"), "command"),
     run: command === null ? null : { command, port: Number(run["port"]) },
     static: dir === null ? null : { dir },
+    health: healthPath === null ? null : { path: healthPath },
     env: Object.fromEntries(
       Object.entries(tableOf(app, "env")).flatMap(([name, value]) =>
         typeof value === "string" && !isReservedName(name) ? [[name, value]] : [],

@@ -33,6 +33,8 @@ const TIMEOUT_MINUTES_MAX = 120;
 const PATH =
   "^(?:\\.|(?!\\.{1,2}(?:/|$)|\\.[gG][iI][tT](?:/|$))[^/\\\\\\p{Cc}]+(?:/(?!\\.{1,2}(?:/|$)|\\.[gG][iI][tT](?:/|$))[^/\\\\\\p{Cc}]+)*)$";
 const PATH_MAX = 1024;
+/** The target of an HTTP request, with a query. */
+const HEALTH_PATH = '^/[!-"$-\\[\\]-~]*$';
 /** A valid branch name, or `*` in it. */
 const REF_PATTERN = "^(?![-/.])(?!.*(?:\\.\\.|//|@\\{))[^\\p{Cc} ~^:?\\[\\\\]*[^\\p{Cc} ~^:?\\[\\\\/.]$";
 /** Processors or GiB. */
@@ -104,6 +106,10 @@ export const name = string(`a name of 1 to ${NAME_MAX} characters`, {
 });
 export const path = string("a path in the repository, without .. and without / at the start or end", {
   pattern: PATH,
+  characters: PATH_MAX,
+});
+export const healthPath = string("a path that starts with /, without spaces and #", {
+  pattern: HEALTH_PATH,
   characters: PATH_MAX,
 });
 export const branchPattern = string(

@@ -84,6 +84,8 @@ function hashOf({ env, ...entry }: ManifestApp): string {
     entry.run && [entry.run.command, entry.run.port],
     entry.static?.dir ?? null,
     pairs,
+    // absent in entries of earlier versions, whose hashes must not change
+    ...(entry.health === null ? [] : [{ health: entry.health.path }]),
   ]);
   return createHash("sha256").update(text).digest("hex");
 }

@@ -15,8 +15,18 @@ export async function readDeployment(
     .from(appDeployments)
     .where(eq(appDeployments.deploymentId, runId));
   if (!row) throw new Error("the deployment is deleted");
-  const { slug, rootPath, build, run, env } = row.entry;
+  const { slug, rootPath, build, run, health, env } = row.entry;
   const { values: buildSecrets } = await openSecrets(deps, projectId, ["builds"]);
   const output = row.entry.static?.dir ?? null;
-  return { slug, commit: row.commit, rootPath, build, run, output, env, buildSecrets };
+  return {
+    slug,
+    commit: row.commit,
+    rootPath,
+    build,
+    run,
+    healthPath: health?.path ?? null,
+    output,
+    env,
+    buildSecrets,
+  };
 }

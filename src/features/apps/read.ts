@@ -36,7 +36,7 @@ export async function getApp(
   deps: View,
   project: Pick<ProjectRow, "projectId">,
   slug: string,
-): Promise<AppWithDeployments> {
+): Promise<Omit<AppWithDeployments, "problem">> {
   return await deps.db.transaction(async (tx) => {
     const row = await findAppBySlug(tx, project, slug);
     const deployments = await newestOf(tx, row, { limit: DEPLOYMENTS_MAX });

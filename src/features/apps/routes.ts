@@ -18,7 +18,8 @@ import { deployApp, stopApp } from "./deploy.ts";
 import { diffDeployment, streamDeploymentDiff } from "./diff.ts";
 import { makeAppLink } from "./link.ts";
 import { readAppLogs } from "./logs.ts";
-import { getApp, listApps, listDeployments } from "./read.ts";
+import { showApp } from "./problem.ts";
+import { listApps, listDeployments } from "./read.ts";
 import { rollBackApp } from "./rollback.ts";
 
 const number = Type.String({ pattern: "^[1-9][0-9]{0,5}$" });
@@ -31,7 +32,7 @@ export const appRoutes = (deps: Deps) =>
       project: "write",
       ...answer(200, Type.Object({ apps: Type.Array(app) })),
     })
-    .get("/:slug", ({ project, params }) => getApp(deps, project, params.slug), {
+    .get("/:slug", ({ project, params }) => showApp(deps, project, params.slug), {
       project: "write",
       ...answer(200, appWithDeployments),
     })

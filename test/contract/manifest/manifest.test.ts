@@ -57,6 +57,7 @@ Look at {{ body.issue.title }}""", secret_env = "HOOK", name = "Issues", agent =
 slug = "web"
 name = "The shop"
 run = { command = "npm start", port = 3_000 }
+health.path = "/healthz?full=1"
 [apps.source]
 root_path = "apps/web"
 [apps.build]
@@ -71,7 +72,7 @@ static.dir = "."
 `;
   const { manifest, errors } = readManifest(text);
   expect(errors.map(({ line, column, message }) => `${line}:${column} ${message}`)).toEqual([
-    "18:1 apps[0].env names PORT, which is reserved for svc or the sandbox: it is ignored.",
+    "19:1 apps[0].env names PORT, which is reserved for svc or the sandbox: it is ignored.",
   ]);
   expect(manifest?.triggers).toEqual([
     {
@@ -110,6 +111,7 @@ static.dir = "."
       build: "npm ci",
       run: { command: "npm start", port: 3000 },
       static: null,
+      health: { path: "/healthz?full=1" },
       env: { MODE: "production" },
     },
     {
@@ -120,6 +122,7 @@ static.dir = "."
       build: null,
       run: null,
       static: { dir: "." },
+      health: null,
       env: {},
     },
   ]);

@@ -51,6 +51,7 @@ async function plan(deps: Deps, { run, project }: Start): Promise<StartPlan> {
     rootPath: ".",
     build: null,
     run: null,
+    healthPath: null,
     output: null,
     env: {},
     buildSecrets: {},
