@@ -288,7 +288,7 @@ test("old and new are shown side by side on wide screens", async () => {
   await page.setViewportSize(DESKTOP);
   await page.reload();
   await page.locator("[data-line=old]").first().waitFor();
-  expect(await page.getByLabel("Split").isChecked()).toBe(true);
+  expect(await page.getByRole("button", { name: "Split" }).getAttribute("aria-pressed")).toBe("true");
   expect(await barriers(page)).toEqual([]);
   expect(faults()).toEqual([]);
   await close();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect } from "bun:test";
-import { CHROMIUM } from "../helpers/browser.ts";
+import { barriers, CHROMIUM } from "../helpers/browser.ts";
 import { FIRST, startDashboard } from "../helpers/dashboard.ts";
 import { needs } from "../helpers/needs.ts";
 import { Remote } from "../helpers/remote.ts";
@@ -121,6 +121,40 @@ test("deleting a project requires typing its name", async () => {
   await page.getByRole("link", { name: "Renamed", exact: true }).waitFor();
   expect(await page.getByRole("link", { name: "Hosted" }).count()).toBe(0);
   expect((await svc.api.call("GET", "/v1/projects/hosted")).status).toBe(404);
+  expect(faults()).toEqual([]);
+  await close();
+});
+
+test("a label is created, renamed and deleted, and a name that exists is an error at its field", async () => {
+  const { page, faults, close } = await svc.openAs(FIRST, "/projects/hosted/settings");
+  const labels = page.getByRole("region", { name: "Labels" });
+  const all = async () => (await svc.api.call("GET", "/v1/projects/hosted/labels")).body.labels;
+  await labels.getByText("No labels yet.").waitFor();
+  for (const name of ["bug", "ui"]) {
+    await labels.getByRole("button", { name: "New label" }).click();
+    await page.getByLabel("Name", { exact: true }).last().fill(name);
+    await page.getByLabel("Color").fill("#D73A4A");
+    await page.getByRole("button", { name: "Create the label" }).click();
+    await labels.getByRole("button", { name: `Edit ${name}` }).waitFor();
+  }
+  await labels.getByRole("button", { name: "Edit ui" }).click();
+  const dialog = page.getByRole("dialog", { name: "Edit ui" });
+  await dialog.getByLabel("Name").fill("BUG");
+  await dialog.getByLabel("Description").fill("What people see");
+  await dialog.getByRole("button", { name: "Save the label" }).click();
+  await dialog.getByRole("alert").waitFor();
+  await dialog.getByLabel("Name").fill("look");
+  await dialog.getByRole("button", { name: "Save the label" }).click();
+  await labels.getByText("What people see").waitFor();
+  expect(await all()).toEqual([
+    { name: "bug", color: "d73a4a", description: null },
+    { name: "look", color: "d73a4a", description: "What people see" },
+  ]);
+  await labels.getByRole("button", { name: "Delete bug" }).click();
+  await page.getByRole("button", { name: "Delete the label" }).click();
+  await labels.getByRole("button", { name: "Delete bug" }).waitFor({ state: "detached" });
+  expect((await all()).length).toBe(1);
+  expect(await barriers(page)).toEqual([]);
   expect(faults()).toEqual([]);
   await close();
 });

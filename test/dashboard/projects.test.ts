@@ -45,6 +45,8 @@ test("creates a project from a repository's URL, named after it, and shows the n
   await page.getByLabel("Address of the repository").fill(remote.url);
   await make(page);
   await page.getByRole("heading", { name: "repo is ready" }).waitFor();
+  const start = await page.getByRole("link", { name: "Start an agent" }).getAttribute("href");
+  expect(start).toBe("/projects/repo/sessions/new");
   const commands = await page.locator("code").allInnerTexts();
   expect(commands).toEqual([
     `svc login --api ${svc.api.url}/v1`,

@@ -11,6 +11,7 @@ import { More } from "../../parts/more.tsx";
 import { Failure } from "../../parts/notice.tsx";
 import { Page } from "../../parts/page.tsx";
 import { ROW_LINK, useRowKeys } from "../../parts/row-keys.ts";
+import { Segments } from "../../parts/segments.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import { BranchName } from "./branch-name.tsx";
 import { Facts } from "./facts.tsx";
@@ -50,20 +51,14 @@ export function ChangeRequests() {
         </LinkButton>
       }
     >
-      <fieldset className="mb-3 flex w-fit rounded-md border border-edge bg-surface text-sm">
-        <legend className="sr-only">Filter by status</legend>
-        {FILTERS.map(([each, name]) => (
-          <button
-            key={each}
-            type="button"
-            aria-pressed={status === each}
-            onClick={() => search(withStatus(q, each))}
-            className="px-3 py-1.5 first-of-type:rounded-l-md last-of-type:rounded-r-md hover:bg-raised aria-pressed:bg-accent aria-pressed:text-on-accent"
-          >
-            {name}
-          </button>
-        ))}
-      </fieldset>
+      <div className="mb-3">
+        <Segments
+          legend="Filter by status"
+          options={FILTERS}
+          value={status}
+          onChange={(each) => search(withStatus(q, each))}
+        />
+      </div>
       <SearchBox q={q} error={list.error} onSearch={search} />
       <p role="status" className="sr-only">
         {list.isSuccess && `${list.rows.length}${list.hasNextPage ? " and more" : ""} change requests`}

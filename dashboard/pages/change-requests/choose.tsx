@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { Link } from "wouter";
 import type { ChangeRequest } from "../../../src/contract/change-request.ts";
 import type { Label } from "../../../src/contract/label.ts";
 import { useGet } from "../../api/get.ts";
@@ -65,7 +66,7 @@ interface Chosen {
 }
 
 function Labels(chosen: Chosen) {
-  const { project_id } = useProject();
+  const { project_id, slug } = useProject();
   const { data, error, refetch } = useGet<{ labels: Label[] }>(
     [project_id, "label"],
     path`/projects/${project_id}/labels`,
@@ -75,7 +76,10 @@ function Labels(chosen: Chosen) {
   if (data.labels.length === 0)
     return (
       <p className="text-muted">
-        The project has no labels. Create one with: <code>svc labels new bug --hex d73a4a</code>
+        The project has no labels.{" "}
+        <Link href={path`/projects/${slug}/settings`} className="text-accent underline">
+          Create one in its settings
+        </Link>
       </p>
     );
   const options = data.labels.map(({ name, description }) => ({

@@ -4,6 +4,7 @@ import { Command } from "../../parts/command.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Section } from "../../parts/section.tsx";
 import { Connectors } from "../connectors/connectors.tsx";
+import { Labels } from "../labels/labels.tsx";
 import { Models } from "../models/models.tsx";
 import { NextSteps } from "../projects/next-steps.tsx";
 import { Tokens } from "../tokens/tokens.tsx";
@@ -13,7 +14,7 @@ import { General } from "./general.tsx";
 import { Manifest } from "./manifest.tsx";
 import { RepositoryAddress } from "./repository.tsx";
 
-/** The settings of a project: name, repository, tokens, models, connectors, webhooks, deletion. */
+/** The settings of a project: name, repository, labels, tokens, models, connectors, webhooks, deletion. */
 export function ProjectSettings() {
   const project = useProject();
   return (
@@ -31,6 +32,7 @@ export function ProjectSettings() {
         <Section title="On your machine">
           <NextSteps project={project} />
         </Section>
+        <Labels />
         <Tokens
           title="Project tokens"
           about="Each acts as the user who created it, in this project only. A session has its own token, which is revoked when its sandbox ends."

@@ -149,12 +149,20 @@ function Made({ project }: { project: Project }) {
   return (
     <Page title={`${project.name} is ready`}>
       <div className="max-w-2xl">
-        <Section title="Next steps" about="The project is in your list of projects.">
+        <div className="flex flex-wrap gap-2 pb-4">
+          {/* an agent needs a branch to begin from, which a new repository lacks */}
+          {!project.managed && (
+            <LinkButton to={path`/projects/${project.slug}/sessions/new`} look="primary">
+              Start an agent
+            </LinkButton>
+          )}
+          <LinkButton to={path`/projects/${project.slug}`} look={project.managed ? "primary" : "plain"}>
+            Open the project
+          </LinkButton>
+        </div>
+        <Section title="On your machine" about="The commands that connect a folder with the project.">
           <NextSteps project={project} />
         </Section>
-        <LinkButton to={path`/projects/${project.slug}`} look="primary">
-          Open the project
-        </LinkButton>
       </div>
     </Page>
   );

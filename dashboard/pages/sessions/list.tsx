@@ -7,7 +7,7 @@ import { path } from "../../api/path.ts";
 import { useProject } from "../../api/project.ts";
 import { Ago } from "../../parts/ago.tsx";
 import { Badge } from "../../parts/badge.tsx";
-import { Button, LinkButton } from "../../parts/button.tsx";
+import { LinkButton } from "../../parts/button.tsx";
 import { count } from "../../parts/count.ts";
 import { Empty } from "../../parts/empty.tsx";
 import { Loading } from "../../parts/loading.tsx";
@@ -15,6 +15,7 @@ import { More } from "../../parts/more.tsx";
 import { Failure } from "../../parts/notice.tsx";
 import { Page } from "../../parts/page.tsx";
 import { ROW_LINK, useRowKeys } from "../../parts/row-keys.ts";
+import { Segments } from "../../parts/segments.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import { StatusBadge } from "./status-badge.tsx";
 import { branchOf, titleOf } from "./words.ts";
@@ -49,19 +50,9 @@ export function Sessions() {
         </LinkButton>
       }
     >
-      <fieldset className="mb-4 flex flex-wrap gap-1">
-        <legend className="sr-only">Filter by status</legend>
-        {FILTERS.map(([value, name]) => (
-          <Button
-            key={value}
-            look={value === status ? "plain" : "quiet"}
-            aria-pressed={value === status}
-            onClick={() => setStatus(value)}
-          >
-            {name}
-          </Button>
-        ))}
-      </fieldset>
+      <div className="mb-4">
+        <Segments legend="Filter by status" options={FILTERS} value={status} onChange={setStatus} />
+      </div>
       <Failure error={list.error} retry={() => void list.refetch()} />
       {list.isPending && <Loading what="Loading the sessions" />}
       {list.isSuccess && list.rows.length === 0 && <None status={status} slug={project.slug} />}

@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { useSearchParams } from "wouter";
 import { Kbd } from "../../../parts/kbd.tsx";
+import { Segments } from "../../../parts/segments.tsx";
 import { readStored, store } from "../../../parts/stored.ts";
 import type { Where } from "../queries.ts";
 import type { DiffFile } from "./files.ts";
@@ -8,6 +9,10 @@ import { Since } from "./since.tsx";
 
 const KEY = "svc-diff-layout";
 type Layout = "unified" | "split";
+const LAYOUTS = [
+  ["unified", "Unified"],
+  ["split", "Split"],
+] as const;
 
 /** The layout of the diff, stored in this browser. */
 export function useLayoutChoice(): [Layout, (layout: Layout) => void] {
@@ -77,26 +82,7 @@ export function Toolbar({ where, files, viewed, canSplit, layout, onLayout, onSt
           />
           Hide whitespace
         </label>
-        {canSplit && (
-          <fieldset className="flex rounded-md border border-edge text-sm">
-            <legend className="sr-only">Layout</legend>
-            {(["unified", "split"] as const).map((each) => (
-              <label
-                key={each}
-                className="px-2.5 py-1 first-of-type:rounded-l-md last-of-type:rounded-r-md has-checked:bg-accent has-checked:text-on-accent has-focus-visible:outline-2 has-focus-visible:outline-accent has-focus-visible:outline-offset-2"
-              >
-                <input
-                  type="radio"
-                  name="layout"
-                  className="sr-only"
-                  checked={layout === each}
-                  onChange={() => onLayout(each)}
-                />
-                {each === "unified" ? "Unified" : "Split"}
-              </label>
-            ))}
-          </fieldset>
-        )}
+        {canSplit && <Segments legend="Layout" options={LAYOUTS} value={layout} onChange={onLayout} />}
         <div className="flex gap-1">
           <button type="button" className={STEP} onClick={() => onStep(-1)}>
             Previous file <Kbd>k</Kbd>
