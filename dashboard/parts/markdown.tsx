@@ -20,9 +20,14 @@ const PARTS: Components = {
       {alt || "image"}
     </a>
   ),
-  h1: ({ children }) => <h3 className="mt-3 font-semibold text-lg">{children}</h3>,
-  h2: ({ children }) => <h4 className="mt-3 font-semibold">{children}</h4>,
-  h3: ({ children }) => <h5 className="mt-2 font-semibold">{children}</h5>,
+  h3: ({ children }) => <h3 className="mt-3 font-semibold text-lg">{children}</h3>,
+  h4: ({ children }) => <h4 className="mt-3 font-semibold">{children}</h4>,
+  h5: ({ children }) => <h5 className="mt-2 font-semibold">{children}</h5>,
+  h6: ({ children }) => <h6 className="mt-2 font-medium">{children}</h6>,
+  // the box of a task list
+  input: ({ checked }) => (
+    <input type="checkbox" disabled checked={checked === true} aria-label={checked ? "Done" : "Not done"} />
+  ),
   ul: ({ children }) => <ul className="list-disc pl-6">{children}</ul>,
   ol: ({ children, start }) => (
     <ol className="list-decimal pl-6" start={start}>
@@ -54,7 +59,11 @@ const PARTS: Components = {
 export function Markdown({ children }: { children: string }) {
   return (
     <div className="flex flex-col gap-2 wrap-anywhere">
-      <ReactMarkdown remarkPlugins={[remarkGfm]} rehypePlugins={[() => showHidden]} components={PARTS}>
+      <ReactMarkdown
+        remarkPlugins={[remarkGfm]}
+        rehypePlugins={[() => showHidden, () => (tree: Node) => outline(tree)]}
+        components={PARTS}
+      >
         {visibleText(children)}
       </ReactMarkdown>
     </div>
@@ -64,6 +73,7 @@ export function Markdown({ children }: { children: string }) {
 /** The part of hast that is used here. */
 interface Node {
   value?: unknown;
+  tagName?: string;
   children?: Node[];
 }
 
@@ -71,4 +81,17 @@ interface Node {
 function showHidden(node: Node): void {
   if (typeof node.value === "string") node.value = visibleText(node.value);
   for (const child of node.children ?? []) showHidden(child);
+}
+
+/** The largest level of a heading below those of the page, which are two. */
+const LEVEL_MAX = 4;
+
+/** Puts headings below those of the page, without a gap between a heading and the one before it (WCAG 2.2, 1.3.1). */
+function outline(node: Node, before = { level: 0 }): void {
+  const own = Number(/^h([1-6])$/.exec(node.tagName ?? "")?.[1]);
+  if (own > 0) {
+    before.level = Math.min(own, before.level + 1, LEVEL_MAX);
+    node.tagName = `h${before.level + 2}`;
+  }
+  for (const child of node.children ?? []) outline(child, before);
 }

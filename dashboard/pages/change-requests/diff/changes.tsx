@@ -62,6 +62,7 @@ export function Changes({ where, cr, threads }: Props) {
   const tree = <TreeView {...{ files, current, isViewed }} onPick={(file) => list.current?.goTo(file)} />;
   return (
     <section aria-label="Changes" data-wide="">
+      <h2 className="sr-only">Changes</h2>
       <p role="status" className="sr-only">
         {isPlaceholderData ? "Reloading the changes." : ""}
       </p>
