@@ -27,8 +27,14 @@ const ORDER: readonly (readonly string[])[] = [
   ["src/identity/device/"],
   ["src/identity/accounts/", "src/features/projects/"],
   ["src/identity/sign-in/"],
-  // webhooks record the events of every feature above them
-  ["src/features/secrets/", "src/features/manifest/", "src/features/webhooks/", "src/features/models/"],
+  // webhooks and timelines record the events of every feature above them
+  [
+    "src/features/secrets/",
+    "src/features/manifest/",
+    "src/features/webhooks/",
+    "src/features/models/",
+    "src/features/timeline/",
+  ],
   // notifications are of the features above them
   [
     "src/features/runs/",

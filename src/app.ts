@@ -17,7 +17,12 @@ import { referencesIn } from "./features/change-requests/brief.ts";
 import { commentRoutes } from "./features/change-requests/comments/routes.ts";
 import { labelRoutes } from "./features/change-requests/labels/routes.ts";
 import { approvalRoutes, crCheckRoutes } from "./features/change-requests/review-routes.ts";
-import { changeRequestRoutes, mergeQueueRoutes, mergeRoutes } from "./features/change-requests/routes.ts";
+import {
+  changeRequestRoutes,
+  historyRoutes,
+  mergeQueueRoutes,
+  mergeRoutes,
+} from "./features/change-requests/routes.ts";
 import { templateRoutes } from "./features/change-requests/templates/routes.ts";
 import { channelRoutes } from "./features/channels/routes.ts";
 import { slackRoutes } from "./features/channels/slack-routes.ts";
@@ -153,6 +158,7 @@ export function createApp(deps: Deps) {
 function allChangeRequestRoutes(deps: Deps) {
   return new Elysia()
     .use(changeRequestRoutes(deps))
+    .use(historyRoutes(deps))
     .use(mergeRoutes(deps))
     .use(mergeQueueRoutes(deps))
     .use(approvalRoutes(deps))

@@ -1,7 +1,7 @@
 import type { Comment } from "../../src/contract/comment.ts";
 import { spec } from "../spec.ts";
 import { CR } from "./cr-id.ts";
-import { APPLIED_FIELDS, COMMENT_FIELDS, CR_FIELDS, HEAD_FIELDS } from "./fields.ts";
+import { APPLIED_FIELDS, COMMENT_FIELDS, CR_FIELDS, HEAD_FIELDS, TIMELINE_FIELDS } from "./fields.ts";
 import { WEB } from "./web.ts";
 
 const SIDES = ["old", "new"] as const satisfies readonly Comment["side"][];
@@ -133,6 +133,21 @@ export const heads = spec({
   examples: [
     ["svc cr heads 3", "Its pushes, and what you have reviewed"],
     ["svc cr diff 3 --since 2", "What is new since the second one"],
+  ],
+});
+
+export const timeline = spec({
+  path: ["cr", "timeline"],
+  summary: "List what has happened to a change request, the oldest first",
+  about: [
+    "Pushes and force pushes, reviews, labels, people, checks, merges and whatever else changed it, with who did it. `svc cr comments` lists what was said.",
+  ],
+  args: [CR],
+  flags: {},
+  fields: TIMELINE_FIELDS,
+  examples: [
+    ["svc cr timeline 3", "Its history"],
+    ["svc cr timeline 3 --jq '.[] | select(.event == \"head_ref_force_pushed\")'", "Only force pushes"],
   ],
 });
 

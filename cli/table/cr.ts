@@ -15,6 +15,7 @@ import {
   resolve,
   review,
   status,
+  timeline,
 } from "./cr-review.ts";
 import { resolveConflicts, send } from "./cr-session.ts";
 import { CR_FIELDS } from "./fields.ts";
@@ -161,6 +162,7 @@ export const cr: Group = {
     bind(show, () => import("../commands/cr/show.ts").then((module) => module.show)),
     bind(diff, () => import("../commands/cr/diff.ts").then((module) => module.diff)),
     bind(files, () => import("../commands/cr/files.ts").then((module) => module.files)),
+    bind(timeline, () => import("../commands/cr/timeline.ts").then((module) => module.timeline)),
     bind(heads, () => import("../commands/cr/heads.ts").then((module) => module.heads)),
     bind(checkout, () => import("../commands/cr/checkout.ts").then((module) => module.checkout)),
     bind(open, () => import("../commands/cr/open.ts").then((module) => module.open)),

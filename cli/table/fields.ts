@@ -11,6 +11,7 @@ import type { Project } from "../../src/contract/project.ts";
 import type { Branch, Commit, FileContents, TreeEntry } from "../../src/contract/repository.ts";
 import type { Secret } from "../../src/contract/secret.ts";
 import type { Session } from "../../src/contract/session.ts";
+import type { TimelineEvent } from "../../src/contract/timeline.ts";
 
 /** All fields of `T`, for `--json`: a list with an unknown field, or without one of them, does not compile. */
 export const fieldsOf =
@@ -159,6 +160,27 @@ export const HEAD_FIELDS = fieldsOf<ChangeRequestHead>()([
   "base_commit_sha",
   "seen_at",
   "reviewed",
+]);
+
+export const TIMELINE_FIELDS = fieldsOf<TimelineEvent>()([
+  "id",
+  "event",
+  "actor",
+  "created_at",
+  "user",
+  "from",
+  "to",
+  "head",
+  "commits",
+  "commit_sha",
+  "state",
+  "body",
+  "label",
+  "reason",
+  "number",
+  "method",
+  "comment_id",
+  "branch",
 ]);
 
 export const COMMENT_FIELDS = fieldsOf<Comment>()([

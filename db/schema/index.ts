@@ -26,6 +26,7 @@ export * from "./secret.ts";
 export * from "./server.ts";
 export * from "./session.ts";
 export * from "./sign-in.ts";
+export * from "./timeline.ts";
 export * from "./token.ts";
 export * from "./trigger.ts";
 export * from "./webhook.ts";

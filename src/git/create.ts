@@ -12,7 +12,7 @@ import {
 } from "./git.ts";
 import { readStatuses, reportStatus } from "./hosts/statuses.ts";
 import { findArrival, reachedFrom } from "./merge/arrival.ts";
-import { compareCommits, isAncestorOf, relateCommits } from "./merge/compare.ts";
+import { compareCommits, countAdded, isAncestorOf, relateCommits } from "./merge/compare.ts";
 import { replaceFile } from "./merge/replace-file.ts";
 import { writeMergeCommit, writeSquash } from "./merge/write-merge.ts";
 import { writeRebase } from "./merge/write-rebase.ts";
@@ -79,6 +79,7 @@ export async function createGit(options: GitOptions): Promise<Git> {
       (ancestor, descendant) => [ancestor, descendant],
       merges,
     ),
+    countAdded: onMirror("count_added", countAdded, (from, to) => [from, to], merges),
     reachedFrom: onMirror("reached_from", reachedFrom, (base) => [base], merges),
     findArrival: onMirror(
       "find_arrival",

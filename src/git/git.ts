@@ -102,6 +102,12 @@ export interface Git {
   isAncestor(repo: Repository, ancestor: string, descendant: string): Promise<boolean>;
 
   /**
+   * How many commits a branch got when it moved, at most 1,000; both must be in the mirror.
+   * @returns null when it lost some: a force push
+   */
+  countAdded(repo: Repository, from: string, to: string): Promise<number | null>;
+
+  /**
    * Returns those of `heads` that are `base`, a commit of the mirror, or one of its ancestors, in one call. Commits that
    * the mirror does not hold are not.
    */

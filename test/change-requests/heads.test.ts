@@ -32,7 +32,7 @@ async function setUp(commits: string) {
   const cr = { crId, accountId, projectId, number: 7, title: "t", baseRef: "main", headRef: "w" };
   await db.insert(changeRequests).values({ ...cr, createdBy: userId });
   for (const commit of commits)
-    await recordHeads(db, [{ crId, headCommitSha: sha(commit), baseCommitSha: sha("0") }], AT);
+    await recordHeads(db, [{ crId, headCommitSha: sha(commit), baseCommitSha: sha("0") }], AT, "moved");
   const refs: Record<string, string> = {};
   const git = {
     /** Commits that the repository no longer has, and those of which it cannot be said. */
@@ -42,6 +42,7 @@ async function setUp(commits: string) {
       if (git.failing.has(commit)) throw new Error("unreachable");
       return !git.gone.has(commit);
     },
+    countAdded: async () => 1,
     async keep(_: unknown, number: number, kept: Readonly<Record<string, string>>) {
       for (const [name, commit] of Object.entries(kept)) refs[`${number}/${name}`] = commit;
     },

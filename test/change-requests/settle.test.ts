@@ -76,6 +76,7 @@ const deps = () => ({
     },
     ensureCommits: async (_: unknown, commits: readonly string[]) =>
       commits.every((commit) => commit.length > 0 && Object.hasOwn(history, commit)),
+    countAdded: async () => 1,
     isAncestor: async (_: unknown, ancestor: string, of: string) => history[of]?.includes(ancestor) === true,
     async keep(_: unknown, number: number, commits: Readonly<Record<string, string>>) {
       kept.push(`${number} ${Object.keys(commits).join(" ")}`);

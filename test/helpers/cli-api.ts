@@ -16,6 +16,7 @@ import type { Label } from "../../src/contract/label.ts";
 import type { MergeMethod } from "../../src/contract/merge-method.ts";
 import type { Project } from "../../src/contract/project.ts";
 import type { OwnSecret } from "../../src/contract/secret.ts";
+import type { TimelineEvent } from "../../src/contract/timeline.ts";
 import type { Usage } from "../../src/contract/usage.ts";
 import { ADA } from "./authors.ts";
 import { APP_ROUTES } from "./cli-apps.ts";
@@ -503,6 +504,7 @@ const DEFAULTS: Record<string, Route> = {
   [`DELETE ${CR}/auto-merge`]: () => changeRequest(),
   [`DELETE ${CR}/queue`]: () => changeRequest(),
   "GET /projects/:p/queue": () => ({ base_ref: "main", entries: [changeRequest({ queue: queued() })] }),
+  [`GET ${CR}/timeline`]: () => ({ events: [pushed()] }),
   [`GET ${CR}/heads`]: () => ({ heads: [head({ number: 2, reviewed: false }), head()] }),
   [`POST ${CR}/merge`]: ({ body }) => ({
     ...merged("merge"),
@@ -526,6 +528,18 @@ const DEFAULTS: Record<string, Route> = {
 function head(change: Partial<ChangeRequestHead> = {}): ChangeRequestHead {
   const shas = { commit_sha: "a".repeat(40), base_commit_sha: "b".repeat(40) };
   return { number: 1, ...shas, seen_at: TIME, reviewed: true, ...change };
+}
+
+/** A push of Ada's, with the fields of all other events, too. */
+function pushed(): TimelineEvent {
+  const { user_id, name } = ADA;
+  return {
+    ...{ id: 1, event: "pushed", actor: ADA, created_at: TIME },
+    ...{ from: "a".repeat(40), to: "b".repeat(40), head: 2, commits: 1 },
+    ...{ commit_sha: "b".repeat(40), state: "success", body: "Why?", reason: "The branches conflict." },
+    ...{ user: { user_id, name }, label: { name: "bug", color: "d73a4a" }, number: 2, method: "merge" },
+    ...{ comment_id: "55555555-5555-4555-8555-000000000001", branch: "main" },
+  };
 }
 
 export function diff(): ChangeRequestDiff {

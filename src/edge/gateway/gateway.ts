@@ -135,7 +135,7 @@ async function transfer(
         body,
         share,
         judge: judgeFor(deps, project, pusher),
-        changed: (refs) => publishBranches(deps, project, refs),
+        changed: (refs) => publishBranches(deps, project, pusher, refs),
         ...(pusher.kind === "saver" && {
           own: { ref: pusher.ref, changed: (commit) => recordSaved(deps, project, pusher, commit) },
         }),

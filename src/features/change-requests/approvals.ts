@@ -7,6 +7,7 @@ import { UUID } from "../../contract/id.ts";
 import type { Deps } from "../../deps.ts";
 import { publish } from "../../events/publish.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
+import { byOf, recordTimeline } from "../timeline/record.ts";
 import type { ApprovalRow } from "./approved.ts";
 import { present } from "./present.ts";
 import { approvalChange, lockStatus, notOpen, requirePerson, submitReview } from "./review.ts";
@@ -54,7 +55,7 @@ export async function withdrawApproval(
   name: string,
 ): Promise<ChangeRequest> {
   requirePerson(caller);
-  return await remove(deps, project, name, caller.userId, "approved");
+  return await remove(deps, caller, project, name, { userId: caller.userId, state: "approved" });
 }
 
 /**
@@ -71,15 +72,18 @@ export async function removeRequest(
   requirePerson(caller);
   if (!UUID.test(userId))
     throw new SvcError("validation_failed", "The id of the person whose request to dismiss must be a UUID.");
-  return await remove(deps, project, name, userId.toLowerCase(), "changes_requested");
+  return await remove(deps, caller, project, name, {
+    userId: userId.toLowerCase(),
+    state: "changes_requested",
+  });
 }
 
 async function remove(
   deps: Deps,
+  caller: Caller,
   project: ProjectRow,
   name: string,
-  userId: string,
-  state: ApprovalRow["state"],
+  { userId, state }: Pick<ApprovalRow, "userId" | "state">,
 ): Promise<ChangeRequest> {
   const row = await findChangeRequest(deps.db, project, name);
   await deps.db.transaction(async (tx) => {
@@ -94,9 +98,13 @@ async function remove(
           eq(changeRequestApprovals.state, state),
         ),
       )
-      .returning({ crId: changeRequestApprovals.crId });
+      .returning({ commit: changeRequestApprovals.headCommitSha });
     if (!gone) return;
-    await recordCrEvent(deps, tx, project, { type: "cr.updated", at: deps.clock() }, row);
+    const at = deps.clock();
+    await recordTimeline(tx, { by: byOf(caller), at }, [
+      { crId: row.crId, event: "review_dismissed", user_id: userId, state, commit_sha: gone.commit },
+    ]);
+    await recordCrEvent(deps, tx, project, { type: "cr.updated", at }, row);
     await publish(tx, project.projectId, approvalChange(row, "deleted"));
   });
   return await present(deps, project, row, null);

@@ -8,6 +8,7 @@ import { actorOf } from "../../identity/auth/actor.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { watchHost } from "../checks/host/watch.ts";
 import { lockProject } from "../projects/lock.ts";
+import { byOf, recordTimeline } from "../timeline/record.ts";
 import { OFF } from "./auto-merge/row.ts";
 import { requireNoOtherOpen } from "./other-open.ts";
 import { present } from "./present.ts";
@@ -46,6 +47,7 @@ export async function closeChangeRequest(
  */
 export async function reopenChangeRequest(
   deps: Deps,
+  caller: Caller,
   project: ProjectRow,
   name: string,
 ): Promise<ChangeRequest> {
@@ -65,6 +67,7 @@ export async function reopenChangeRequest(
     await lockProject(tx, project.projectId);
     await requireNoOtherOpen(deps, tx, project, row);
     await watchHost(tx, [row], row.updatedAt);
+    await recordTimeline(tx, { by: byOf(caller), at: row.updatedAt }, [{ crId, event: "reopened" }]);
     await recordCrEvent(deps, tx, project, { type: "cr.updated", at: row.updatedAt }, row);
     await publish(tx, project.projectId, changeOf(row));
     return row;
@@ -96,7 +99,9 @@ async function close(deps: Deps, caller: Caller, project: ProjectRow, row: CrRow
       const sentence = `Change request #${row.number} is being merged. Try again in a moment.`;
       throw new SvcError("merge_in_progress", sentence, {}, { "Retry-After": "5" });
     }
-    await stopMerging(tx, [row.crId], OFF.closed);
+    const act = { by: byOf(caller), at: now };
+    await stopMerging(tx, act, [row.crId], OFF.closed);
+    await recordTimeline(tx, act, [{ crId: row.crId, event: "closed" }]);
     await recordCrEvent(deps, tx, project, { type: "cr.closed", at: now }, closed);
     await publish(tx, row.projectId, changeOf(row));
     return closed;

@@ -9,6 +9,7 @@ import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { LISTING_MS } from "../projects/fetch.ts";
 import { readProtection } from "../projects/protection.ts";
 import { repositoryOf } from "../projects/repository.ts";
+import { type By, recordTimeline } from "../timeline/record.ts";
 import { isProtected } from "./stack.ts";
 
 /** As at the git gateway, agents and scripts delete no branches. Checked before the merge. @throws forbidden */
@@ -27,7 +28,7 @@ export function requireDeleter(caller: Caller): void {
 export async function deleteHeadBranch(
   deps: Deps,
   project: ProjectRow,
-  merged: Pick<MergedChangeRequest, "head_ref" | "head_commit_sha" | "number">,
+  merged: Deleted,
 ): Promise<HeadBranch> {
   try {
     const reason = await reasonToKeep(deps, project, merged);
@@ -39,11 +40,17 @@ export async function deleteHeadBranch(
   }
 }
 
+/** A branch to delete. */
+interface Deleted extends Pick<MergedChangeRequest, "head_ref" | "head_commit_sha" | "number"> {
+  /** The merged change request that was asked to delete it, and by whom; null: it is none of a merged one. */
+  merged: { crId: string; by: By } | null;
+}
+
 /** Deletes the branch, only from the commit that was merged. @returns null when it is gone */
 async function reasonToKeep(
   deps: Deps,
   project: ProjectRow,
-  { head_ref: branch, head_commit_sha: from }: Pick<MergedChangeRequest, "head_ref" | "head_commit_sha">,
+  { head_ref: branch, head_commit_sha: from, merged }: Deleted,
 ): Promise<string | null> {
   const repo = repositoryOf(deps, project);
   const listing = await deps.git.listBranches(repo, LISTING_MS);
@@ -63,7 +70,7 @@ async function reasonToKeep(
     if (now === from) return `The git host did not confirm that it deleted "${branch}".`;
     if (now !== undefined) return moved(branch);
   }
-  await announce(deps, project, branch);
+  await announce(deps, project, branch, merged);
   return null;
 }
 
@@ -106,9 +113,21 @@ async function usedByOther({ db }: Deps, { projectId }: ProjectRow, branch: stri
 }
 
 /** The branch is gone by then, so a failure is only logged. */
-async function announce(deps: Deps, { projectId }: ProjectRow, branch: string): Promise<void> {
+async function announce(
+  deps: Deps,
+  { projectId }: ProjectRow,
+  branch: string,
+  merged: Deleted["merged"],
+): Promise<void> {
   await deps.db
-    .transaction((tx) => publish(tx, projectId, { type: "branch", id: branch, action: "deleted" }))
+    .transaction(async (tx) => {
+      const event = { event: "head_ref_deleted", branch } as const;
+      if (merged) {
+        const { crId, by } = merged;
+        await recordTimeline(tx, { by, at: deps.clock() }, [{ crId, ...event }]);
+      }
+      await publish(tx, projectId, { type: "branch", id: branch, action: "deleted" });
+    })
     .catch((error: unknown) =>
       deps.log.warn({ project: projectId, err: error }, "cannot publish the deletion of a branch"),
     );

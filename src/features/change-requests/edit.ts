@@ -7,6 +7,7 @@ import type { Deps } from "../../deps.ts";
 import { publish } from "../../events/publish.ts";
 import { storable, storableObject } from "../../http/text.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
+import { byOf, type NewEvent, recordTimeline } from "../timeline/record.ts";
 import { OFF } from "./auto-merge/row.ts";
 import { changeLabels } from "./labels/change.ts";
 import { changePeople } from "./people/change.ts";
@@ -44,24 +45,31 @@ export async function editChangeRequest(
     }),
   };
   const edited = await deps.db.transaction(async (tx) => {
-    if (base) await changeBase(deps, tx, project, found, base);
+    const act = { by: byOf(caller), at: deps.clock() };
+    const [before] = await tx
+      .select()
+      .from(changeRequests)
+      .where(eq(changeRequests.crId, crId))
+      .for("no key update");
+    if (base) await changeBase(deps, tx, project, found, base, act);
     const [row] = await tx
       .update(changeRequests)
-      .set({ ...fields, updatedAt: deps.clock() })
+      .set({ ...fields, updatedAt: act.at })
       .where(and(eq(changeRequests.crId, crId), body.draft === undefined ? undefined : isOpen))
       .returning();
-    if (!row && body.draft !== undefined)
+    if (before && !row)
       throw new SvcError(
         "not_open",
         `Change request #${found.number} is not open, so it cannot become a draft or ready. See its status: svc cr show ${found.number}`,
       );
-    if (!row)
+    if (!before || !row)
       throw new SvcError(
         "not_found",
         "The change request was deleted while this request ran. List all with: svc cr ls --status all",
       );
-    if (body.draft) await stopMerging(tx, [crId], OFF.draft);
-    await changeLabels(tx, row, body);
+    if (body.draft) await stopMerging(tx, act, [crId], OFF.draft);
+    await recordTimeline(tx, act, eventsOf(before, row));
+    await changeLabels(tx, caller, row, act.at, body);
     const asked = await changePeople(tx, caller, row, row.updatedAt, body);
     await recordCrEvent(deps, tx, project, { type: "cr.updated", at: row.updatedAt }, row);
     await recordRequests(deps, tx, caller, project, { row, at: row.updatedAt, asked });
@@ -72,3 +80,14 @@ export async function editChangeRequest(
 }
 
 const isOpen = eq(changeRequests.status, "open");
+
+type Row = typeof changeRequests.$inferSelect;
+
+/** What the timeline has of an edit, besides labels, people and the base. */
+function eventsOf(before: Row, { crId, title, draft }: Row): NewEvent[] {
+  const event = draft ? "convert_to_draft" : "ready_for_review";
+  return [
+    ...(title === before.title ? [] : [{ crId, event: "renamed" as const, from: before.title, to: title }]),
+    ...(draft === before.draft ? [] : [{ crId, event } as const]),
+  ];
+}

@@ -15,6 +15,7 @@ import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { LISTING_MS } from "../projects/fetch.ts";
 import { type Protection, readProtection } from "../projects/protection.ts";
 import { repositoryOf } from "../projects/repository.ts";
+import { byOf } from "../timeline/record.ts";
 import { requireAgentMerge } from "./agent-merge.ts";
 import { deleteHeadBranch, requireDeleter } from "./delete-branch.ts";
 import { chooseMethod } from "./merge-commits.ts";
@@ -52,7 +53,13 @@ export async function mergeChangeRequest(
     if (!merged.merge) return merged;
     deps.metrics.merges.inc({ outcome: "merged" });
     if (!body.delete_branch) return merged;
-    return { ...merged, head_branch: await deleteHeadBranch(deps, project, merged) };
+    return {
+      ...merged,
+      head_branch: await deleteHeadBranch(deps, project, {
+        ...merged,
+        merged: { crId: merged.cr_id, by: byOf(caller) },
+      }),
+    };
   } catch (error) {
     deps.metrics.merges.inc({ outcome: error instanceof SvcError ? error.code : "internal" });
     throw error;

@@ -12,6 +12,7 @@ import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { notifyOfChangeRequest } from "../notifications/record.ts";
 import { LISTING_MS } from "../projects/fetch.ts";
 import { repositoryOf } from "../projects/repository.ts";
+import { byOf, recordTimeline } from "../timeline/record.ts";
 import { keepHeads, recordHeads } from "./heads.ts";
 import { changeLabels } from "./labels/change.ts";
 import { requireNoOtherOpen } from "./other-open.ts";
@@ -77,9 +78,13 @@ export async function openChangeRequest(
       })
       .returning();
     if (inserted) {
-      await recordHeads(tx, [inserted], inserted.createdAt);
+      await recordHeads(tx, [inserted], inserted.createdAt, "moved");
       const at = inserted.createdAt;
-      await changeLabels(tx, inserted, { labels: body.labels ?? [] });
+      const number = reverted === null ? {} : { number: reverted.number };
+      await recordTimeline(tx, { by: byOf(caller), at }, [
+        { crId: inserted.crId, event: "opened", from: headRef, to: baseRef, ...number },
+      ]);
+      await changeLabels(tx, caller, inserted, at, { labels: body.labels ?? [] });
       const { assignees = [], requested_reviewers = [] } = body;
       const asked = await changePeople(tx, caller, inserted, at, { assignees, requested_reviewers });
       await recordCrEvent(deps, tx, project, { type: "cr.opened", at }, inserted);

@@ -6,6 +6,7 @@ import { publish } from "../../events/publish.ts";
 import type { Branches } from "../../git/git.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { repositoryOf } from "../projects/repository.ts";
+import { NOBODY } from "../timeline/record.ts";
 import { OFF } from "./auto-merge/row.ts";
 import { keepHeads, recordHeads } from "./heads.ts";
 import { settleReached } from "./reached.ts";
@@ -119,9 +120,10 @@ async function write(deps: Deps, project: ProjectRow, moved: Moved[]) {
       )
       .returning(getTableColumns(changeRequests));
     const pushed = rows.filter(({ crId }) => heads.has(crId));
-    await recordHeads(tx, pushed, now);
+    await recordHeads(tx, pushed, now, "moved");
     await stopMerging(
       tx,
+      { by: NOBODY, at: now },
       pushed.map(({ crId }) => crId),
       OFF.pushed,
     );

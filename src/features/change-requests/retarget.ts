@@ -8,6 +8,7 @@ import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { LISTING_MS } from "../projects/fetch.ts";
 import { lockProject } from "../projects/lock.ts";
 import { repositoryOf } from "../projects/repository.ts";
+import { type By, recordTimeline } from "../timeline/record.ts";
 import { OFF } from "./auto-merge/row.ts";
 import { existingTip, requireTwoBranches } from "./open.ts";
 import { requireNoOtherOpen } from "./other-open.ts";
@@ -51,6 +52,7 @@ export async function changeBase(
   project: ProjectRow,
   row: CrRow,
   base: Base,
+  act: { by: By; at: Date },
 ): Promise<void> {
   const { crId, number, headRef } = row;
   const [changed] = await tx
@@ -69,10 +71,20 @@ export async function changeBase(
     throw new SvcError("merge_in_progress", sentence, {}, { "Retry-After": "5" });
   }
   await tx.delete(mergeIntents).where(eq(mergeIntents.crId, crId));
-  await stopMerging(tx, [crId], OFF.rebased);
-  await tx
+  await recordTimeline(tx, act, [{ crId, event: "base_ref_changed", from: row.baseRef, to: base.ref }]);
+  await stopMerging(tx, act, [crId], OFF.rebased);
+  const gone = await tx
     .delete(changeRequestApprovals)
-    .where(and(eq(changeRequestApprovals.crId, crId), eq(changeRequestApprovals.state, "approved")));
+    .where(and(eq(changeRequestApprovals.crId, crId), eq(changeRequestApprovals.state, "approved")))
+    .returning();
+  const dismissed = { crId, event: "review_dismissed", state: "approved" } as const;
+  await recordTimeline(
+    tx,
+    act,
+    gone
+      .toSorted((a, b) => a.createdAt.getTime() - b.createdAt.getTime())
+      .map(({ userId, headCommitSha }) => ({ ...dismissed, user_id: userId, commit_sha: headCommitSha })),
+  );
 }
 
 function notOpen({ number }: Pick<CrRow, "number">): SvcError {

@@ -61,7 +61,10 @@ export async function revertChangeRequest(
       return await openChangeRequest(deps, caller, project, opening, row);
     } catch (error) {
       const { branch: head_ref, commit: head_commit_sha, isNew } = pushed;
-      if (isNew) await deleteHeadBranch(deps, project, { head_ref, head_commit_sha, number: row.number });
+      if (isNew) {
+        const { number } = row;
+        await deleteHeadBranch(deps, project, { head_ref, head_commit_sha, number, merged: null });
+      }
       throw error;
     }
   });

@@ -88,7 +88,11 @@ export const approvalRoutes = (deps: Deps) =>
         ...answer(200, changeRequest),
       },
     )
-    .post("/:crId/reopen", ({ project, params }) => reopenChangeRequest(deps, project, params.crId), {
-      project: "write",
-      ...answer(200, changeRequest),
-    });
+    .post(
+      "/:crId/reopen",
+      ({ caller, project, params }) => reopenChangeRequest(deps, caller, project, params.crId),
+      {
+        project: "write",
+        ...answer(200, changeRequest),
+      },
+    );

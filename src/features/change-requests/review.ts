@@ -12,6 +12,7 @@ import { storable } from "../../http/text.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { notifyOfChangeRequest } from "../notifications/record.ts";
 import { readProtection } from "../projects/protection.ts";
+import { byOf, recordTimeline } from "../timeline/record.ts";
 import { insertComments, keepSession, type NewComment, takeNumbers } from "./comments/add.ts";
 import { type CommentedDiff, findAnchor, findDiff } from "./comments/anchor.ts";
 import { commentChange, toWireOf } from "./comments/row.ts";
@@ -60,7 +61,12 @@ export async function submitReview(
     const first = said.length === 0 ? 0 : await takeNumbers(tx, row, said.length);
     const rows = await insertComments(tx, caller, row, said, { first, sessionId, at });
     if (diff?.isCurrent)
-      await recordHeads(tx, [{ crId: row.crId, headCommitSha: diff.head, baseCommitSha: diff.base }], at);
+      await recordHeads(
+        tx,
+        [{ crId: row.crId, headCommitSha: diff.head, baseCommitSha: diff.base }],
+        at,
+        "seen",
+      );
     const wire: Comment[] = [];
     for (const each of rows) wire.push(await toWireOf(tx, each));
     const [one] = wire;
@@ -169,6 +175,13 @@ async function recordVerdict(
       set: verdict,
     });
   await answerRequest(tx, row, caller);
+  const { state, body, headCommitSha, createdAt: at } = verdict;
+  await recordTimeline(tx, { by: byOf(caller), at }, [
+    {
+      ...({ crId: row.crId, event: "reviewed", state, commit_sha: headCommitSha } as const),
+      ...(body !== null && { body }),
+    },
+  ]);
 }
 
 /** Enforces `[change_requests] self_approval`. @throws forbidden, repo_unreachable */

@@ -21,6 +21,7 @@ import { REF_MAX_BYTES, SEARCH_MAX } from "../../contract/limits.ts";
 import { changeRequestManifest } from "../../contract/manifest/wire.ts";
 import { mergeQueue } from "../../contract/merge-queue.ts";
 import { commit } from "../../contract/repository.ts";
+import { timelineEvent } from "../../contract/timeline.ts";
 import type { Deps } from "../../deps.ts";
 import { pageQuery, readPage } from "../../http/page.ts";
 import { answer, answers, listOf } from "../../http/schema.ts";
@@ -45,6 +46,7 @@ import { revertChangeRequest } from "./revert.ts";
 import { sendToSession } from "./send-to-session.ts";
 import { listHeads } from "./since.ts";
 import { withdrawMerge } from "./stop-merging.ts";
+import { readTimeline } from "./timeline.ts";
 import { readCrTurns } from "./turns.ts";
 
 const listQuery = Type.Object({
@@ -126,26 +128,10 @@ export const changeRequestRoutes = (deps: Deps) =>
         ...answer(200, changeRequestDiff, "text/x-diff"),
       },
     )
-    .get(
-      "/:crId/heads",
-      ({ caller, project, params, query }) => listHeads(deps, caller, project, params.crId, readPage(query)),
-      { project: "write", query: Type.Object(pageQuery), ...answer(200, listOf("heads", changeRequestHead)) },
-    )
-    .get(
-      "/:crId/commits",
-      ({ project, params, query }) => listCrCommits(deps, project, params.crId, readPage(query)),
-      { project: "write", query: Type.Object(pageQuery), ...answer(200, listOf("commits", commit)) },
-    )
     .get("/:crId/code-owners", ({ project, params }) => readCodeOwners(deps, project, params.crId), {
       project: "write",
       ...answer(200, codeOwners),
-    })
-    .get(
-      "/:crId/turns",
-      ({ caller, project, params, query }) =>
-        readCrTurns(deps, caller, project, params.crId, readPage(query)),
-      { project: "write", query: Type.Object(pageQuery), ...answer(200, changeRequestTurns) },
-    );
+    });
 
 const diffQuery = Type.Object({
   whitespace: Type.Optional(Type.Literal("ignore")),
@@ -162,6 +148,32 @@ const diffQuery = Type.Object({
     }),
   ),
 });
+
+/** What has happened: the timeline, the versions of the head, its commits, and the turns of its session. */
+export const historyRoutes = (deps: Deps) =>
+  new Elysia({ prefix: "/projects/:projectId/change-requests", tags: ["change requests"] })
+    .use(guard(deps))
+    .get(
+      "/:crId/heads",
+      ({ caller, project, params, query }) => listHeads(deps, caller, project, params.crId, readPage(query)),
+      { project: "write", query: Type.Object(pageQuery), ...answer(200, listOf("heads", changeRequestHead)) },
+    )
+    .get(
+      "/:crId/timeline",
+      ({ project, params, query }) => readTimeline(deps, project, params.crId, readPage(query)),
+      { project: "write", query: Type.Object(pageQuery), ...answer(200, listOf("events", timelineEvent)) },
+    )
+    .get(
+      "/:crId/commits",
+      ({ project, params, query }) => listCrCommits(deps, project, params.crId, readPage(query)),
+      { project: "write", query: Type.Object(pageQuery), ...answer(200, listOf("commits", commit)) },
+    )
+    .get(
+      "/:crId/turns",
+      ({ caller, project, params, query }) =>
+        readCrTurns(deps, caller, project, params.crId, readPage(query)),
+      { project: "write", query: Type.Object(pageQuery), ...answer(200, changeRequestTurns) },
+    );
 
 /** Merging (spec 4.1), and prompts for the session of a change request. */
 export const mergeRoutes = (deps: Deps) =>
@@ -200,10 +212,14 @@ export const mergeRoutes = (deps: Deps) =>
       },
       { project: "write", body: revertChangeRequestBody, ...answer(201, changeRequest) },
     )
-    .delete("/:crId/queue", ({ project, params }) => withdrawMerge(deps, project, params.crId, forgetEntry), {
-      project: "write",
-      ...answer(200, changeRequest),
-    })
+    .delete(
+      "/:crId/queue",
+      ({ caller, project, params }) => withdrawMerge(deps, caller, project, params.crId, forgetEntry),
+      {
+        project: "write",
+        ...answer(200, changeRequest),
+      },
+    )
     .put(
       "/:crId/auto-merge",
       ({ caller, project, params, body }) => enableAutoMerge(deps, caller, project, params.crId, body),
@@ -211,7 +227,7 @@ export const mergeRoutes = (deps: Deps) =>
     )
     .delete(
       "/:crId/auto-merge",
-      ({ project, params }) => withdrawMerge(deps, project, params.crId, forgetAutoMerge),
+      ({ caller, project, params }) => withdrawMerge(deps, caller, project, params.crId, forgetAutoMerge),
       {
         project: "write",
         ...answer(200, changeRequest),

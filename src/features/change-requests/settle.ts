@@ -1,4 +1,5 @@
 import { and, eq, gt, inArray, lt } from "drizzle-orm";
+import type { Db } from "../../../db/client.ts";
 import { changeRequests, mergeIntents, projects } from "../../../db/schema/index.ts";
 import type { Deps } from "../../deps.ts";
 import { publish } from "../../events/publish.ts";
@@ -6,6 +7,7 @@ import type { Branches, Git } from "../../git/git.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { schedulePoll } from "../projects/schedule-poll.ts";
+import { recordTimeline } from "../timeline/record.ts";
 import { forgetAutoMerge } from "./auto-merge/row.ts";
 import { keepHeads, recordHeads } from "./heads.ts";
 import type { Presenting } from "./present.ts";
@@ -19,7 +21,7 @@ export type Intent = typeof mergeIntents.$inferSelect;
 /** The dependencies of settling a merge. */
 type Settling = Pick<Deps, "db" | "keys" | "clock" | "databaseTime" | "checkpoint" | "log"> &
   Presenting & {
-    git: Pick<Git, "listBranches" | "ensureCommits" | "isAncestor" | "keep">;
+    git: Pick<Git, "listBranches" | "ensureCommits" | "isAncestor" | "keep" | "countAdded">;
   };
 
 type MergedRow = typeof changeRequests.$inferSelect;
@@ -91,6 +93,7 @@ export async function markMerged(
       await forgetAutoMerge(tx, row.crId);
       await forgetEntry(tx, row.crId);
       if (row.baseRef === project.defaultBranch) await schedulePoll(deps, tx, project.projectId);
+      await recordMerged(tx, row, now);
       await recordCrEvent(deps, tx, project, { type: "cr.merged", at: now }, row);
       const base = { type: "branch", id: row.baseRef, action: "changed" } as const;
       const above = await retargetStack(deps, tx, project, row, intent.mergeSha, now);
@@ -140,11 +143,33 @@ export async function markReached(
     if (!merged) return null;
     await forgetAutoMerge(tx, merged.crId);
     await forgetEntry(tx, merged.crId);
+    await recordMerged(tx, merged, now);
     await recordCrEvent(deps, tx, project, { type: "cr.merged", at: now }, merged);
     const above = await retargetStack(deps, tx, project, merged, commits.merge, now);
     await publish(tx, project.projectId, changeOf(merged), ...above);
     return merged;
   });
+}
+
+/** Records a merge in the timeline of the change request, and of the one that it reverts. */
+async function recordMerged(tx: Db, row: MergedRow, at: Date): Promise<void> {
+  const { crId, projectId, baseRef: branch, mergedBy: userId, mergedActor: actor, mergeCommitSha } = row;
+  const merged = {
+    ...({ crId, event: "merged", branch } as const),
+    ...(mergeCommitSha !== null && { commit_sha: mergeCommitSha }),
+    ...(row.mergeMethod !== null && { method: row.mergeMethod }),
+  };
+  const reverted =
+    row.reverts === null
+      ? []
+      : await tx
+          .select({ crId: changeRequests.crId })
+          .from(changeRequests)
+          .where(and(eq(changeRequests.projectId, projectId), eq(changeRequests.number, row.reverts)));
+  await recordTimeline(tx, { by: { userId, actor }, at }, [
+    merged,
+    ...reverted.map((original) => ({ ...original, event: "reverted" as const, number: row.number })),
+  ]);
 }
 
 /** At startup: settles the merges that an earlier process left unfinished. Logs failures; a later read retries. */
@@ -212,7 +237,7 @@ async function keep(
         .from(changeRequests)
         .where(eq(changeRequests.crId, crId))
         .for("update");
-      await recordHeads(tx, [{ crId, headCommitSha: head, baseCommitSha: base }], deps.clock());
+      await recordHeads(tx, [{ crId, headCommitSha: head, baseCommitSha: base }], deps.clock(), "seen");
     });
     await keepHeads(deps, project, [{ crId }]);
     if (await deps.git.ensureCommits(repo, [base, merge])) await deps.git.keep(repo, number, { base, merge });

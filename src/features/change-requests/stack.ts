@@ -5,6 +5,7 @@ import { readPattern } from "../../edge/gateway/names.ts";
 import type { ProjectChange } from "../../events/publish.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { storedProtection } from "../projects/protection.ts";
+import { recordTimeline } from "../timeline/record.ts";
 import { OFF } from "./auto-merge/row.ts";
 import { isOpen, other } from "./other-open.ts";
 import type { Presenting } from "./present.ts";
@@ -26,7 +27,7 @@ export async function retargetStack(
   deps: Presenting,
   tx: Db,
   project: ProjectRow,
-  merged: Pick<CrRow, "headRef" | "baseRef">,
+  merged: Pick<CrRow, "number" | "headRef" | "baseRef" | "mergedBy" | "mergedActor">,
   commit: string,
   now: Date,
 ): Promise<ProjectChange[]> {
@@ -60,8 +61,17 @@ export async function retargetStack(
     .set({ baseRef: merged.baseRef, baseCommitSha: commit, updatedAt: now })
     .where(inArray(changeRequests.crId, above))
     .returning();
+  const act = { by: { userId: merged.mergedBy, actor: merged.mergedActor }, at: now };
+  const { number, headRef: from, baseRef: to } = merged;
+  const event = { event: "automatic_base_change_succeeded", from, to, number } as const;
+  await recordTimeline(
+    tx,
+    act,
+    rows.map(({ crId }) => ({ crId, ...event })),
+  );
   await stopMerging(
     tx,
+    act,
     rows.map(({ crId }) => crId),
     OFF.rebased,
   );

@@ -4,7 +4,8 @@ import { changeRequests } from "../../../db/schema/index.ts";
 import type { ChangeRequest } from "../../contract/change-request.ts";
 import type { Deps } from "../../deps.ts";
 import { publish } from "../../events/publish.ts";
-import type { ProjectRow } from "../../identity/auth/caller.ts";
+import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
+import { type By, byOf, type NewEvent, recordTimeline } from "../timeline/record.ts";
 import { turnOff } from "./auto-merge/row.ts";
 import { lockOpen } from "./merge-intent.ts";
 import { present } from "./present.ts";
@@ -19,9 +20,14 @@ type Row = typeof changeRequests.$inferSelect;
  * reason for it and before its events are recorded.
  * @param tx has locked the rows of the change requests
  */
-export async function stopMerging(tx: Db, crIds: readonly string[], reason: string): Promise<void> {
-  await turnOff(tx, crIds, reason);
-  await takeOut(tx, crIds, reason);
+export async function stopMerging(
+  tx: Db,
+  act: { by: By; at: Date },
+  crIds: readonly string[],
+  reason: string,
+): Promise<void> {
+  await turnOff(tx, act, crIds, reason);
+  await takeOut(tx, act, crIds, reason);
 }
 
 /**
@@ -50,17 +56,24 @@ export async function giveUpMerge(
  */
 export async function withdrawMerge(
   deps: Deps,
+  caller: Caller,
   project: ProjectRow,
   name: string,
-  forget: (tx: Db, crId: string) => Promise<boolean>,
+  forget: (tx: Db, crId: string) => Promise<Forgotten>,
 ): Promise<ChangeRequest> {
   const row = await findChangeRequest(deps.db, project, name);
   await deps.db.transaction(async (tx) => {
     const locked = await lockOpen(tx, row);
-    if (await forget(tx, row.crId)) await announce(deps, tx, project, locked);
+    const forgotten = await forget(tx, row.crId);
+    if (forgotten === null) return;
+    await recordTimeline(tx, { by: byOf(caller), at: deps.clock() }, forgotten.events);
+    await announce(deps, tx, project, locked);
   });
   return await present(deps, project, row, null);
 }
+
+/** What the timeline gets of a merge that is withdrawn, if it was still to be done; null: there was none. */
+export type Forgotten = { events: readonly NewEvent[] } | null;
 
 async function announce(deps: Deps, tx: Db, project: ProjectRow, row: Row): Promise<void> {
   await recordCrEvent(deps, tx, project, { type: "cr.updated", at: deps.clock() }, row);

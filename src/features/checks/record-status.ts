@@ -7,6 +7,7 @@ import type { Deps } from "../../deps.ts";
 import type { ProjectChange } from "../../events/publish.ts";
 import { notifyOfChangeRequest, type OwnedChangeRequest } from "../notifications/record.ts";
 import { recordWebhookEvent } from "../webhooks/record.ts";
+import { recordVerdict } from "./record-verdict.ts";
 import { toWire } from "./statuses.ts";
 
 type CheckEvent = Extract<WebhookEvent, `check.${string}`>;
@@ -54,6 +55,7 @@ export async function recordStatus(
   const event = { type: EVENTS[row.state], at: now };
   await recordWebhookEvent(tx, of.projectId, event, async () => ({ status, change_requests: numbers }));
   if (event.type === "check.failed") await notifyOfFailure(tx, open, row);
+  await recordVerdict(tx, open, row, now);
   return { status, changes: changesFor(of.sha, numbers) };
 }
 

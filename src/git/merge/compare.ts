@@ -98,6 +98,25 @@ export async function isAncestorOf(
   return result.code === 0;
 }
 
+/** Commits that are counted of a push. */
+const ADDED_MAX = 1_000;
+
+/** @throws SvcError `merge_engine_failed`; MirrorSuspect */
+export async function countAdded(
+  engine: Engine,
+  mirror: Mirror,
+  from: string,
+  to: string,
+): Promise<number | null> {
+  if (!(await isAncestorOf(engine, mirror, from, to))) return null;
+  const args = ["rev-list", "--count", `--max-count=${ADDED_MAX}`, to, `^${from}`];
+  const result = await query(engine, mirror, args);
+  const [count = ""] = linesOf(result);
+  if (result.stopped || result.code !== 0 || !/^\d+$/.test(count))
+    throw engineFailure(engine, "counting commits", result);
+  return Number(count);
+}
+
 async function mergeInQuarantine(
   engine: Engine,
   mirror: Mirror,

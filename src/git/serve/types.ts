@@ -30,13 +30,20 @@ export interface UploadRequest {
   share: Share;
 }
 
+/** A ref that a push has changed, and its commit or tag now; null: deleted. */
+export interface ChangedRef {
+  ref: string;
+  kind: "created" | "changed" | "deleted";
+  to: string | null;
+}
+
 export interface ReceiveRequest {
   body: ReadableStream<Uint8Array>;
   judge: PushJudge;
   /** Called once the commands were read, so that a silent push takes no slot. */
   share: Share;
   /** Called with the changed refs, before they are reported to the client. */
-  changed?(refs: readonly { ref: string; kind: "created" | "changed" | "deleted" }[]): Promise<void>;
+  changed?(refs: readonly ChangedRef[]): Promise<void>;
   /**
    * The one of svc's own refs that this push updates: it changes here, and is pushed to the git host afterwards, if the
    * host accepts such refs. `changed` is awaited before the client gets the report.

@@ -18,6 +18,10 @@ export const CHANGE_REQUEST_OPERATIONS = {
   "GET /v1/projects/:projectId/change-requests/:crId": ["getChangeRequest", "Get a change request"],
   "PATCH /v1/projects/:projectId/change-requests/:crId": ["editChangeRequest", "Edit a change request"],
   "GET /v1/projects/:projectId/change-requests/:crId/diff": ["getDiff", "Get the diff of a change request"],
+  "GET /v1/projects/:projectId/change-requests/:crId/timeline": [
+    "listTimeline",
+    "List what has happened to a change request",
+  ],
   "GET /v1/projects/:projectId/change-requests/:crId/heads": [
     "listHeads",
     "List the commits that the head of a change request has had",

@@ -5,6 +5,8 @@ import type { ChangeRequest } from "../../../contract/change-request.ts";
 import type { ErrorCode } from "../../../contract/errors.ts";
 import { authorOf } from "../../../identity/auth/actor.ts";
 import { notify } from "../../notifications/record.ts";
+import { type By, recordTimeline } from "../../timeline/record.ts";
+import type { Forgotten } from "../stop-merging.ts";
 
 export type AutoMergeRow = typeof autoMerges.$inferSelect;
 
@@ -57,7 +59,12 @@ function toWire(row: AutoMergeRow, name: string): NonNullable<ChangeRequest["aut
  * @param tx has locked the rows of the change requests, so no merge of them records its intent meanwhile
  * @returns whether one was on
  */
-export async function turnOff(tx: Db, crIds: readonly string[], reason: string): Promise<boolean> {
+export async function turnOff(
+  tx: Db,
+  act: { by: By; at: Date },
+  crIds: readonly string[],
+  reason: string,
+): Promise<boolean> {
   if (crIds.length === 0) return false;
   const offReason = reason.slice(0, REASON_MAX).toWellFormed();
   const rows = await tx
@@ -72,6 +79,12 @@ export async function turnOff(tx: Db, crIds: readonly string[], reason: string):
       ),
     )
     .returning({ auto: autoMerges, cr: changeRequests });
+  const event = { event: "auto_merge_disabled", reason: offReason } as const;
+  await recordTimeline(
+    tx,
+    act,
+    rows.map(({ auto }) => ({ crId: auto.crId, ...event })),
+  );
   for (const { auto, cr } of rows) {
     const notice = {
       event: "cr.auto_merge_disabled",
@@ -86,11 +99,12 @@ export async function turnOff(tx: Db, crIds: readonly string[], reason: string):
   return rows.length > 0;
 }
 
-/** Removes an auto-merge, on or off. @returns whether there was one */
-export async function forgetAutoMerge(tx: Db, crId: string): Promise<boolean> {
-  const rows = await tx
+/** Removes an auto-merge, on or off. @returns null when there was none */
+export async function forgetAutoMerge(tx: Db, crId: string): Promise<Forgotten> {
+  const [row] = await tx
     .delete(autoMerges)
     .where(eq(autoMerges.crId, crId))
-    .returning({ crId: autoMerges.crId });
-  return rows.length > 0;
+    .returning({ offReason: autoMerges.offReason });
+  if (!row) return null;
+  return { events: row.offReason === null ? [{ crId, event: "auto_merge_disabled" }] : [] };
 }

@@ -8,6 +8,7 @@ import { storable } from "../../../http/text.ts";
 import { actorOf } from "../../../identity/auth/actor.ts";
 import type { Caller, ProjectRow } from "../../../identity/auth/caller.ts";
 import { readProtection } from "../../projects/protection.ts";
+import { byOf, recordTimeline } from "../../timeline/record.ts";
 import { requireAgentMerge } from "../agent-merge.ts";
 import { requireDeleter } from "../delete-branch.ts";
 import { chooseMethod } from "../merge-commits.ts";
@@ -66,6 +67,11 @@ export async function enableAutoMerge(
       .insert(autoMerges)
       .values({ crId: row.crId, ...wanted })
       .onConflictDoUpdate({ target: autoMerges.crId, set: wanted });
+    const { crId } = row;
+    const method = wanted.method === null ? {} : { method: wanted.method };
+    await recordTimeline(tx, { by: byOf(caller), at: now }, [
+      { crId, event: "auto_merge_enabled", ...method },
+    ]);
     await recordCrEvent(deps, tx, project, { type: "cr.updated", at: now }, locked);
     await publish(tx, project.projectId, changeOf(row));
   });

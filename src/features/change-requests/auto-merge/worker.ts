@@ -7,6 +7,7 @@ import { runPeriodically } from "../../../jobs/periodic.ts";
 import { inParallel } from "../../../lib/in-parallel.ts";
 import { requireChecks } from "../../checks/summary.ts";
 import { storedProtection } from "../../projects/protection.ts";
+import { NOBODY } from "../../timeline/record.ts";
 import { requireApprovals } from "../approved.ts";
 import { storedOwnership } from "../code-owners/ownership.ts";
 import { requireOwnerReviews } from "../code-owners/reviews.ts";
@@ -163,6 +164,8 @@ async function end(deps: Deps, { auto, project }: Wanted, reason: string): Promi
     deps,
     project,
     auto.crId,
-    async (tx) => (await tx.$count(autoMerges, isSame)) > 0 && (await turnOff(tx, [auto.crId], reason)),
+    async (tx) =>
+      (await tx.$count(autoMerges, isSame)) > 0 &&
+      (await turnOff(tx, { by: NOBODY, at: deps.clock() }, [auto.crId], reason)),
   );
 }

@@ -43,7 +43,7 @@ export async function addComment(
     const said: NewComment = { body, anchor, replyTo: thread };
     const [row] = await insertComments(tx, caller, cr, [said], { first, sessionId, at: now });
     if (!row) throw new Error("the insert of a comment returned no row");
-    if (anchor) await recordHeads(tx, [{ crId: cr.crId, ...anchor }], now);
+    if (anchor) await recordHeads(tx, [{ crId: cr.crId, ...anchor }], now, "seen");
     const comment = await toWireOf(tx, row);
     await recordCrEvent(deps, tx, project, { type: "cr.commented", at: now }, cr, { comment });
     const but = caller.kind === "user" ? caller.userId : null;

@@ -10,6 +10,8 @@ import type { Repository } from "../../../git/git.ts";
 import type { Caller, ProjectRow } from "../../../identity/auth/caller.ts";
 import { LISTING_MS } from "../../projects/fetch.ts";
 import { repositoryOf } from "../../projects/repository.ts";
+import { recordPushes } from "../../timeline/pushes.ts";
+import { byOf, recordTimeline } from "../../timeline/record.ts";
 import { coAuthor, personOf, plain } from "../merge-commits.ts";
 import { headMoved, requireHead } from "../merge-intent.ts";
 import { requireCommits } from "../preview.ts";
@@ -46,7 +48,7 @@ export async function applySuggestion(
   const edit = await makeEdit(deps, project, thread, tips, lines);
   const commit = await writeCommit(deps, caller, project, cr, comment, edit);
   await push(deps, project, cr, { from: tips.head, to: commit });
-  const applied = await resolve(deps, caller, project, cr, thread);
+  const applied = await resolve(deps, caller, project, cr, { thread, comment, commit });
   await refresh(deps, project, [cr]);
   return { commit_sha: commit, comment: applied };
 }
@@ -207,7 +209,13 @@ async function push(
 }
 
 /** The suggestion is pushed by then: a thread that is gone or resolved stays so. */
-async function resolve(deps: Deps, caller: Caller, project: ProjectRow, cr: CrRow, thread: CommentRow) {
+async function resolve(
+  deps: Deps,
+  caller: Caller,
+  project: ProjectRow,
+  cr: CrRow,
+  { thread, comment, commit }: { thread: CommentRow; comment: CommentRow; commit: string },
+) {
   return await deps.db.transaction(async (tx) => {
     const [row] = await tx
       .update(changeRequestComments)
@@ -216,6 +224,14 @@ async function resolve(deps: Deps, caller: Caller, project: ProjectRow, cr: CrRo
         and(eq(changeRequestComments.commentId, thread.commentId), isNull(changeRequestComments.resolvedAt)),
       )
       .returning();
+    const by = byOf(caller);
+    await recordPushes(tx, project, by, [{ branch: cr.headRef, commit }]);
+    await recordTimeline(tx, { by, at: deps.clock() }, [
+      {
+        ...({ crId: cr.crId, event: "suggestion_applied" } as const),
+        ...{ comment_id: comment.commentId, commit_sha: commit },
+      },
+    ]);
     const branch = { type: "branch", id: cr.headRef, action: "changed" } as const;
     await publish(tx, project.projectId, branch, ...(row ? [commentChange(row, cr, "changed")] : []));
     return await toWireOf(tx, row ?? thread);

@@ -4,6 +4,7 @@ import { changeRequestPeople, type changeRequests } from "../../../../db/schema/
 import { SvcError } from "../../../contract/errors.ts";
 import { ASSIGNEES_MAX, REVIEWERS_MAX } from "../../../contract/limits.ts";
 import type { Caller } from "../../../identity/auth/caller.ts";
+import { type By, byOf, recordTimeline } from "../../timeline/record.ts";
 import { type Person, peopleNamed } from "./named.ts";
 import { type Part, peopleOf } from "./of.ts";
 
@@ -32,14 +33,15 @@ const LIMITS: Readonly<Record<Part, { max: number; words: string }>> = {
  */
 export async function changePeople(
   tx: Db,
-  caller: Pick<Caller, "userId">,
+  caller: Caller,
   row: Row,
   at: Date,
   change: Change,
 ): Promise<Person[]> {
+  const act = { by: byOf(caller), at };
   const named = (words: readonly string[] | undefined) =>
     peopleNamed(tx, { accountId: row.accountId, caller }, words ?? []);
-  await changePart(tx, row, at, "assignee", {
+  await changePart(tx, act, row, "assignee", {
     all: change.assignees === undefined ? null : await named(change.assignees),
     added: await named(change.add_assignees),
     removed: await named(change.remove_assignees),
@@ -50,7 +52,7 @@ export async function changePeople(
     removed: await named(change.remove_requested_reviewers),
   };
   requireReviewers(row, [...(reviewers.all ?? []), ...reviewers.added]);
-  return await changePart(tx, row, at, "reviewer", reviewers);
+  return await changePart(tx, act, row, "reviewer", reviewers);
 }
 
 /** A review answers the request for it. @param tx has locked the row of the change request */
@@ -63,6 +65,11 @@ export async function answerRequest(
   await tx.delete(changeRequestPeople).where(and(eq(of, crId), eq(part, "reviewer"), eq(by, userId)));
 }
 
+const EVENTS = {
+  assignee: { added: "assigned", removed: "unassigned" },
+  reviewer: { added: "review_requested", removed: "review_request_removed" },
+} as const;
+
 interface Wanted {
   /** All that it is to have; null: those that it has. */
   all: readonly Person[] | null;
@@ -73,8 +80,8 @@ interface Wanted {
 /** @returns those who were added */
 async function changePart(
   tx: Db,
+  act: { by: By; at: Date },
   { crId, number }: Row,
-  at: Date,
   part: Part,
   { all, added, removed }: Wanted,
 ): Promise<Person[]> {
@@ -85,13 +92,23 @@ async function changePart(
   const { crId: of, part: as, userId } = changeRequestPeople;
   const own = and(eq(of, crId), eq(as, part));
   const others = all === null ? inArray(userId, idsOf(removed)) : notInArray(userId, idsOf(wanted));
-  await tx.delete(changeRequestPeople).where(and(own, others));
+  const left = await tx.delete(changeRequestPeople).where(and(own, others)).returning({ userId });
+  await recordTimeline(
+    tx,
+    act,
+    left.map((gone) => ({ crId, event: EVENTS[part].removed, user_id: gone.userId })),
+  );
   if (wanted.length === 0) return [];
   const rows = await tx
     .insert(changeRequestPeople)
-    .values(wanted.map((person) => ({ crId, part, userId: person.userId, since: at })))
+    .values(wanted.map((person) => ({ crId, part, userId: person.userId, since: act.at })))
     .onConflictDoNothing()
     .returning({ userId });
+  await recordTimeline(
+    tx,
+    act,
+    rows.map((row) => ({ crId, event: EVENTS[part].added, user_id: row.userId })),
+  );
   const { max, words } = LIMITS[part];
   const now = (await peopleOf(tx, [crId])).filter((each) => each.part === part);
   if (now.length > max)

@@ -10,6 +10,7 @@ import { hasFailed, reportedOf } from "../../checks/statuses.ts";
 import { summaryOf } from "../../checks/summary.ts";
 import { type Protection, readProtection } from "../../projects/protection.ts";
 import { repositoryOf } from "../../projects/repository.ts";
+import { NOBODY } from "../../timeline/record.ts";
 import { requireApprovals } from "../approved.ts";
 import { OFF, PASSING } from "../auto-merge/row.ts";
 import { knownOwnership } from "../code-owners/ownership.ts";
@@ -219,6 +220,6 @@ async function end(deps: Deps, { project }: Queues, { queued }: Entry, reason: s
     if ((await tx.$count(mergeQueueEntries, isSame)) === 0) return false;
     if ((await tx.$count(mergeIntents, pushing)) > 0)
       throw new SvcError("unavailable", `Change request #${number} is being merged.`);
-    return await takeOut(tx, [queued.crId], reason);
+    return await takeOut(tx, { by: NOBODY, at: deps.clock() }, [queued.crId], reason);
   });
 }

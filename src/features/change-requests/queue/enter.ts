@@ -6,6 +6,7 @@ import type { Deps } from "../../../deps.ts";
 import { publish } from "../../../events/publish.ts";
 import { actorOf } from "../../../identity/auth/actor.ts";
 import type { Caller } from "../../../identity/auth/caller.ts";
+import { byOf, recordTimeline } from "../../timeline/record.ts";
 import { forgetAutoMerge } from "../auto-merge/row.ts";
 import { lockForMerge, ownershipFor, type Prepared, requireHead, wholeSecond } from "../merge-intent.ts";
 import { present } from "../present.ts";
@@ -57,7 +58,11 @@ export async function enterQueue(
       actor: actorOf(caller),
     });
     await forgetAutoMerge(tx, row.crId);
-    await recordCrEvent(deps, tx, project, { type: "cr.updated", at: deps.clock() }, locked);
+    const at = deps.clock();
+    await recordTimeline(tx, { by: byOf(caller), at }, [
+      { crId: row.crId, event: "added_to_merge_queue", branch: row.baseRef, method },
+    ]);
+    await recordCrEvent(deps, tx, project, { type: "cr.updated", at }, locked);
     await publish(tx, project.projectId, changeOf(row));
     return true;
   });

@@ -68,7 +68,10 @@ export async function land(
   }
   deps.metrics.merges.inc({ outcome: "merged" });
   deps.log.info({ cr: queued.crId }, "merged a change request from the queue");
-  if (queued.deleteBranch) await deleteHeadBranch(deps, project, merged);
+  if (queued.deleteBranch) {
+    const by = { userId: queued.userId, actor: queued.actor };
+    await deleteHeadBranch(deps, project, { ...merged, merged: { crId: queued.crId, by } });
+  }
 }
 
 function baseMoved({ baseRef }: Pick<CrRow, "baseRef">): SvcError {

@@ -4,7 +4,9 @@ import { changeRequests, mergeQueueEntries, users } from "../../../../db/schema/
 import { QUEUE_BRANCHES } from "../../../contract/merge-queue.ts";
 import { authorOf } from "../../../identity/auth/actor.ts";
 import { notify } from "../../notifications/record.ts";
+import { type By, recordTimeline } from "../../timeline/record.ts";
 import { type CrRow, crColumns } from "../row.ts";
+import type { Forgotten } from "../stop-merging.ts";
 
 export type QueueRow = typeof mergeQueueEntries.$inferSelect;
 
@@ -69,7 +71,12 @@ export async function queuedOf(db: Db, crIds: readonly string[]): Promise<Map<st
  * @param tx has locked the rows of the change requests, so no merge of them records its intent meanwhile
  * @returns whether one was in a queue
  */
-export async function takeOut(tx: Db, crIds: readonly string[], reason: string): Promise<boolean> {
+export async function takeOut(
+  tx: Db,
+  act: { by: By; at: Date },
+  crIds: readonly string[],
+  reason: string,
+): Promise<boolean> {
   if (crIds.length === 0) return false;
   const outReason = reason.slice(0, REASON_MAX).toWellFormed();
   const rows = await tx
@@ -84,6 +91,12 @@ export async function takeOut(tx: Db, crIds: readonly string[], reason: string):
       ),
     )
     .returning({ queued: mergeQueueEntries, number: changeRequests.number, title: changeRequests.title });
+  const event = { event: "removed_from_merge_queue", reason: outReason } as const;
+  await recordTimeline(
+    tx,
+    act,
+    rows.map(({ queued }) => ({ crId: queued.crId, branch: queued.baseRef, ...event })),
+  );
   for (const { queued, number, title } of rows) {
     const notice = {
       event: "cr.dequeued",
@@ -98,13 +111,15 @@ export async function takeOut(tx: Db, crIds: readonly string[], reason: string):
   return rows.length > 0;
 }
 
-/** Removes a change request from its queue without a trace, or the reason for which it was taken out. @returns whether there was one */
-export async function forgetEntry(tx: Db, crId: string): Promise<boolean> {
-  const rows = await tx
+/** Removes a change request from its queue without a trace, or the reason for which it was taken out. @returns null when there was neither */
+export async function forgetEntry(tx: Db, crId: string): Promise<Forgotten> {
+  const [row] = await tx
     .delete(mergeQueueEntries)
     .where(eq(mergeQueueEntries.crId, crId))
-    .returning({ crId: mergeQueueEntries.crId });
-  return rows.length > 0;
+    .returning({ branch: mergeQueueEntries.baseRef, outReason: mergeQueueEntries.outReason });
+  if (!row) return null;
+  const left = { crId, event: "removed_from_merge_queue", branch: row.branch } as const;
+  return { events: row.outReason === null ? [left] : [] };
 }
 
 /** The branch on which a merged result is tested. */
