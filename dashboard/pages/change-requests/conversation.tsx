@@ -1,8 +1,10 @@
+import { useMemo, useState } from "react";
 import { Link } from "wouter";
 import type { ChangeRequest } from "../../../src/contract/change-request.ts";
 import { path } from "../../api/path.ts";
 import { useProject } from "../../api/project.ts";
 import { Badge } from "../../parts/badge.tsx";
+import { Button } from "../../parts/button.tsx";
 import { useKeys } from "../../parts/keys.ts";
 import { Failure } from "../../parts/notice.tsx";
 import { stepThrough } from "../../parts/row-keys.ts";
@@ -13,10 +15,12 @@ import { Composer } from "./composer.tsx";
 import { Description } from "./description.tsx";
 import { ManifestCheck } from "./manifest-check.tsx";
 import { MergeBox } from "./merge-box.tsx";
-import { useAct, type Where } from "./queries.ts";
+import { useAct, useTimeline, type Where } from "./queries.ts";
 import { SendToSession } from "./send-to-session.tsx";
 import { ThreadView } from "./thread-view.tsx";
 import type { Thread } from "./threads.ts";
+import { TimelineLine } from "./timeline.tsx";
+import { entriesOf, LINES_SHOWN } from "./timeline-entries.ts";
 
 interface Props {
   where: Where;
@@ -35,16 +39,7 @@ export function Conversation({ where, cr, threads, error }: Props) {
     <div className="grid items-start gap-6 lg:grid-cols-[minmax(0,1fr)_20rem]">
       <div className="flex min-w-0 flex-col gap-4">
         <Description where={where} cr={cr} />
-        <section aria-label="Comments" className="flex flex-col gap-4">
-          <h2 className="sr-only">Comments</h2>
-          <Failure error={error} />
-          {threads.map((thread) => (
-            <div key={thread.first.comment_id} className="flex flex-col gap-1">
-              <AboutLine thread={thread} cr={cr} />
-              <ThreadView where={where} thread={thread} />
-            </div>
-          ))}
-        </section>
+        <History where={where} cr={cr} threads={threads} error={error} />
         {cr.status === "open" && <ManifestCheck where={where} />}
         <MergeBox where={where} cr={cr} />
         <NewComment where={where} />
@@ -55,6 +50,35 @@ export function Conversation({ where, cr, threads, error }: Props) {
         <SendToSession where={where} cr={cr} threads={threads} />
       </aside>
     </div>
+  );
+}
+
+/** The comments, and what has happened between them. */
+function History({ where, cr, threads, error }: Props) {
+  const [isWhole, setIsWhole] = useState(false);
+  const timeline = useTimeline(where);
+  const shown = isWhole ? Number.POSITIVE_INFINITY : LINES_SHOWN;
+  const { entries, hidden } = useMemo(
+    () => entriesOf(threads, timeline.data ?? [], shown),
+    [threads, timeline.data, shown],
+  );
+  return (
+    <section aria-label="Comments" className="flex flex-col gap-4">
+      <h2 className="sr-only">Comments</h2>
+      <Failure error={error} />
+      <Failure error={timeline.error} />
+      {hidden > 0 && <Button onClick={() => setIsWhole(true)}>Show {hidden} earlier events</Button>}
+      {entries.map((entry) =>
+        entry.kind === "event" ? (
+          <TimelineLine key={entry.id} line={entry} number={cr.number} />
+        ) : (
+          <div key={entry.thread.first.comment_id} className="flex flex-col gap-1">
+            <AboutLine thread={entry.thread} cr={cr} />
+            <ThreadView where={where} thread={entry.thread} />
+          </div>
+        ),
+      )}
+    </section>
   );
 }
 

@@ -6,15 +6,16 @@ import type { ChangeRequestTurns } from "../../../src/contract/change-request-tu
 import type { Comment } from "../../../src/contract/comment.ts";
 import type { ChangeRequestManifest } from "../../../src/contract/manifest/wire.ts";
 import type { Commit } from "../../../src/contract/repository.ts";
+import type { TimelineEvent } from "../../../src/contract/timeline.ts";
 import { call } from "../../api/call.ts";
 import { useGet } from "../../api/get.ts";
 import { useList } from "../../api/list.ts";
 import { path } from "../../api/path.ts";
+import { readAll } from "../../api/read-all.ts";
 
-/** Comments per request. */
-const COMMENTS_PAGE = 200;
-/** Maximum number of requests for comments. */
+/** Maximum number of requests for comments, and for all events that svc keeps. */
 const COMMENT_PAGES = 10;
+const EVENT_PAGES = 50;
 
 /** Identifies a change request in the API. */
 export interface Where {
@@ -89,25 +90,21 @@ export function useTurns(where: Where, enabled = true) {
   return { ...list, rows, plan: pages?.[0]?.plan ?? null };
 }
 
+/** Comments, the oldest first. */
 export function useComments(where: Where) {
   return useQuery({
     queryKey: [...keyOf(where), "comments"],
-    queryFn: async ({ signal }) => {
-      const all: Comment[] = [];
-      let cursor = "";
-      for (let pages = 0; pages < COMMENT_PAGES; pages++) {
-        const query = new URLSearchParams({ limit: String(COMMENTS_PAGE), ...(cursor && { cursor }) });
-        const answer = await call<{ comments: Comment[]; next_cursor?: string | null }>(
-          "GET",
-          `${under(where)}/comments?${query}`,
-          { signal },
-        );
-        all.push(...answer.comments);
-        cursor = answer.next_cursor ?? "";
-        if (cursor === "") break;
-      }
-      return all;
-    },
+    queryFn: ({ signal }) =>
+      readAll<Comment>(`${under(where)}/comments`, "comments", { pages: COMMENT_PAGES, signal }),
+  });
+}
+
+/** What has happened, the oldest first. */
+export function useTimeline(where: Where) {
+  return useQuery({
+    queryKey: [...keyOf(where), "timeline"],
+    queryFn: ({ signal }) =>
+      readAll<TimelineEvent>(`${under(where)}/timeline`, "events", { pages: EVENT_PAGES, signal }),
   });
 }
 
