@@ -212,6 +212,7 @@ export const COMMIT_FIELDS = fieldsOf<Commit>()([
   "parents",
   "author",
   "committer",
+  "co_authors",
   "subject",
   "body",
   "truncated",

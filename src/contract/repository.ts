@@ -28,6 +28,9 @@ export const commit = Type.Object({
   parents: Type.Array(sha),
   author: signature,
   committer: signature,
+  co_authors: Type.Array(Type.Object({ name: text, email: text }), {
+    description: "Of the `Co-authored-by` trailers of the message",
+  }),
   subject: Type.String({ description: "The message's first paragraph, on one line" }),
   body: text,
   truncated: Type.Boolean({ description: "Whether the message was cut" }),

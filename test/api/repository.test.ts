@@ -31,10 +31,12 @@ const FILES: Record<string, Change> = {
   [`${BYTES}\xff\xfe`]: "bytes\n",
 };
 
+const BODY = "With a body.\n\nCo-authored-by: B <b@example.com>";
+
 beforeAll(async () => {
   api = await startApi();
   remote = new Remote();
-  first = remote.commit("main", FILES, { message: "First\n\nWith a body." });
+  first = remote.commit("main", FILES, { message: `First\n\n${BODY}` });
   second = remote.commit("main", { "src/a.ts": "a2\n" }, { message: "Second" });
   remote.commit("work/one", { "work.txt": "w\n" }, { from: "main" });
   remote.git("tag", "-a", "-m", "x", "v1", first);
@@ -196,7 +198,8 @@ describe("commits", () => {
           author: { name: "A", email: "a@example.com", date: expect.stringMatching(/^2023-.*Z$/) },
           committer: { name: "A", email: "a@example.com", date: expect.stringMatching(/^2023-.*Z$/) },
           subject: "First",
-          body: "With a body.",
+          co_authors: [{ name: "B", email: "b@example.com" }],
+          body: BODY,
           truncated: false,
         },
       ],

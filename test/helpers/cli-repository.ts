@@ -14,6 +14,7 @@ export function commit(change: Partial<Commit> = {}): Commit {
     parents: ["a".repeat(40)],
     author: who,
     committer: who,
+    co_authors: [{ name: "Bob", email: "bob@example.com" }],
     subject: "Fix the login page",
     body: "",
     truncated: false,

@@ -27,7 +27,13 @@ const COLUMNS: Column<Commit>[] = [
     paint: (_, view) => view.paint.yellow,
   },
   { title: "SUBJECT", value: (row) => row.subject, flexible: true },
-  { title: "AUTHOR", value: (row) => row.author.name, flexible: true, paint: (_, view) => view.paint.cyan },
+  {
+    title: "AUTHOR",
+    value: (row) => row.author.name,
+    shown: ({ author, co_authors }) => [author, ...co_authors].map(({ name }) => name).join(", "),
+    flexible: true,
+    paint: (_, view) => view.paint.cyan,
+  },
   {
     title: "DATE",
     value: (row) => row.author.date ?? "",

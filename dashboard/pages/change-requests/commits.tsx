@@ -7,6 +7,8 @@ import { Failure } from "../../parts/notice.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import { useCommits, type Where } from "./queries.ts";
 
+const AND = new Intl.ListFormat("en");
+
 /** Length of an abbreviated commit id. */
 const SHORT = 8;
 
@@ -34,7 +36,8 @@ export function Commits({ where }: { where: Where }) {
   );
 }
 
-function Row({ commit: { sha, subject, body, author, truncated } }: { commit: Commit }) {
+function Row({ commit }: { commit: Commit }) {
+  const { sha, subject, body, author, co_authors, truncated } = commit;
   return (
     <li className="flex flex-col gap-1 px-4 py-3">
       <span className="font-medium">
@@ -44,6 +47,12 @@ function Row({ commit: { sha, subject, body, author, truncated } }: { commit: Co
         <code>{sha.slice(0, SHORT)}</code>
         <span>
           by <Visible>{author.name}</Visible>
+          {co_authors.length > 0 && (
+            <>
+              {" "}
+              with <Visible>{AND.format(co_authors.map(({ name }) => name))}</Visible>
+            </>
+          )}
         </span>
         {author.date && <Ago at={author.date} />}
       </p>

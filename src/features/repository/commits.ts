@@ -3,6 +3,7 @@ import type { Deps } from "../../deps.ts";
 import type { LoggedCommit, Signature } from "../../git/git.ts";
 import type { Page } from "../../http/page.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
+import { coAuthorsOf } from "./co-authors.ts";
 import { nextCursor, resolvePage } from "./cursor.ts";
 import { readPath } from "./path.ts";
 
@@ -43,6 +44,7 @@ export function commitToWire({
     parents,
     author: signatureToWire(author),
     committer: signatureToWire(committer),
+    co_authors: coAuthorsOf(body),
     subject,
     body,
     truncated,
