@@ -32,7 +32,7 @@ async function stack(manifest: string | null = null) {
     expect((await open(head, base)).status).toBe(201);
     base = head;
   }
-  const call = (verb: string, at: string, body: Record<string, unknown>) =>
+  const call = (verb: string, at: string, body?: Record<string, unknown>) =>
     api.call(verb, `${path}/${at}`, { body });
   const get = async (number: number): Promise<Answer["body"]> =>
     (await api.call("GET", `${path}/${number}`)).body.change_request;
@@ -131,4 +131,54 @@ test("the base cannot be changed while the change request is being merged", asyn
   expect((await call("POST", "2/merge", {})).status).toBe(200);
   expect(during).toMatchObject({ status: 409, body: { code: "merge_in_progress" } });
   expect(await get(2)).toMatchObject({ base_ref: "first", status: "merged" });
+});
+
+test("a stack is listed from each of its change requests, without what is not part of it", async () => {
+  const { remote, call, open } = await stack();
+  remote.commit("beside", { beside: "1\n" }, { from: "first" });
+  expect((await open("beside", "first")).status).toBe(201);
+  const listed = async (number: number) => {
+    const { status, body } = await call("GET", `${number}/stack`);
+    expect(status).toBe(200);
+    return body.stack.map(({ number, level }: Answer["body"]) => [number, level]);
+  };
+  expect(await listed(1)).toEqual([
+    [1, 0],
+    [2, 1],
+    [4, 1],
+    [3, 2],
+  ]);
+  expect(await listed(3)).toEqual([
+    [1, -2],
+    [2, -1],
+    [3, 0],
+  ]);
+  expect(await listed(4)).toEqual([
+    [1, -1],
+    [4, 0],
+  ]);
+  await call("POST", "2/close", {});
+  expect(await listed(1)).toEqual([
+    [1, 0],
+    [4, 1],
+  ]);
+  expect(await listed(2)).toEqual([]);
+  expect(await listed(3)).toEqual([]);
+  await call("POST", "1/merge", {});
+  expect(await listed(4)).toEqual([]);
+});
+
+test("a protected branch ends a stack, and branches that are based on each other do, too", async () => {
+  const manifest = 'svc_version = 1\n[branches]\nprotected = ["first"]\n';
+  const { remote, call, open } = await stack(manifest);
+  // the rules are stored with the first merge
+  remote.commit("small", { small: "1\n" }, { from: "main" });
+  const { number } = (await open("small", "main")).body;
+  await call("POST", `${number}/merge`, {});
+  const numbers = async (of: number) =>
+    (await call("GET", `${of}/stack`)).body.stack.map(({ number }: Answer["body"]) => number);
+  expect(await numbers(1)).toEqual([]);
+  expect(await numbers(3)).toEqual([2, 3]);
+  expect((await open("second", "third")).status).toBe(201);
+  expect(await numbers(3)).toEqual([2, 3, 5]);
 });

@@ -223,6 +223,43 @@ test("the timeline has what was done, in that order, and by whom", async () => {
   }
 });
 
+test("what changes nothing is no event, and what ends twice ends once", async () => {
+  bench.rule(asks(9));
+  const cr = await bench.open();
+  const sha = bench.remote.sha(cr.head_ref);
+  const report = (context: string, state: string) =>
+    bench.call("POST", `/statuses/${sha}`, { body: { context, state } });
+  await edit(cr, { requested_reviewers: ["bob"], labels: ["bug"], assignees: ["cleo"] });
+  await edit(cr, { title: "t", add_labels: ["bug"], add_assignees: ["cleo"], requested_reviewers: ["bob"] });
+  await edit(cr, { requested_reviewers: ["cleo"], labels: ["ui"], draft: false });
+  for (const [context, state] of [
+    "one pending",
+    "two success",
+    "one success",
+    "one success",
+    "two failure",
+  ].map((each) => each.split(" ")))
+    await report(context ?? "", state ?? "");
+  await call("PUT", cr, "/auto-merge", { head_commit_sha: sha });
+  await edit(cr, { draft: true });
+  await call("DELETE", cr, "/auto-merge");
+  await call("DELETE", cr, "/approve", undefined, "bob");
+  expect((await timelineOf(cr)).slice(1)).toEqual([
+    "first added the label bug",
+    "first assigned cleo",
+    "first requested a review from bob",
+    "first removed the label bug",
+    "first added the label ui",
+    "first withdrew the request for a review from bob",
+    "first requested a review from cleo",
+    `checks of ${short(sha)} passed`,
+    `checks of ${short(sha)} failed`,
+    "first turned on auto-merge",
+    "first turned off auto-merge: The change request became a draft.",
+    "first made it a draft",
+  ]);
+});
+
 interface Fault {
   what: string;
   act(cr: Cr): Promise<unknown>;

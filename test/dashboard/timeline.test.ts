@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => remote.remove());
 
-test("events stand between the comments, live, and a force push leads to what it changed", async () => {
+test("events stand between the comments, live; a force push leads to what it changed; the stack is shown", async () => {
   remote.commit("work", { b: "1\n" }, { from: "main" });
   const call = (method: string, at: string, body?: object) => svc.api.call(method, `${api}/1${at}`, { body });
   await svc.api.call("POST", api, { body: { title: "t", head_ref: "work" } });
@@ -42,6 +42,11 @@ test("events stand between the comments, live, and a force push leads to what it
     places.map((words) => text.indexOf(words)),
   );
   expect(text).not.toContain("wants to merge");
+  remote.commit("top", { c: "1\n" }, { from: "work" });
+  await svc.api.call("POST", api, { body: { title: "On top", head_ref: "top", base_ref: "work" } });
+  const stack = page.getByRole("region", { name: "Stack" });
+  await stack.getByRole("link", { name: "On top" }).waitFor();
+  await stack.getByText("the base of #2 becomes main").waitFor();
   const hostile = HOSTILE_TEXTS.at(0) ?? "";
   await call("PATCH", "", { title: hostile });
   await history.getByText(named(`to "${hostile}"`)).waitFor();

@@ -504,6 +504,7 @@ const DEFAULTS: Record<string, Route> = {
   [`DELETE ${CR}/auto-merge`]: () => changeRequest(),
   [`DELETE ${CR}/queue`]: () => changeRequest(),
   "GET /projects/:p/queue": () => ({ base_ref: "main", entries: [changeRequest({ queue: queued() })] }),
+  [`GET ${CR}/stack`]: () => ({ stack: [] }),
   [`GET ${CR}/timeline`]: () => ({ events: [pushed()] }),
   [`GET ${CR}/heads`]: () => ({ heads: [head({ number: 2, reviewed: false }), head()] }),
   [`POST ${CR}/merge`]: ({ body }) => ({

@@ -1,4 +1,5 @@
 import type { ChangeRequest, MergePreview } from "../../../src/contract/change-request.ts";
+import type { ChangeRequestStack, Stacked } from "../../../src/contract/change-request-stack.ts";
 import type { Comment } from "../../../src/contract/comment.ts";
 import { COMMENTS_MAX } from "../../../src/contract/limits.ts";
 import { byAuthor } from "../../author-text.ts";
@@ -24,15 +25,17 @@ export const show: Handler<typeof table.show> = async (context, { args, flags })
   const found = await findCr(context, args.cr);
   if (flags.web) return openDashboard(context, found.api, found.path);
   const cr = await readCr(found);
-  const [preview, manifest, open_comments] = await Promise.all([
+  const [preview, manifest, open_comments, stack] = await Promise.all([
     cr.status === "open" ? previewOf(found) : null,
     cr.status === "open" ? manifestOf(found) : null,
     countOpen(found),
+    cr.status === "open" ? stackOf(found) : [],
   ]);
   const merge_preview = preview && "failed" in preview ? null : preview;
   await context.out.result(
-    { ...cr, merge_preview, manifest, open_comments },
-    (view) => page(cr, preview, open_comments, view) + manifestText(manifest, view.paint),
+    { ...cr, merge_preview, manifest, open_comments, stack },
+    (view) =>
+      page(cr, preview, open_comments, view) + stackText(stack, view) + manifestText(manifest, view.paint),
   );
   const isAgent = inSandbox(context.system.env);
   const next = nextSteps(cr, { preview: merge_preview, openThreads: open_comments, isAgent });
@@ -49,6 +52,20 @@ async function previewOf(found: Found): Promise<Preview> {
     if (error instanceof CliError) return { failed: error.message };
     throw error;
   }
+}
+
+async function stackOf({ api, path }: Found): Promise<Stacked[]> {
+  return (await api.call<ChangeRequestStack>({ path: `${path}/stack` })).stack;
+}
+
+/** The highest first, as on the page. */
+function stackText(stack: readonly Stacked[], { paint }: View): string {
+  if (stack.length === 0) return "";
+  const rows = stack.toReversed().map(({ number, title, draft, level }) => {
+    const text = `#${number} ${oneLine(title)}${draft ? " (draft)" : ""}`;
+    return level === 0 ? `  ${paint.bold(text)} (this one)\n` : `  ${text}\n`;
+  });
+  return `\n${paint.bold("Stack")}:\n${rows.join("")}`;
 }
 
 /** The number of unresolved threads. */

@@ -17,6 +17,7 @@ import { ManifestCheck } from "./manifest-check.tsx";
 import { MergeBox } from "./merge-box.tsx";
 import { useAct, useTimeline, type Where } from "./queries.ts";
 import { SendToSession } from "./send-to-session.tsx";
+import { Stack } from "./stack.tsx";
 import { ThreadView } from "./thread-view.tsx";
 import type { Thread } from "./threads.ts";
 import { TimelineLine } from "./timeline.tsx";
@@ -45,6 +46,7 @@ export function Conversation({ where, cr, threads, error }: Props) {
         <NewComment where={where} />
       </div>
       <aside aria-label="Review" className="flex flex-col gap-6">
+        {cr.status === "open" && <Stack where={where} cr={cr} />}
         <Checks where={where} cr={cr} />
         <Approvals where={where} cr={cr} />
         <SendToSession where={where} cr={cr} threads={threads} />

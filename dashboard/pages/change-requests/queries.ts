@@ -2,6 +2,7 @@ import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tansta
 import { useMemo } from "react";
 import type { ChangeRequest, MergePreview } from "../../../src/contract/change-request.ts";
 import type { ChangeRequestHead } from "../../../src/contract/change-request-head.ts";
+import type { ChangeRequestStack } from "../../../src/contract/change-request-stack.ts";
 import type { ChangeRequestTurns } from "../../../src/contract/change-request-turns.ts";
 import type { Comment } from "../../../src/contract/comment.ts";
 import type { ChangeRequestManifest } from "../../../src/contract/manifest/wire.ts";
@@ -60,6 +61,11 @@ export function useManifestCheck(where: Where) {
 /** The commits of the head branch that the base branch does not have. */
 export function useCommits(where: Where) {
   return useList<Commit>([...keyOf(where), "commits"], `${under(where)}/commits`, "commits");
+}
+
+/** The open change requests below and above. */
+export function useStack(where: Where) {
+  return useGet<ChangeRequestStack>([...keyOf(where), "stack"], `${under(where)}/stack`);
 }
 
 /** The newest commits that the head has had. */

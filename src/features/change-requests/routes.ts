@@ -14,6 +14,7 @@ import {
 import { changeRequestBrief } from "../../contract/change-request-brief.ts";
 import { changeRequestHead } from "../../contract/change-request-head.ts";
 import { revertChangeRequestBody } from "../../contract/change-request-revert.ts";
+import { changeRequestStack } from "../../contract/change-request-stack.ts";
 import { changeRequestTurns } from "../../contract/change-request-turns.ts";
 import { codeOwners } from "../../contract/code-owners.ts";
 import { sendToSessionBody, sentToSession } from "../../contract/comment.ts";
@@ -34,6 +35,7 @@ import { readCodeOwners } from "./code-owners/read.ts";
 import { listCrCommits } from "./commits.ts";
 import { diffChangeRequest, streamDiff } from "./diff.ts";
 import { editChangeRequest } from "./edit.ts";
+import { listStack } from "./list-stack.ts";
 import { checkManifest } from "./manifest.ts";
 import { mergeChangeRequest } from "./merge.ts";
 import { openChangeRequest } from "./open.ts";
@@ -149,10 +151,14 @@ const diffQuery = Type.Object({
   ),
 });
 
-/** What has happened: the timeline, the versions of the head, its commits, and the turns of its session. */
+/** What is around a change request: its timeline, stack, heads and commits, and the turns of its session. */
 export const historyRoutes = (deps: Deps) =>
   new Elysia({ prefix: "/projects/:projectId/change-requests", tags: ["change requests"] })
     .use(guard(deps))
+    .get("/:crId/stack", ({ project, params }) => listStack(deps, project, params.crId), {
+      project: "write",
+      ...answer(200, changeRequestStack),
+    })
     .get(
       "/:crId/heads",
       ({ caller, project, params, query }) => listHeads(deps, caller, project, params.crId, readPage(query)),

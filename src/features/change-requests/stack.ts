@@ -81,7 +81,14 @@ export async function retargetStack(
 
 /** Whether a branch is protected, by the rules that are stored: those of the request may be older. */
 export async function isProtected(tx: Db, project: ProjectRow, branch: string): Promise<boolean> {
+  return (await protectedIn(tx, project))(branch);
+}
+
+/** The same for many. */
+export async function protectedIn(tx: Db, project: ProjectRow): Promise<(branch: string) => boolean> {
   const { protectedBranches } = await storedProtection(tx, project);
-  const patterns = [project.defaultBranch, ...project.formerDefaultBranches, ...protectedBranches];
-  return patterns.some((pattern) => readPattern(pattern).fits(branch));
+  const patterns = [project.defaultBranch, ...project.formerDefaultBranches, ...protectedBranches].map(
+    readPattern,
+  );
+  return (branch) => patterns.some((pattern) => pattern.fits(branch));
 }

@@ -22,6 +22,10 @@ export const CHANGE_REQUEST_OPERATIONS = {
     "listTimeline",
     "List what has happened to a change request",
   ],
+  "GET /v1/projects/:projectId/change-requests/:crId/stack": [
+    "listStack",
+    "List the stack that a change request is part of",
+  ],
   "GET /v1/projects/:projectId/change-requests/:crId/heads": [
     "listHeads",
     "List the commits that the head of a change request has had",

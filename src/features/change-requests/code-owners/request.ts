@@ -13,6 +13,7 @@ import { publish } from "../../../events/publish.ts";
 import type { ProjectRow } from "../../../identity/auth/caller.ts";
 import { runPeriodically } from "../../../jobs/periodic.ts";
 import { inParallel } from "../../../lib/in-parallel.ts";
+import { NOBODY, recordTimeline } from "../../timeline/record.ts";
 import { approvalsOf } from "../approved.ts";
 import type { Person } from "../people/named.ts";
 import { peopleOf } from "../people/of.ts";
@@ -113,6 +114,11 @@ async function requestOwners(deps: Deps, project: ProjectRow, cr: Row): Promise<
       .update(changeRequestOwners)
       .set({ requested: [...earlier, ...ids] })
       .where(eq(changeRequestOwners.crId, crId));
+    await recordTimeline(
+      tx,
+      { by: NOBODY, at },
+      ids.map((userId) => ({ crId, event: "review_requested", user_id: userId })),
+    );
     await recordRequests(deps, tx, null, project, { row, at, asked: wanted });
     await publish(tx, project.projectId, changeOf(row));
   });
