@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { barriers, CHROMIUM, DESKTOP, untilCount } from "../helpers/browser.ts";
 import { FIRST, startDashboard } from "../helpers/dashboard.ts";
+import { invited } from "../helpers/invited.ts";
 import { needs } from "../helpers/needs.ts";
 import { Remote } from "../helpers/remote.ts";
 import { until } from "../helpers/until.ts";
@@ -9,6 +10,7 @@ import { until } from "../helpers/until.ts";
 const test = needs(...CHROMIUM);
 const svc = startDashboard();
 const remote = new Remote();
+const SECOND = "second@example.com";
 let api: string;
 let pages: string;
 
@@ -22,6 +24,7 @@ beforeAll(async () => {
   remote.commit("main", { "a.md": text(BEFORE) });
   const { project_id, slug } = await svc.api.project(remote.url);
   [api, pages] = [`/v1/projects/${project_id}/change-requests`, `/projects/${slug}/change-requests`];
+  await invited(svc.api, SECOND);
 });
 afterAll(() => remote.remove());
 
@@ -132,4 +135,61 @@ test("a suggestion begins with the lines that it replaces, and one click commits
   expect(remote.git("show", "suggest:a.md")).toBe(text(after));
   expect(faults()).toEqual([]);
   await close();
+});
+
+test("a review of several comments: pending for its author only, kept over a reload, submitted at once", async () => {
+  const number = await propose("batch");
+  const first = await svc.openAs(SECOND, `${pages}/${number}?view=changes`);
+  const { page } = first;
+  const all = async () => (await svc.api.call("GET", `${api}/${number}/comments`)).body.comments;
+  await drag(page, "Comment on line 1", "Comment on line 2");
+  await page.keyboard.type("Both **lines**.");
+  await button(page, "Start a review").click();
+  await button(page, "Comment on line 4").click();
+  await page.keyboard.type("Dropped.");
+  await page.keyboard.press("Control+Enter");
+  await button(page, "Finish review (2)").waitFor();
+  await button(page, "Comment on line 3, removed").click();
+  await page.keyboard.type("Why?");
+  await button(page, "Add to review").click();
+  await button(page, "Delete").nth(2).click();
+  await button(page, "Edit").nth(1).click();
+  await page.getByLabel("Edit the comment").fill("Why gone?");
+  await button(page, "Save").click();
+  await page.getByText("Why gone?").waitFor();
+  expect(await barriers(page)).toEqual([]);
+  await page.reload();
+  await untilCount(page.getByText("Pending", { exact: true }), 2);
+  await page.locator("strong", { hasText: "lines" }).waitFor();
+  expect(await all()).toEqual([]);
+  const other = await svc.openAs(FIRST, `${pages}/${number}?view=changes`);
+  await button(other.page, "Review").waitFor();
+  expect(await other.page.getByText("Pending", { exact: true }).count()).toBe(0);
+
+  // the branch moves: the comments stay on the commit that they were written on
+  const written = remote.git("rev-parse", "batch").trim();
+  remote.commit("batch", { "a.md": text(["zero", ...AFTER]) });
+  await page.reload();
+  await button(page, "Comment on line 1, added").waitFor();
+  expect(await page.getByText("Pending", { exact: true }).count()).toBe(0);
+  await button(page, "Finish review (2)").click();
+  await untilCount(page.getByText("on an earlier commit"), 2);
+  await page.getByLabel("Summary").fill("In **all**:");
+  await page.getByText("Request changes", { exact: true }).last().click();
+  expect(await barriers(page)).toEqual([]);
+  await button(page, "Submit review").click();
+  await button(page, "Review").waitFor();
+  await other.page.locator("strong", { hasText: "lines" }).waitFor();
+  const comments = await all();
+  expect(
+    comments.map((each: Record<string, unknown>) => [each["body"], each["line"], each["head_commit_sha"]]),
+  ).toEqual([
+    ["Both **lines**.", 3, written],
+    ["Why gone?", 3, written],
+  ]);
+  const { approvals } = (await svc.api.call("GET", `${api}/${number}`)).body.change_request;
+  expect(approvals).toMatchObject([{ state: "changes_requested", body: "In **all**:" }]);
+  expect([...first.faults(), ...other.faults()]).toEqual([]);
+  await other.close();
+  await first.close();
 });

@@ -16,15 +16,53 @@ interface Props {
   initial?: string;
   /** A code block that suggests a change of the lines; null if none can be suggested. */
   suggestion?: string | null;
-  act: ReturnType<typeof useAct>;
-  /** What `act` does with the text. */
-  request: (text: string) => Act;
+  /** Something else to do with the text. */
+  also?: { verb: string; onSend: OnSend };
   /** Removes the field, after sending or without changes. Such a field takes the focus. */
   onClose?: () => void;
 }
 
-/** A field for a comment (Markdown). Ctrl+Enter sends, Escape closes a field without changes. */
-export function Composer({ draft, label, verb, initial, suggestion = null, act, request, onClose }: Props) {
+/** @param done empties the field, and removes it */
+type OnSend = (text: string, done: () => void) => void;
+
+interface RequestProps extends Props {
+  act: ReturnType<typeof useAct>;
+  /** What `act` does with the text. */
+  request: (text: string) => Act;
+}
+
+/** A field for a comment (Markdown) that is sent to svc. */
+export function Composer({ act, request, ...field }: RequestProps) {
+  return (
+    <TextComposer
+      {...field}
+      busy={act.isPending}
+      error={act.error}
+      onSend={(text, done) => act.mutate(request(text), { onSuccess: done })}
+    />
+  );
+}
+
+interface TextProps extends Props {
+  busy?: boolean;
+  error?: unknown;
+  onSend: OnSend;
+}
+
+/** A field for a text (Markdown). Ctrl+Enter sends, Escape closes a field without changes. */
+export function TextComposer(props: TextProps) {
+  const {
+    draft,
+    label,
+    verb,
+    initial,
+    suggestion = null,
+    also,
+    busy = false,
+    error,
+    onSend,
+    onClose,
+  } = props;
   const [kept, keep] = useDraft(draft);
   const text = kept === "" ? (initial ?? "") : kept;
   const form = useRef<HTMLFormElement>(null);
@@ -32,8 +70,9 @@ export function Composer({ draft, label, verb, initial, suggestion = null, act, 
   useEffect(() => {
     if (takesFocus) form.current?.querySelector("textarea")?.focus({ preventScroll: true });
   }, [takesFocus]);
+  const isBlank = text.trim() === "";
   const submit = () => {
-    if (text.trim() !== "" && !act.isPending) act.mutate(request(text), { onSuccess: leave });
+    if (!isBlank && !busy) onSend(text, leave);
   };
   const leave = () => {
     keep("");
@@ -52,7 +91,7 @@ export function Composer({ draft, label, verb, initial, suggestion = null, act, 
         onChange={(event) => keep(event.target.value)}
         onKeyDown={onKeyDown}
       />
-      <Failure error={act.error} />
+      <Failure error={error} />
       <div className="flex flex-wrap justify-end gap-2">
         {suggestion !== null && (
           <Button
@@ -69,7 +108,12 @@ export function Composer({ draft, label, verb, initial, suggestion = null, act, 
             Cancel
           </Button>
         )}
-        <Button type="submit" look="primary" busy={act.isPending} disabled={text.trim() === ""}>
+        {also && (
+          <Button busy={busy} disabled={isBlank} onClick={() => also.onSend(text, leave)}>
+            {also.verb}
+          </Button>
+        )}
+        <Button type="submit" look="primary" busy={busy} disabled={isBlank}>
           {verb}
         </Button>
       </div>

@@ -7,6 +7,8 @@ import { useKeys } from "../../../parts/keys.ts";
 import { Loading } from "../../../parts/loading.tsx";
 import { Failure, Notice } from "../../../parts/notice.tsx";
 import { useWide } from "../../../parts/wide.ts";
+import { FinishReview } from "../finish-review.tsx";
+import { type PendingReview, usePendingReview } from "../pending-review.ts";
 import { useTurns, type Where } from "../queries.ts";
 import type { Thread } from "../threads.ts";
 import { useLineComments } from "./comments.tsx";
@@ -45,7 +47,8 @@ export function Changes({ where, cr, threads }: Props) {
   const [current, setCurrent] = useState<DiffFile>();
   const open = useOpenFiles(cr.cr_id);
   const { isViewed, folded } = open;
-  const { comments, onComment, isRefused } = useCommentsSince(since, where, threads, list);
+  const review = usePendingReview(cr);
+  const { comments, onComment, isRefused } = useCommentsSince({ since, where, cr, threads, review, list });
   const { rows, onExpand, expandError } = useRows({ where, cr, files, split, open, comments, list });
   // keep the collapsed file in view
   useEffect(() => {
@@ -68,6 +71,7 @@ export function Changes({ where, cr, threads }: Props) {
       </p>
       <Toolbar
         where={where}
+        finish={<FinishReview {...{ where, cr, review }} />}
         files={files}
         viewed={files.filter(isViewed).length}
         canSplit={isWide}
@@ -137,13 +141,27 @@ function useRows({ where, cr, files, split, open: { isOpen, isWanted }, comments
   return { rows, onExpand, expandError };
 }
 
+interface CommentsSince extends Props {
+  since: string | null;
+  review: PendingReview;
+  list: List;
+}
+
 /** The old side of a diff from an earlier head has other lines than the change request: comments on those need the whole. */
-function useCommentsSince(since: string | null, where: Where, threads: readonly Thread[], list: List) {
+function useCommentsSince({ since, where, cr, threads, review, list }: CommentsSince) {
   const shown = useMemo(
     () => (since === null ? threads : threads.filter(({ first }) => first.side !== "old")),
     [threads, since],
   );
-  const comments = useLineComments(where, shown, list);
+  // the lines of the others are those of an earlier head
+  const pending = useMemo(
+    () =>
+      review.comments.filter(
+        ({ commit_id, side }) => commit_id === cr.head_commit_sha && (since === null || side !== "old"),
+      ),
+    [review.comments, cr.head_commit_sha, since],
+  );
+  const comments = useLineComments(where, shown, pending, review, list);
   const [refusedIn, setRefusedIn] = useState<string | null>(null);
   const { compose } = comments;
   const onComment = useCallback(

@@ -1,6 +1,7 @@
 import { type RefObject, useCallback, useMemo, useState } from "react";
 import { moveDraft } from "../../../parts/draft.ts";
 import { draftOf, LineThreads } from "../line-threads.tsx";
+import type { PendingComment, PendingReview } from "../pending-review.ts";
 import type { Where } from "../queries.ts";
 import type { Thread } from "../threads.ts";
 import type { DiffListHandle } from "./diff-list.tsx";
@@ -9,18 +10,24 @@ import type { Lines, Place } from "./rows.ts";
 import { placeKey, threadsByPath, useThreadsByPlace } from "./threads.ts";
 
 /**
- * The threads of a diff and the comments that are being written.
+ * The threads of a diff, and the comments that the reader is writing.
+ * @param pending those of the reader's review that are on its lines
  * @returns `byPath`: the lines that have one; `show` renders those of a line; `compose` begins a comment, with the text of
  *   another that it replaces; `composing` are the lines with such comments
  */
 export function useLineComments(
   where: Where,
   threads: readonly Thread[],
+  pending: readonly PendingComment[],
+  review: PendingReview,
   list: RefObject<DiffListHandle | null>,
 ) {
   const byPlace = useThreadsByPlace(threads);
   const [composing, setComposing] = useState<readonly Lines[]>([]);
-  const byPath = useMemo(() => threadsByPath(byPlace, composing), [byPlace, composing]);
+  const byPath = useMemo(
+    () => threadsByPath(byPlace, [...pending, ...composing]),
+    [byPlace, pending, composing],
+  );
   const compose = useCallback(
     (lines: Lines, instead: Lines | null) => {
       if (instead) moveDraft(draftOf(where, instead), draftOf(where, lines));
@@ -34,6 +41,8 @@ export function useLineComments(
         where={where}
         file={file}
         threads={byPlace.get(placeKey(place)) ?? []}
+        pending={pending.filter((each) => placeKey(each) === placeKey(place))}
+        review={review}
         composing={composing.find((each) => placeKey(each) === placeKey(place)) ?? null}
         onClose={() => {
           setComposing((before) => without(before, place));
@@ -41,7 +50,7 @@ export function useLineComments(
         }}
       />
     ),
-    [where, byPlace, composing, list],
+    [where, byPlace, pending, review, composing, list],
   );
   return { byPath, show, compose, composing };
 }

@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { useSearchParams } from "wouter";
 import { Kbd } from "../../../parts/kbd.tsx";
 import { Segments } from "../../../parts/segments.tsx";
@@ -43,6 +43,8 @@ export function useIgnoreSpace(): [boolean, (ignore: boolean) => void] {
 
 interface Props {
   where: Where;
+  /** The button that finishes a review. */
+  finish: ReactNode;
   files: readonly DiffFile[];
   viewed: number;
   canSplit: boolean;
@@ -55,7 +57,7 @@ const STEP =
   "inline-flex h-8 items-center gap-1.5 rounded-md border border-edge bg-surface px-2 text-sm hover:bg-raised";
 
 /** A summary of the diff, and its options. */
-export function Toolbar({ where, files, viewed, canSplit, layout, onLayout, onStep }: Props) {
+export function Toolbar({ where, finish, files, viewed, canSplit, layout, onLayout, onStep }: Props) {
   const [ignoreSpace, setIgnoreSpace] = useIgnoreSpace();
   const additions = files.reduce((sum, file) => sum + file.additions, 0);
   const deletions = files.reduce((sum, file) => sum + file.deletions, 0);
@@ -85,12 +87,13 @@ export function Toolbar({ where, files, viewed, canSplit, layout, onLayout, onSt
         {canSplit && <Segments legend="Layout" options={LAYOUTS} value={layout} onChange={onLayout} />}
         <div className="flex gap-1">
           <button type="button" className={STEP} onClick={() => onStep(-1)}>
-            Previous file <Kbd>k</Kbd>
+            Previous<span className="lg:max-xl:sr-only"> file</span> <Kbd>k</Kbd>
           </button>
           <button type="button" className={STEP} onClick={() => onStep(1)}>
-            Next file <Kbd>j</Kbd>
+            Next<span className="lg:max-xl:sr-only"> file</span> <Kbd>j</Kbd>
           </button>
         </div>
+        {finish}
       </div>
     </div>
   );
