@@ -18,7 +18,7 @@ const BEFORE = {
   "windows.txt": "one\r\ntwo\r\n",
   "gone.txt": "bye\n",
   "bun.lock": "1\n",
-  "picture.png": new Uint8Array([0, 1, 2]),
+  "picture.bin": new Uint8Array([0, 1, 2]),
   "old/deep.txt": deep("before"),
 };
 const AFTER = {
@@ -30,7 +30,7 @@ const AFTER = {
   "windows.txt": "one\r\nthree\r\n",
   "gone.txt": null,
   "bun.lock": "2\n",
-  "picture.png": new Uint8Array([0, 3, 4]),
+  "picture.bin": new Uint8Array([0, 3, 4]),
   "old/deep.txt": null,
   "zz/deep.txt": deep("after"),
   "no end.txt": "without",
@@ -117,7 +117,7 @@ test("shows every kind of change", async () => {
     " 2|+three␍",
   ]);
   expect((await rowsOf(page, "gone.txt")).at(-1)).toBe("1 |-bye");
-  expect(await rowsOf(page, "picture.png")).toEqual(["Binary file not shown."]);
+  expect(await rowsOf(page, "picture.bin")).toEqual(["Binary file not shown."]);
   expect((await rowsOf(page, "no end.txt")).at(-1)).toBe(" 1|+without⊘ No newline at end of file");
   expect(await rowsOf(page, "empty.txt")).toEqual(["The file is empty."]);
   expect((await rowsOf(page, "code.txt")).at(-1)).toBe(" 1|+x");

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect } from "bun:test";
+import { crc32, deflateSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { barriers, CHROMIUM, DESKTOP, untilCount } from "../helpers/browser.ts";
 import { FIRST, startDashboard } from "../helpers/dashboard.ts";
@@ -193,3 +194,99 @@ test("a review of several comments: pending for its author only, kept over a rel
   await other.close();
   await first.close();
 });
+
+test("files that have changed since one's review are marked among all changes", async () => {
+  const number = await propose("marks");
+  remote.commit("marks", { "src/b.ts": "1\n", "src/c.ts": "1\n" });
+  const review = { event: "COMMENT", comments: [{ path: "src/b.ts", body: "Seen." }] };
+  expect((await svc.api.call("POST", `${api}/${number}/reviews`, { body: review })).status).toBe(201);
+  const { page, faults, close } = await svc.openAs(FIRST, `${pages}/${number}?view=changes`, {
+    size: DESKTOP,
+  });
+  const marks = page.getByText("Changed since your review", { exact: true });
+  const viewed = (path: string) => page.getByRole("checkbox", { name: path });
+  await viewed("src/b.ts").check();
+  await viewed("src/c.ts").check();
+  expect(await marks.count()).toBe(0);
+  remote.commit("marks", { "src/b.ts": "2\n", "src/d.ts": "1\n" });
+  await page.reload();
+  await untilCount(marks, 2);
+  for (const [name, isMarked] of [
+    ["a.md", 0],
+    ["b.ts", 1],
+    ["c.ts", 0],
+    ["d.ts", 1],
+  ] as const) {
+    const item = page.getByRole("treeitem", { name });
+    expect([name, await item.getByText("changed since your review").count()]).toEqual([name, isMarked]);
+  }
+  // viewed is what has not changed since
+  expect(await viewed("src/b.ts").isChecked()).toBe(false);
+  expect(await viewed("src/c.ts").isChecked()).toBe(true);
+  expect(await barriers(page)).toEqual([]);
+  await page.getByRole("combobox", { name: "Which changes" }).selectOption({ label: "Since your review" });
+  await untilCount(marks, 0);
+  expect(faults()).toEqual([]);
+  await close();
+});
+
+test("images are shown before and after the change; a script in one does not run", async () => {
+  const svg = (width: number) =>
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="9"><script>parent.document.title = "ran"</script></svg>\n`;
+  const before = { "i/b.svg": svg(30), "i/c.png": png(3, 1), "i/gone.png": png(4, 1) };
+  const pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n";
+  const after = {
+    ...{ "i/b.svg": svg(40), "i/c.png": png(5, 2), "i/gone.png": null, "i/new.png": png(6, 1) },
+    ...{ "i/broken.jpg": Uint8Array.of(0, 1, 2), "i/stored.png": pointer },
+  };
+  remote.commit("pictures", before, { from: "main" });
+  remote.branch("pictures-base", "pictures");
+  remote.commit("pictures", after);
+  const body = { title: "Pictures", head_ref: "pictures", base_ref: "pictures-base" };
+  const { number } = (await svc.api.call("POST", api, { body })).body;
+  const { page, faults, close } = await svc.openAs(FIRST, `${pages}/${number}?view=changes`, {
+    size: DESKTOP,
+  });
+  const shown = async () =>
+    (await page.locator("figure").allInnerTexts()).map((each) => each.replace(/\s+/g, " "));
+  const size = (side: string, pixels: string) =>
+    expect.stringMatching(new RegExp(`^${side} ${pixels} pixels, \\d+ bytes$`));
+  await until("all images are loaded", async () => !(await shown()).join().includes("Loading"));
+  await untilCount(page.locator("figure img"), 6);
+  await until("sizes are shown", async () => (await shown()).join().split("pixels").length === 7);
+  expect(await shown()).toEqual([
+    size("Before", "30 × 9"),
+    size("After", "40 × 9"),
+    "After The file is not an image that this browser can show.",
+    size("Before", "3 × 1"),
+    size("After", "5 × 2"),
+    size("Before", "4 × 1"),
+    size("After", "6 × 1"),
+    "After The image is stored in Git LFS, which svc does not fetch. The repository has a pointer to it.",
+  ]);
+  expect(await page.title()).not.toContain("ran");
+  expect(await barriers(page)).toEqual([]);
+  expect(faults()).toEqual([]);
+  await close();
+});
+
+/** A black image. */
+function png(width: number, height: number): Uint8Array {
+  const chunk = (type: string, data: Uint8Array) => {
+    const bytes = Buffer.concat([Buffer.from(type), data]);
+    const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
+    length.writeUInt32BE(data.length);
+    sum.writeUInt32BE(crc32(bytes));
+    return Buffer.concat([length, bytes, sum]);
+  };
+  const head = Buffer.alloc(13);
+  head.writeUInt32BE(width, 0);
+  head.writeUInt32BE(height, 4);
+  head.set([8, 0], 8);
+  return Buffer.concat([
+    Buffer.from("\x89PNG\r\n\x1a\n", "latin1"),
+    chunk("IHDR", head),
+    chunk("IDAT", deflateSync(Buffer.alloc((width + 1) * height))),
+    chunk("IEND", Buffer.alloc(0)),
+  ]);
+}

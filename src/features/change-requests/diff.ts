@@ -1,4 +1,5 @@
 import type { ChangeRequestDiff } from "../../contract/change-request.ts";
+import { DIFF_FROM, DIFF_TO } from "../../contract/diff-commits.ts";
 import { DIFF_MAX_FILES } from "../../contract/limits.ts";
 import type { Deps } from "../../deps.ts";
 import type { DiffRequest } from "../../git/git.ts";
@@ -38,15 +39,25 @@ export async function diffChangeRequest(
   return `${JSON.stringify(diff).slice(0, -1)},${patchJson}}`;
 }
 
-/** The whole patch as a stream of bytes, for `Accept: text/x-diff`. Stops git when the client disconnects. */
+/**
+ * The whole patch as a stream of bytes, for `Accept: text/x-diff`, with the two commits between which it is. Stops git when
+ * the client disconnects.
+ */
 export async function streamDiff(
   deps: Deps,
   project: ProjectRow,
   name: string,
   options: DiffOptions,
-): Promise<ReadableStream<Uint8Array>> {
+): Promise<Response> {
   const { repo, request } = await prepareDiff(deps, project, name, options);
-  return streamOf((onPatch, signal) => deps.git.diff(repo, { ...request, onPatch, signal }));
+  const stream = streamOf((onPatch, signal) => deps.git.diff(repo, { ...request, onPatch, signal }));
+  return new Response(stream, {
+    headers: {
+      "Content-Type": "text/x-diff; charset=utf-8",
+      [DIFF_FROM]: request.from,
+      [DIFF_TO]: request.to,
+    },
+  });
 }
 
 /** What a diff shows. */

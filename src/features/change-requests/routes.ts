@@ -116,10 +116,8 @@ export const changeRequestRoutes = (deps: Deps) =>
           pairRenames: query.renames === "pair",
           since,
         };
-        if (headers["accept"]?.includes("text/x-diff")) {
-          const stream = await streamDiff(deps, project, params.crId, options);
-          return new Response(stream, { headers: { "Content-Type": "text/x-diff; charset=utf-8" } });
-        }
+        if (headers["accept"]?.includes("text/x-diff"))
+          return await streamDiff(deps, project, params.crId, options);
         // as text: Elysia would send a Response as a stream
         set.headers["content-type"] = "application/json";
         return diffChangeRequest(deps, project, params.crId, options);

@@ -16,10 +16,11 @@ import { DiffList, type DiffListHandle } from "./diff-list.tsx";
 import { useExpand } from "./expand.ts";
 import { FileHead } from "./file-head.tsx";
 import type { DiffFile } from "./files.ts";
+import { Commits } from "./images.tsx";
 import { useDiff } from "./load.ts";
 import { type OpenFiles, useOpenFiles } from "./open-files.ts";
 import { type Lines, type Place, rowsOf } from "./rows.ts";
-import { useSince } from "./since.tsx";
+import { useNewSinceReview, useSince } from "./since.tsx";
 import { Toolbar, useIgnoreSpace, useLayoutChoice } from "./toolbar.tsx";
 import { TreeView } from "./tree-view.tsx";
 import { Writers } from "./writer.tsx";
@@ -55,14 +56,24 @@ export function Changes({ where, cr, threads }: Props) {
     if (rows.length > 0 && folded.current) list.current?.bringBack(folded.current);
     folded.current = null;
   }, [rows, folded]);
-  const head = useCallback((file: DiffFile) => <FileHead file={file} open={open} />, [open]);
   const writers = useWriters(where, cr);
+  const commits = useMemo(
+    () => data && { projectId: where.projectId, old: data.from, new: data.to },
+    [data, where.projectId],
+  );
+  const isNew = useNewSinceReview(where, cr, { ignoreSpace, since });
+  const head = useCallback(
+    (file: DiffFile) => <FileHead file={file} open={open} isNew={isNew(file)} />,
+    [open, isNew],
+  );
   useFileInAddress(files, list);
   const step = useFileKeys(files, current, list, open);
 
   if (isPending) return <Loading what="Loading the changes" />;
   if (!data || !files) return <Failure error={error} retry={() => void refetch()} />;
-  const tree = <TreeView {...{ files, current, isViewed }} onPick={(file) => list.current?.goTo(file)} />;
+  const tree = (
+    <TreeView {...{ files, current, isViewed, isNew }} onPick={(file) => list.current?.goTo(file)} />
+  );
   return (
     <section aria-label="Changes" data-wide="">
       <h2 className="sr-only">Changes</h2>
@@ -94,18 +105,20 @@ export function Changes({ where, cr, threads }: Props) {
         {isWide && files.length > 0 && <Beside>{tree}</Beside>}
         <div className="min-w-0 grow">
           <Writers value={writers}>
-            <DiffList
-              ref={list}
-              rows={rows}
-              top={isWide ? TOOLBAR_PX : 0}
-              head={head}
-              threads={comments.show}
-              marked={comments.composing}
-              onComment={onComment}
-              onWanted={open.want}
-              onExpand={onExpand}
-              onCurrent={setCurrent}
-            />
+            <Commits value={commits ?? null}>
+              <DiffList
+                ref={list}
+                rows={rows}
+                top={isWide ? TOOLBAR_PX : 0}
+                head={head}
+                threads={comments.show}
+                marked={comments.composing}
+                onComment={onComment}
+                onWanted={open.want}
+                onExpand={onExpand}
+                onCurrent={setCurrent}
+              />
+            </Commits>
           </Writers>
         </div>
       </div>

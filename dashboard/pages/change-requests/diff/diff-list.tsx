@@ -12,7 +12,9 @@ import {
 import type { OnExpand } from "./expand.ts";
 import type { DiffFile } from "./files.ts";
 import { type GoToRow, useGoToRow } from "./go-to-row.ts";
+
 import { type Colours, useColours } from "./highlight.ts";
+import { Images } from "./images.tsx";
 import { Line, Pair } from "./lines.tsx";
 import type { Hunk } from "./patch.ts";
 import { Expand, FoldedFile, HunkHead, Remark, Rest } from "./plain-rows.tsx";
@@ -224,6 +226,8 @@ function Inside({ row, isStop, colours, marked, head, threads, onWanted, onExpan
       return head(file);
     case "folded":
       return <FoldedFile file={file} onWanted={onWanted} />;
+    case "images":
+      return <Images file={file} />;
     case "remark":
       return <Remark>{row.text}</Remark>;
     case "hunk":

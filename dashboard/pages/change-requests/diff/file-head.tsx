@@ -1,3 +1,4 @@
+import { Badge } from "../../../parts/badge.tsx";
 import { useCopy } from "../../../parts/command.tsx";
 import { count } from "../../../parts/count.ts";
 import { Visible, visibleText } from "../../../parts/visible.tsx";
@@ -6,8 +7,15 @@ import type { OpenFiles } from "./open-files.ts";
 
 const QUIET = "rounded-md px-2 py-1 text-muted text-sm hover:bg-raised hover:text-ink";
 
+interface Props {
+  file: DiffFile;
+  open: OpenFiles;
+  /** Whether it has changed since the reader's review. */
+  isNew: boolean;
+}
+
 /** The sticky header of a file. */
-export function FileHead({ file, open }: { file: DiffFile; open: OpenFiles }) {
+export function FileHead({ file, open, isNew }: Props) {
   const isOpen = open.isOpen(file);
   return (
     <div
@@ -40,6 +48,7 @@ export function FileHead({ file, open }: { file: DiffFile; open: OpenFiles }) {
           </span>
         </button>
       </h3>
+      {isNew && <Badge look="warn">Changed since your review</Badge>}
       <Counts file={file} />
       <CopyPath path={file.path} />
       <label className="flex items-center gap-1.5 rounded-md px-2 py-1 text-sm hover:bg-surface">

@@ -10,11 +10,24 @@ export interface DiffFile extends PatchFile {
   hidden: HiddenCount;
   /** Why it is collapsed by default; null if it is not. */
   folded: "large" | "generated" | "binary" | null;
+  /** The media type, if it is an image that a browser shows. */
+  image: string | null;
   /** What is not shown before each hunk, and after the last. */
   gaps: readonly Gap[];
   /** Identifies its content: changes with the file. */
   version: string;
 }
+
+/** The images that are shown, by the ends of their names. */
+const IMAGES: Readonly<Record<string, string>> = {
+  png: "image/png",
+  jpg: "image/jpeg",
+  jpeg: "image/jpeg",
+  gif: "image/gif",
+  webp: "image/webp",
+  avif: "image/avif",
+  svg: "image/svg+xml",
+};
 
 /** Files with more changed lines are collapsed. */
 const LARGE_LINES = 1_500;
@@ -34,7 +47,13 @@ export function describe(file: PatchFile, index: number): DiffFile {
     lines: lines.length,
     hidden: countHidden(lines),
     gaps: gapsOf(file),
+    image: imageType(file.path),
     folded: file.binary ? "binary" : GENERATED.test(file.path) ? "generated" : isLarge ? "large" : null,
     version: `${file.newMode ?? ""} ${file.newId ?? ""} ${file.status} ${file.previousPath}`,
   };
+}
+
+function imageType(path: string): string | null {
+  const end = /\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase() ?? "";
+  return Object.hasOwn(IMAGES, end) ? (IMAGES[end] ?? null) : null;
 }

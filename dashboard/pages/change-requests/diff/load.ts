@@ -1,5 +1,6 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { ChangeRequest } from "../../../../src/contract/change-request.ts";
+import { DIFF_FROM, DIFF_TO } from "../../../../src/contract/diff-commits.ts";
 import { open } from "../../../api/call.ts";
 import { chunksOf } from "../../../api/events.ts";
 import { path } from "../../../api/path.ts";
@@ -15,18 +16,26 @@ export interface Diff {
   files: DiffFile[];
   /** Whether the diff is truncated. */
   isCut: boolean;
+  /** The commits before and after the change. */
+  from: string;
+  to: string;
 }
 
 interface Options {
   ignoreSpace: boolean;
   /** Only what is new since the head of this number. */
   since: string | null;
+  enabled?: boolean;
 }
 
 /**
  * Loads the patch as a stream. The diff of two commits never changes. While a new patch loads, the previous one is shown.
  */
-export function useDiff(projectId: string, cr: ChangeRequest, { ignoreSpace, since }: Options) {
+export function useDiff(
+  projectId: string,
+  cr: ChangeRequest,
+  { ignoreSpace, since, enabled = true }: Options,
+) {
   const { cr_id, base_commit_sha, head_commit_sha } = cr;
   return useQuery({
     queryKey: ["patch", projectId, cr_id, base_commit_sha, head_commit_sha, ignoreSpace, since],
@@ -38,6 +47,7 @@ export function useDiff(projectId: string, cr: ChangeRequest, { ignoreSpace, sin
       });
       return load(`${path`/projects/${projectId}/change-requests/${cr_id}/diff`}?${query}`, signal);
     },
+    enabled,
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: keepPreviousData,
     // structural comparison of two large patches is slow
@@ -45,8 +55,8 @@ export function useDiff(projectId: string, cr: ChangeRequest, { ignoreSpace, sin
   });
 }
 
-async function load(from: string, signal: AbortSignal): Promise<Diff> {
-  const { body } = await open(from, { Accept: "text/x-diff" }, signal);
+async function load(address: string, signal: AbortSignal): Promise<Diff> {
+  const { body, headers } = await open(address, { Accept: "text/x-diff" }, signal);
   const parser = createPatchParser();
   const decoder = new TextDecoder();
   let bytes = 0;
@@ -57,7 +67,8 @@ async function load(from: string, signal: AbortSignal): Promise<Diff> {
   }
   const isCut = bytes > BYTES_MAX;
   if (!isCut) parser.take(decoder.decode());
-  return { files: inOrder(parser.end().map(describe)), isCut };
+  const [from, to] = [DIFF_FROM, DIFF_TO].map((name) => headers.get(name) ?? "");
+  return { files: inOrder(parser.end().map(describe)), isCut, from: from ?? "", to: to ?? "" };
 }
 
 function inOrder(files: readonly DiffFile[]): DiffFile[] {

@@ -25,6 +25,7 @@ export function nameOn({ path, previousPath }: DiffFile, side: Place["side"]): s
 export type Row = { id: number; file: DiffFile } & (
   | { kind: "file" }
   | { kind: "folded" }
+  | { kind: "images" }
   | { kind: "remark"; text: string }
   | { kind: "hunk"; hunk: Hunk; gap: Gap; isFirst: boolean }
   | { kind: "rest"; gap: Gap }
@@ -86,7 +87,11 @@ function rowsOfFile(file: DiffFile, { split, isOpen, isWanted, threads }: Shown)
   const isFolded = file.folded !== null && !isWanted(file);
   const isSplit = split && (file.status === "modified" || file.status === "renamed");
   const body = isFolded
-    ? cached(file, "folded", (of) => [...remarksOn(of), { kind: "folded" }])
+    ? cached(file, "folded", (of) => [
+        ...remarksOn(of),
+        ...imagesOf(of),
+        ...(of.binary && of.image !== null ? [] : [{ kind: "folded" } as const]),
+      ])
     : cached(file, isSplit ? "split" : "unified", (of) => linesOf(of, isSplit));
   const here = isFolded ? [] : threadsOf(file, threads);
   const rows = here.length === 0 ? body : body.flatMap((row) => [row, ...threadsBelow(row, here)]);
@@ -125,7 +130,12 @@ function linesOf(file: DiffFile, split: boolean): Body[] {
   });
   const rest = file.gaps[file.hunks.length];
   const after: Body[] = rest && rest.hidden !== 0 ? [{ kind: "rest", gap: rest }] : [];
-  return [...remarksOn(file), ...lines, ...after];
+  return [...remarksOn(file), ...imagesOf(file), ...lines, ...after];
+}
+
+/** An image before and after the change, if its content changed. */
+function imagesOf({ image, oldId, newId }: DiffFile): Body[] {
+  return image === null || oldId === newId ? [] : [{ kind: "images" }];
 }
 
 const NO_GAP: Gap = { id: 0, hidden: 0 };

@@ -1,5 +1,9 @@
+import { useMemo } from "react";
 import { useSearchParams } from "wouter";
+import type { ChangeRequest } from "../../../../src/contract/change-request.ts";
 import { useHeads, type Where } from "../queries.ts";
+import type { DiffFile } from "./files.ts";
+import { useDiff } from "./load.ts";
 
 /** The number of the head that the diff begins at: the query parameter `since`. */
 export function useSince(): [string | null, (since: string) => void] {
@@ -19,8 +23,7 @@ export function useSince(): [string | null, (since: string) => void] {
 /** Chooses between all changes and those that are new since an earlier head. Without one, there is nothing to choose. */
 export function Since({ where }: { where: Where }) {
   const [since, setSince] = useSince();
-  const [newest, ...earlier] = useHeads(where).data?.heads ?? [];
-  const reviewed = newest?.reviewed ? undefined : earlier.find((head) => head.reviewed);
+  const { earlier, reviewed } = useReviewed(where);
   if (earlier.length === 0 && since === null) return null;
   return (
     <select
@@ -40,4 +43,30 @@ export function Since({ where }: { where: Where }) {
         ))}
     </select>
   );
+}
+
+/** The earlier heads, and the one that the reader has reviewed, unless that is the head now. */
+function useReviewed(where: Where) {
+  const [newest, ...earlier] = useHeads(where).data?.heads ?? [];
+  return { earlier, reviewed: newest?.reviewed ? undefined : earlier.find((head) => head.reviewed) };
+}
+
+interface Shown {
+  ignoreSpace: boolean;
+  since: string | null;
+}
+
+/** Tells whether a file has changed since the reader's review, unless the diff shows nothing else. */
+export function useNewSinceReview(where: Where, cr: ChangeRequest, { ignoreSpace, since }: Shown) {
+  const { reviewed } = useReviewed(where);
+  const enabled = reviewed !== undefined && since === null;
+  const { data } = useDiff(where.projectId, cr, {
+    ...{ ignoreSpace, enabled },
+    since: reviewed ? String(reviewed.number) : null,
+  });
+  const files = enabled ? data?.files : undefined;
+  return useMemo(() => {
+    const paths = new Set(files?.map(({ path }) => path));
+    return ({ path }: DiffFile) => paths.has(path);
+  }, [files]);
 }

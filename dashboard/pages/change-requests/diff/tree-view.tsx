@@ -15,11 +15,13 @@ interface Props {
   /** The file in view. */
   current: DiffFile | undefined;
   isViewed: (file: DiffFile) => boolean;
+  /** Whether a file has changed since the reader's review. */
+  isNew: (file: DiffFile) => boolean;
   onPick: (file: DiffFile) => void;
 }
 
 /** The files as a tree, with the keys of the WAI-ARIA tree pattern: arrows, Home, End, Enter. */
-export function TreeView({ files, current, isViewed, onPick }: Props) {
+export function TreeView({ files, current, isViewed, isNew, onPick }: Props) {
   const [filter, setFilter] = useState("");
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const scroller = useRef<HTMLDivElement>(null);
@@ -82,7 +84,7 @@ export function TreeView({ files, current, isViewed, onPick }: Props) {
             return (
               <TreeItem
                 key={row.kind === "file" ? `f${row.file.index}` : `d${row.path}`}
-                {...{ row, index, start, isCurrent, isViewed }}
+                {...{ row, index, start, isCurrent, isViewed, isNew }}
                 isStop={index === stop}
                 onPick={() => {
                   setStop(index);
@@ -146,7 +148,7 @@ function parentOf(rows: readonly TreeRow[], index: number): number {
   return index;
 }
 
-interface TreeItemProps extends Pick<Props, "isViewed"> {
+interface TreeItemProps extends Pick<Props, "isViewed" | "isNew"> {
   row: TreeRow;
   index: number;
   /** Distance from the top of the tree, in pixels. */
@@ -156,7 +158,7 @@ interface TreeItemProps extends Pick<Props, "isViewed"> {
   onPick: () => void;
 }
 
-function TreeItem({ row, index, start, isCurrent, isStop, isViewed, onPick }: TreeItemProps) {
+function TreeItem({ row, index, start, isCurrent, isStop, isViewed, isNew, onPick }: TreeItemProps) {
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the tree handles the keys of its rows
     <div
@@ -173,12 +175,12 @@ function TreeItem({ row, index, start, isCurrent, isStop, isViewed, onPick }: Tr
       style={{ top: start, paddingLeft: row.level * INDENT_PX - 4 }}
       title={visibleText(row.kind === "file" ? row.file.path : row.path)}
     >
-      <RowInside row={row} isViewed={isViewed} />
+      <RowInside {...{ row, isViewed, isNew }} />
     </div>
   );
 }
 
-function RowInside({ row, isViewed }: { row: TreeRow; isViewed: Props["isViewed"] }) {
+function RowInside({ row, isViewed, isNew }: Pick<TreeItemProps, "row" | "isViewed" | "isNew">) {
   const name = (
     <span className="min-w-0 truncate">
       <Visible>{row.name}</Visible>
@@ -203,6 +205,12 @@ function RowInside({ row, isViewed }: { row: TreeRow; isViewed: Props["isViewed"
     <>
       <Kind file={row.file} />
       <span className={`min-w-0 truncate ${viewed ? "text-muted" : ""}`}>{name}</span>
+      {isNew(row.file) && (
+        <span className="ml-auto text-warn" title="Changed since your review">
+          <span aria-hidden="true">●</span>
+          <span className="sr-only">changed since your review</span>
+        </span>
+      )}
       {viewed && (
         <span className="ml-auto text-ok">
           <span aria-hidden="true">✓</span>

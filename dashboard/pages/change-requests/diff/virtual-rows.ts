@@ -7,6 +7,7 @@ import type { Row } from "./rows.ts";
 export const HEIGHTS = {
   file: 44,
   folded: 72,
+  images: 240,
   remark: 29,
   hunk: 28,
   rest: 28,
