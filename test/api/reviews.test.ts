@@ -108,12 +108,15 @@ test("comments stay on the commit that they were written on when the head moves 
   const before = await heads();
   const wanted = { commit_id, comments: [COMMENTS[0], { ...COMMENTS[0], body: "Now.", commit_id: moved }] };
   expect((await review(cr, { event: "APPROVE", ...wanted })).body.code).toBe("head_moved");
+  const earlier = { event: "COMMENT", commit_id, comments: [{ ...COMMENTS[0], body: "Alone." }] };
+  expect((await review(cr, earlier)).status).toBe(201);
   expect((await review(cr, { event: "COMMENT", ...wanted })).status).toBe(201);
   const places = (await list(cr)).map((each) => [
     ...[each.head_commit_sha, each.original_start_line, each.original_line],
     ...[each.start_line, each.line, each.quote],
   ]);
   expect(places).toEqual([
+    [commit_id, 2, 3, 3, 4, "two\nthree"],
     [commit_id, 2, 3, 3, 4, "two\nthree"],
     [moved, 2, 3, 2, 3, "one\ntwo"],
   ]);
