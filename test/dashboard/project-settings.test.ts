@@ -126,9 +126,10 @@ test("deleting a project requires typing its name", async () => {
 });
 
 test("a label is created, renamed and deleted, and a name that exists is an error at its field", async () => {
-  const { page, faults, close } = await svc.openAs(FIRST, "/projects/hosted/settings");
+  await svc.api.call("POST", "/v1/projects", { body: { name: "Labelled" } });
+  const { page, faults, close } = await svc.openAs(FIRST, "/projects/labelled/settings");
   const labels = page.getByRole("region", { name: "Labels" });
-  const all = async () => (await svc.api.call("GET", "/v1/projects/hosted/labels")).body.labels;
+  const all = async () => (await svc.api.call("GET", "/v1/projects/labelled/labels")).body.labels;
   await labels.getByText("No labels yet.").waitFor();
   for (const name of ["bug", "ui"]) {
     await labels.getByRole("button", { name: "New label" }).click();
