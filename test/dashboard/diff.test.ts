@@ -239,6 +239,7 @@ test("everything works with the keyboard, and the focus is never lost", async ()
   expect(await page.getByLabel("Filter files").inputValue()).toBe("vx?");
   expect(await page.getByRole("dialog").count()).toBe(0);
   await page.getByLabel("Filter files").fill("");
+  await page.getByRole("treeitem").first().waitFor();
   await page.keyboard.press("Tab");
   await page.keyboard.press("Home");
   await page.waitForFunction(() => document.activeElement?.textContent?.includes("3 files"));
