@@ -17,7 +17,7 @@ import { useExpand } from "./expand.ts";
 import { FileHead } from "./file-head.tsx";
 import type { DiffFile } from "./files.ts";
 import { Commits } from "./images.tsx";
-import { useDiff } from "./load.ts";
+import { type Diff, useDiff } from "./load.ts";
 import { type OpenFiles, useOpenFiles } from "./open-files.ts";
 import { type Lines, type Place, rowsOf } from "./rows.ts";
 import { useNewSinceReview, useSince } from "./since.tsx";
@@ -57,15 +57,9 @@ export function Changes({ where, cr, threads }: Props) {
     folded.current = null;
   }, [rows, folded]);
   const writers = useWriters(where, cr);
-  const commits = useMemo(
-    () => data && { projectId: where.projectId, old: data.from, new: data.to },
-    [data, where.projectId],
-  );
+  const commits = useCommits(where, data);
   const isNew = useNewSinceReview(where, cr, { ignoreSpace, since });
-  const head = useCallback(
-    (file: DiffFile) => <FileHead file={file} open={open} isNew={isNew(file)} />,
-    [open, isNew],
-  );
+  const head = useFileHead(open, isNew);
   useFileInAddress(files, list);
   const step = useFileKeys(files, current, list, open);
 
@@ -90,12 +84,7 @@ export function Changes({ where, cr, threads }: Props) {
         onLayout={setLayout}
         onStep={step}
       />
-      {data.isCut && (
-        <Notice kind="warning">
-          The diff is too large for a browser and is truncated. To see all of it, run svc cr diff {cr.number}
-        </Notice>
-      )}
-      {isRefused && <Notice kind="info">To comment on a removed line, show all changes.</Notice>}
+      <Notices cr={cr} isCut={data.isCut} isRefused={isRefused} />
       <Failure error={expandError} />
       {!isWide && files.length > 1 && <Above count={files.length}>{tree}</Above>}
       {files.length === 0 && (
@@ -124,6 +113,33 @@ export function Changes({ where, cr, threads }: Props) {
       </div>
     </section>
   );
+}
+
+/** What the reader has to know of the diff. */
+function Notices({ cr, isCut, isRefused }: { cr: ChangeRequest; isCut: boolean; isRefused: boolean }) {
+  return (
+    <>
+      {isCut && (
+        <Notice kind="warning">
+          The diff is too large for a browser and is truncated. To see all of it, run svc cr diff {cr.number}
+        </Notice>
+      )}
+      {isRefused && <Notice kind="info">To comment on a removed line, show all changes.</Notice>}
+    </>
+  );
+}
+
+/** Renders the header of a file. */
+function useFileHead(open: OpenFiles, isNew: (file: DiffFile) => boolean) {
+  return useCallback(
+    (file: DiffFile) => <FileHead file={file} open={open} isNew={isNew(file)} />,
+    [open, isNew],
+  );
+}
+
+/** The commits of the diff, for its images. */
+function useCommits({ projectId }: Where, diff: Diff | undefined) {
+  return useMemo(() => diff && { projectId, old: diff.from, new: diff.to }, [diff, projectId]);
 }
 
 interface Shown {
