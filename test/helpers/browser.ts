@@ -134,8 +134,24 @@ export async function untilCount(found: Locator, count: number): Promise<void> {
   await until(`there are ${count} of ${found}`, async () => (await found.count()) === count);
 }
 
-/** What axe finds against WCAG 2.2 AA that is serious or critical, a line each: the rule, and where. */
+/** What axe finds against WCAG 2.2 AA and its best practices, a line each: the rule, and where. */
+export async function findings(page: Page): Promise<string[]> {
+  return linesOf(await violations(page));
+}
+
+/** Those that are serious or critical. */
 export async function barriers(page: Page): Promise<string[]> {
+  const found = await violations(page);
+  return linesOf(found.filter(({ impact }) => impact === "serious" || impact === "critical"));
+}
+
+interface Violation {
+  id: string;
+  impact: string;
+  nodes: { html: string; failureSummary: string }[];
+}
+
+async function violations(page: Page): Promise<Violation[]> {
   // evaluated, not loaded: the page's policy lets in no script but its own
   await page.evaluate(readFileSync(AXE, "utf8"));
   const results: unknown = await page.evaluate(
@@ -143,13 +159,13 @@ export async function barriers(page: Page): Promise<string[]> {
   );
   const { violations } = Object(results);
   if (!Array.isArray(violations)) throw new Error("axe did not answer");
-  return violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .flatMap(({ id, nodes }) =>
-      nodes.map(({ html, failureSummary }: { html: string; failureSummary: string }) => {
-        return `${id}: ${html.slice(0, 200)} ${failureSummary}`;
-      }),
-    );
+  return violations;
+}
+
+function linesOf(violations: readonly Violation[]): string[] {
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary}`),
+  );
 }
 
 /** Pixels by which a page is wider than its window. */
