@@ -38,12 +38,19 @@ afterEach(async () => {
   }
 });
 
-async function supervise(command: string, limits: Partial<AppLimits> = {}, healthPath: string | null = null) {
+interface Supervised {
+  limits?: Partial<AppLimits>;
+  healthPath?: string;
+  /** The status that the program answers at first. */
+  status?: number;
+}
+
+async function supervise(command: string, { limits = {}, healthPath, status: first = 200 }: Supervised = {}) {
   const folder = mkdtempSync(join(tmpdir(), "svc-app-"));
   for (const name of ["workspace", "home"]) mkdirSync(join(folder, name));
   const answer = (status: number) => writeWhole(join(folder, "workspace/status"), String(status));
   writeFileSync(join(folder, "workspace/program.js"), PROGRAM);
-  answer(200);
+  answer(first);
   const port = freePort();
   const settings = readSettings(
     {
@@ -65,7 +72,7 @@ async function supervise(command: string, limits: Partial<AppLimits> = {}, healt
         rootPath: ".",
         build: null,
         run,
-        healthPath,
+        healthPath: healthPath ?? null,
         output: null,
         env: {},
         buildSecrets: {},
@@ -83,7 +90,7 @@ async function supervise(command: string, limits: Partial<AppLimits> = {}, healt
 const SERVER = `exec ${process.execPath} program.js`;
 
 test("an app that hangs is killed and restarted, also if it ignores signals", async () => {
-  const { process, said } = await supervise(SERVER, { checkTimeoutMs: 1_000 });
+  const { process, said } = await supervise(SERVER, { limits: { checkTimeoutMs: 1_000 } });
   await until("it answers", () => process.state === "ok");
   const { pid } = process;
   killFound(pid, "SIGSTOP");
@@ -93,8 +100,7 @@ test("an app that hangs is killed and restarted, also if it ignores signals", as
 });
 
 test("an app that returns errors counts as running once it has returned a success", async () => {
-  const { process, answer, said, port } = await supervise(SERVER);
-  answer(503);
+  const { process, answer, said, port } = await supervise(SERVER, { status: 503 });
   await until("it is known why", () => process.problem === "The app returns status 503 for /.");
   expect(process.state).toBe("starting");
   answer(404);
@@ -111,8 +117,8 @@ test("an app that returns errors counts as running once it has returned a succes
 });
 
 test("an app with a health path is ready after a 2xx status, and is restarted after three others in a row", async () => {
-  const { process, answer, said } = await supervise(SERVER, {}, "/healthz?full=1");
-  answer(404);
+  const healthPath = "/healthz?full=1";
+  const { process, answer, said } = await supervise(SERVER, { healthPath, status: 404 });
   await until("it is known why", () => process.problem === "The app returns status 404 for /healthz?full=1.");
   expect(process.state).toBe("starting");
   answer(204);
@@ -138,7 +144,7 @@ test.each([
 ] as const)(
   "an app that %s before its first response fails with the reason",
   async (_, command, limits, reason) => {
-    const { process, said, ended } = await supervise(command, limits);
+    const { process, said, ended } = await supervise(command, { limits });
     const error = await ended;
     const { kind, message } = error instanceof AppError ? error : expect.unreachable();
     expect([kind, message]).toEqual(["app", expect.stringMatching(reason)]);

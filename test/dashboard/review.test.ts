@@ -54,15 +54,18 @@ test("a reviewer requests changes, which blocks the merge until the request is d
     await reviewer.getByLabel("What has to change").fill(text);
     await reviewer.getByRole("button", { name: "Request changes" }).click();
   };
+  // the timeline keeps what was said
+  const said = (page: typeof owner, text: string) =>
+    page.getByRole("complementary", { name: "Review" }).locator("strong", { hasText: text });
   await request("Handle the **empty** list.");
-  await owner.locator("strong", { hasText: "empty" }).waitFor();
+  await said(owner, "empty").waitFor();
   await owner.getByRole("heading", { name: /^Changes were requested by/ }).waitFor();
   expect(await owner.getByRole("button", { name: "Merge", exact: true }).count()).toBe(0);
   expect(await barriers(owner)).toEqual([]);
   await owner.getByRole("button", { name: "Dismiss" }).click();
-  await reviewer.locator("strong", { hasText: "empty" }).waitFor({ state: "detached" });
+  await said(reviewer, "empty").waitFor({ state: "detached" });
   await request("Once **more**.");
-  await owner.locator("strong", { hasText: "more" }).waitFor();
+  await said(owner, "more").waitFor();
   await reviewer.getByRole("button", { name: "Withdraw my request" }).click();
   await owner.getByRole("heading", { name: "It needs one more approval" }).waitFor();
   expect([...first.faults(), ...second.faults()]).toEqual([]);
@@ -118,7 +121,8 @@ test("a merge queue: added, removed, added again, and out of it after a failed c
   await svc.api.call("POST", `${api.replace("change-requests", "statuses")}/${entry.tested_commit_sha}`, {
     body,
   });
-  await owner.locator("#main").getByText('The required check "test" failed on').waitFor();
+  const why = 'The required check "test" failed on the merged result.';
+  await owner.locator("#main").getByText(why, { exact: true }).waitFor();
   await row.getByText("Open", { exact: true }).waitFor();
   expect([...first.faults(), ...second.faults()]).toEqual([]);
   remote.commit("main", { "svc.toml": rules });
@@ -357,7 +361,8 @@ test("the files that wait for code owners are listed until one of them approves"
   await second.page.getByRole("button", { name: "Approve" }).click();
   await untilCount(missing.locator("> li"), 1);
   await page.goto(`${svc.api.url}${pages}`);
-  await page.getByText("waits for code owners").waitFor();
+  const row = page.locator("li", { hasText: "Change in owned" });
+  await row.getByText("waits for code owners").waitFor();
   remote.commit("main", { CODEOWNERS: "" });
   await page.goto(`${svc.api.url}${pages}/${number}`);
   await page.getByRole("heading", { name: "It can be merged" }).waitFor();
