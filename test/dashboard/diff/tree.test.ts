@@ -83,10 +83,16 @@ test("rows keep their identity when others are inserted", () => {
   expect(ids({ isOpen: () => false })).toEqual([head, end] as number[]);
 });
 
+const BINARY = ["index 1..2 100644", "GIT binary patch", "literal 1"];
+
+test("an image is shown instead of its bytes", () => {
+  expect(kinds(fileOf("a.png", 0, BINARY))).toEqual(["file", "images", "end"]);
+});
+
 test.each([
   ["bun.lock", [], "generated"],
   ["web/app.min.js", [], "generated"],
-  ["a.png", ["index 1..2 100644", "GIT binary patch", "literal 1"], "binary"],
+  ["a.bin", BINARY, "binary"],
   ["big.ts", ["@@ -0,0 +1,2000 @@", ...Array.from({ length: 2000 }, () => "+x")], "large"],
   ["wide.ts", ["@@ -0,0 +1 @@", `+${"x".repeat(300_000)}`], "large"],
   ["lock.ts", [], null],
