@@ -56,7 +56,7 @@ const server = Bun.serve({
       };
     return Response.json({
       change_requests: page.map(({ has_intents, last_comment_number, checked_sha, ...columns }) => {
-        const { created_actor, merged_actor, closed_actor, ...row } = columns;
+        const { created_actor, merged_actor, closed_actor, owners_sha, ...row } = columns;
         return {
           ...row,
           author: author(row["created_by"]),

@@ -139,7 +139,13 @@ describe("cr", () => {
   test("show --json contains the preview, or null", async () => {
     const open = JSON.parse((await run(["cr", "show", "3", "--json"])).stdout);
     const manifest = { path: "svc.toml", changed: false, errors: [] };
-    expect(open).toEqual({ ...changeRequest(), merge_preview: CLEAN, manifest, open_comments: 1 });
+    expect(open).toEqual({
+      ...changeRequest(),
+      merge_preview: CLEAN,
+      manifest,
+      open_comments: 1,
+      stack: [],
+    });
     api.on("GET /projects/:p/change-requests/:n/merge-preview", () =>
       failure("branch_missing", "The branch fix-login is gone.", 409),
     );
