@@ -95,7 +95,6 @@ export class AgentProcess {
     this.#over = promise;
     promise.catch(() => {});
     void Promise.race([exited, this.#connection.closed]).then(async () => {
-      this.isOver = true;
       this.kill();
       // the last line may follow the end of the output
       await Promise.race([exited, Bun.sleep(1_000)]);
@@ -153,7 +152,9 @@ export class AgentProcess {
     void this.#connection.agent.notify(method, params).catch(() => {});
   }
 
+  /** Ends it. It is over at once, although the process ends a little later: whoever opens a conversation then needs another. */
   kill(): void {
+    this.isOver = true;
     this.#child.kill("SIGKILL");
   }
 

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { AcpAgent } from "../../daemon/acp/agent.ts";
 import { AgentProcess } from "../../daemon/acp/agent-process.ts";
 import { untilStuck } from "../../daemon/process/stuck.ts";
 import { timeOfTree } from "../../daemon/process/tree.ts";
@@ -49,30 +50,46 @@ test("the work of a process and of its children is seen", async () => {
   }
 });
 
+const SETTINGS = {
+  environment: {},
+  variables: {},
+  workspace: "/",
+  journal: "",
+  choice: { mode: null, isModeRequired: false, allowsEdits: false, model: null, effort: null },
+  login: null,
+  startEfforts: [],
+  rules: { text: "", in: "first-prompt" },
+  skills: null,
+  tools: null,
+  port: 0,
+  authorization: "",
+} as const;
+const SILENT = {
+  onUpdate() {},
+  onPermission: async () => null,
+  onForm: async () => ({ action: "cancel" }) as const,
+  onStderr() {},
+};
+
 test("an agent that does not start is ended, and the error says so with its last words", async () => {
-  const settings = {
-    command: ["sh", "-c", "echo still-loading >&2; exec sleep 600"],
-    environment: {},
-    variables: {},
-    workspace: "/",
-    journal: "",
-    choice: { mode: null, isModeRequired: false, allowsEdits: false, model: null, effort: null },
-    login: null,
-    startEfforts: [],
-    rules: { text: "", in: "first-prompt" },
-    skills: null,
-    tools: null,
-    port: 0,
-    authorization: "",
-  } as const;
-  const silent = {
-    onUpdate() {},
-    onPermission: async () => null,
-    onForm: async () => ({ action: "cancel" }) as const,
-    onStderr() {},
-  };
-  const agent = new AgentProcess(settings, silent, { stillMs: 2_000, longestMs: 600_000 });
+  const settings = { ...SETTINGS, command: ["sh", "-c", "echo still-loading >&2; exec sleep 600"] };
+  const agent = new AgentProcess(settings, SILENT, { stillMs: 2_000, longestMs: 600_000 });
   await expect(agent.open(null, settings.choice)).rejects.toThrow(
     "The agent did not start: it has shown no activity for 2 seconds. Its last message: still-loading",
   );
+});
+
+test("whoever comes right after a failed start gets another start, not the error of the first", async () => {
+  // refuses each request, in the name of its process
+  const refuse = `while read -r line; do
+    id=$(printf %s "$line" | sed 's/.*"id":\\([0-9]*\\).*/\\1/')
+    printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"%s refuses"}}\\n' "$id" "$$"
+  done`;
+  const settings = { ...SETTINGS, command: ["sh", "-c", refuse] };
+  const agent = new AcpAgent(settings, SILENT);
+  const failure = () => agent.open(null).then(() => "none", String);
+  const [first, second] = [await failure(), await failure()];
+  agent.kill();
+  for (const each of [first, second]) expect(each).toMatch(/\d+ refuses/);
+  expect(second).not.toBe(first);
 });
