@@ -33,5 +33,6 @@ export function useList<T>(
     getNextPageParam: ({ next_cursor }) => (typeof next_cursor === "string" ? next_cursor : undefined),
     refetchInterval: ({ state }) => pollMs?.(rowsOf(state.data?.pages)) ?? false,
   });
-  return { ...list, rows: rowsOf(list.data?.pages) };
+  const pages = list.data?.pages;
+  return { ...list, rows: rowsOf(pages), isGrowing: rowsOf(pages?.slice(-1)).length > 0 };
 }

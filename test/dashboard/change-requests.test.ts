@@ -197,6 +197,30 @@ test("edits title and description, merges with a message, and the base branch ha
   await close();
 });
 
+test("the base branch of an open change request is changed on its page", async () => {
+  const number = await propose("On another base", "based", "based\n");
+  remote.branch("release", "main");
+  const { page, faults, close } = await svc.openAs(FIRST, `${pages}/${number}`);
+  await page.getByRole("button", { name: "Change base" }).click();
+  const dialog = page.getByRole("dialog", { name: "Change the base branch" });
+  const branches = dialog.getByLabel("Into");
+  await branches.locator("option", { hasText: "release" }).waitFor({ state: "attached" });
+  const offered = await branches.locator("option").allTextContents();
+  expect(offered).not.toContain("main");
+  expect(offered).not.toContain("based");
+  expect(await barriers(page)).toEqual([]);
+  await branches.selectOption("release");
+  await dialog.getByRole("button", { name: "Change" }).click();
+  await dialog.waitFor({ state: "detached" });
+  await page.getByText("release", { exact: true }).first().waitFor();
+  const { body } = await svc.api.call("GET", `${project}/change-requests/${number}`);
+  expect(body.change_request.base_ref).toBe("release");
+  await svc.api.call("POST", `${project}/change-requests/${number}/close`);
+  await page.getByRole("button", { name: "Change base" }).waitFor({ state: "detached" });
+  expect(faults()).toEqual([]);
+  await close();
+});
+
 test("deletes the branch after the merge only if that is chosen, and says why it was kept", async () => {
   const number = await propose("Done with it", "done-with-it", "one\n2\n3\n");
   remote.git("config", "receive.denyDeletes", "true");

@@ -5,6 +5,7 @@ import { holdsNothing, named, shows } from "../helpers/hostile-page.ts";
 import { HOSTILE_TEXTS } from "../helpers/hostile-text.ts";
 import { needs } from "../helpers/needs.ts";
 import { git, Remote } from "../helpers/remote.ts";
+import { until } from "../helpers/until.ts";
 
 const test = needs(...CHROMIUM);
 const svc = startDashboard();
@@ -44,8 +45,12 @@ afterAll(() => remote.remove());
 test("hostile titles and branch names are shown as text", async () => {
   expect(BRANCHES.length).toBeGreaterThan(80);
   const { page, faults, close } = await svc.openAs(FIRST, pages);
-  await page.getByRole("button", { name: "Show more" }).click();
-  await page.getByRole("button", { name: "Show more" }).waitFor({ state: "detached" });
+  // the pages of the list are loaded as the reader comes to its end
+  const rows = page.locator("main ul a.font-semibold");
+  await until("the whole list is loaded", async () => {
+    await page.keyboard.press("End");
+    return (await rows.count()) === HOSTILE_TEXTS.length;
+  });
   await shows(page, [...HOSTILE_TEXTS, ...BRANCHES]);
   await holdsNothing(page);
   expect(faults()).toEqual([]);

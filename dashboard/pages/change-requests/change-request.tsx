@@ -14,6 +14,7 @@ import { Page } from "../../parts/page.tsx";
 import { Tab } from "../../parts/tab.tsx";
 import { Belonging } from "./belonging.tsx";
 import { BranchName } from "./branch-name.tsx";
+import { ChangeBase } from "./change-base.tsx";
 import { Commits } from "./commits.tsx";
 import { Conversation } from "./conversation.tsx";
 import { Changes } from "./diff/changes.tsx";
@@ -45,6 +46,7 @@ export function ChangeRequestPage() {
 
 function Shown({ where, cr, slug }: { where: Where; cr: ChangeRequest; slug: string }) {
   const [isEditing, setIsEditing] = useState(false);
+  const [isMoving, setIsMoving] = useState(false);
   useKeys([{ key: "e", about: "Edit the title", run: () => setIsEditing(true) }]);
   const wanted = new URLSearchParams(useSearch()).get("view");
   const view = VIEWS.find((each) => each === wanted) ?? "conversation";
@@ -55,9 +57,15 @@ function Shown({ where, cr, slug }: { where: Where; cr: ChangeRequest; slug: str
     <Page
       title={`${cr.title} #${cr.number}`}
       badge={<StateBadge cr={cr} />}
-      actions={<Button onClick={() => setIsEditing(true)}>Edit title</Button>}
+      actions={
+        <>
+          {cr.status === "open" && <Button onClick={() => setIsMoving(true)}>Change base</Button>}
+          <Button onClick={() => setIsEditing(true)}>Edit title</Button>
+        </>
+      }
     >
       {isEditing && <EditTitle where={where} cr={cr} onClose={() => setIsEditing(false)} />}
+      {isMoving && <ChangeBase where={where} cr={cr} onClose={() => setIsMoving(false)} />}
       <Summary cr={cr} slug={slug} />
       <Belonging where={where} cr={cr} />
       {cr.stale && (

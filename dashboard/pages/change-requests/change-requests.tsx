@@ -78,7 +78,7 @@ export function ChangeRequests() {
           ))}
         </ul>
       )}
-      <More list={list} />
+      <More list={list} isEnd />
     </Page>
   );
 }

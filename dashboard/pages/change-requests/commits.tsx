@@ -31,7 +31,7 @@ export function Commits({ where }: { where: Where }) {
           ))}
         </ul>
       )}
-      <More list={list} />
+      <More list={list} isEnd />
     </section>
   );
 }

@@ -4,17 +4,17 @@ import { useLocation } from "wouter";
 import type { ChangeRequest, OpenChangeRequestBody } from "../../../src/contract/change-request.ts";
 import type { ChangeRequestTemplates } from "../../../src/contract/change-request-template.ts";
 import { TITLE_MAX } from "../../../src/contract/limits.ts";
-import { useBranches } from "../../api/branches.ts";
 import { call } from "../../api/call.ts";
 import { useGet } from "../../api/get.ts";
 import { path } from "../../api/path.ts";
 import { useProject } from "../../api/project.ts";
 import { Button } from "../../parts/button.tsx";
 import { Options, Select, TextArea, TextField } from "../../parts/field.tsx";
-import { Form, type InputProps, useForm } from "../../parts/form.tsx";
+import { Form, useForm } from "../../parts/form.tsx";
 import { Failure } from "../../parts/notice.tsx";
 import { Page } from "../../parts/page.tsx";
 import { visibleText } from "../../parts/visible.tsx";
+import { BranchField } from "./branch-field.tsx";
 
 const NOTHING = { head: "", base: "", title: "" };
 
@@ -49,20 +49,20 @@ export function NewChangeRequest() {
         className="flex max-w-2xl flex-col gap-4"
       >
         <div className="grid gap-4 sm:grid-cols-2">
-          <Branches
+          <BranchField
             label="Branch"
             hint="With the commits to merge."
             none="Choose a branch"
             input={form.input("head")}
             projectId={project.project_id}
           />
-          <Branches
+          <BranchField
             label="Into"
             hint="The branch to merge into."
             none={`${visibleText(project.default_branch)} (default)`}
             input={form.input("base")}
             projectId={project.project_id}
-            leftOut={project.default_branch}
+            leftOut={[project.default_branch]}
           />
         </div>
         <TextField label="Title" required maxLength={TITLE_MAX} {...form.input("title")} />
@@ -136,27 +136,4 @@ function useTemplates(projectId: string, base: string): ChangeRequestTemplates["
     `${path`/projects/${projectId}/change-request-templates`}${query}`,
   );
   return data?.templates ?? [];
-}
-
-interface BranchesProps {
-  label: string;
-  hint: string;
-  /** The choice that names no branch. */
-  none: string;
-  input: InputProps;
-  projectId: string;
-  leftOut?: string;
-}
-
-/** A branch; a text field if the branches cannot be listed. */
-function Branches({ label, hint, none, input, projectId, leftOut }: BranchesProps) {
-  const { branches, isError } = useBranches(projectId);
-  if (isError) return <TextField label={label} hint={hint} {...input} />;
-  const names = branches.map(({ name }) => name).filter((name) => name !== leftOut);
-  return (
-    <Select label={label} hint={hint} {...input}>
-      <option value="">{none}</option>
-      <Options of={names.map((name) => [name, visibleText(name)])} />
-    </Select>
-  );
 }

@@ -76,7 +76,7 @@ export function Projects() {
           <Card key={project.project_id} project={project} />
         ))}
       </ul>
-      <More list={list} />
+      <More list={list} isEnd />
     </section>
   );
 }

@@ -68,7 +68,7 @@ export function Sessions() {
           ))}
         </ul>
       )}
-      <More list={list} />
+      <More list={list} isEnd />
     </Page>
   );
 }

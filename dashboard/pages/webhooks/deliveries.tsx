@@ -47,7 +47,7 @@ export function Deliveries({ webhookKey, at }: { webhookKey: readonly unknown[];
           ))}
         </ul>
       )}
-      <More list={list} />
+      <More list={list} isEnd />
     </section>
   );
 }
