@@ -2,6 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { changeRequest, seenHead } from "./change-request.ts";
 import { addCommentBody, comment } from "./comment.ts";
 import { COMMENT_MAX_BYTES, REVIEW_COMMENTS_MAX } from "./limits.ts";
+import { commitId } from "./schema.ts";
 
 /** Body of `POST …/approve`; the body is optional. */
 export const approveBody = Type.Optional(Type.Object({ head_commit_sha: Type.Optional(seenHead) }));
@@ -35,21 +36,16 @@ export const reviewBody = Type.Object({
     }),
   ),
   commit_id: Type.Optional(
-    Type.String({
-      pattern: "^(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$",
-      description:
-        "The head commit that you reviewed. Its comments are on lines of that commit, and if the branch has moved, APPROVE and REQUEST_CHANGES answer 409 head_moved",
-    }),
+    commitId(
+      "The head commit that you reviewed. Its comments are on lines of that commit, and if the branch has moved, APPROVE and REQUEST_CHANGES answer 409 head_moved",
+    ),
   ),
   comments: Type.Optional(
     Type.Array(
       Type.Object({
         ...{ body, path: Type.Optional(path, false), line, start_line, side },
         commit_id: Type.Optional(
-          Type.String({
-            pattern: "^(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$",
-            description: "The head commit that has the lines, if it is not that of the review",
-          }),
+          commitId("The head commit that has the lines, if it is not that of the review"),
         ),
       }),
       { maxItems: REVIEW_COMMENTS_MAX },

@@ -7,7 +7,7 @@ import { ASSIGNEES_MAX, NAME_MAX, REVIEWERS_MAX, TITLE_MAX } from "./limits.ts";
 import { MERGE_METHODS } from "./merge-method.ts";
 import { labelNames, people, person } from "./people.ts";
 import { queueEntry } from "./queue-entry.ts";
-import { nullable, oneOf } from "./schema.ts";
+import { commitId, nullable, oneOf } from "./schema.ts";
 import { costUsed, tokensUsed } from "./usage.ts";
 
 /** Spec 2.1: the states of a change request. */
@@ -178,10 +178,9 @@ export const editChangeRequestBody = Type.Object(
 export type EditChangeRequestBody = Static<typeof editChangeRequestBody>;
 
 /** The head commit that the caller reviewed. The request fails if the branch has moved. */
-export const seenHead = Type.String({
-  pattern: "^(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$",
-  description: "The head commit that you reviewed; if the branch has moved, the answer is 409 head_moved",
-});
+export const seenHead = commitId(
+  "The head commit that you reviewed; if the branch has moved, the answer is 409 head_moved",
+);
 
 /** Body of `POST …/merge`; the body is optional. */
 export const mergeChangeRequestBody = Type.Optional(

@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { author } from "./author.ts";
 import { type StatusState, TARGET_URL_MAX } from "./commit-status.ts";
 import { CONTEXT_MAX, CONTEXT_PATTERN, PATH_MAX_BYTES } from "./limits.ts";
-import { nullable, oneOf } from "./schema.ts";
+import { commitId, nullable, oneOf } from "./schema.ts";
 
 /** The statuses, conclusions and levels of check runs and their annotations, as GitHub names them. */
 export const RUN_STATUSES = ["queued", "in_progress", "completed"] as const;
@@ -89,10 +89,7 @@ const changes = {
 /** Body of `POST /v1/projects/:id/check-runs`: with GitHub's field names. Others of GitHub's are ignored. */
 export const createCheckRunBody = Type.Object({
   name,
-  head_sha: Type.String({
-    pattern: "^(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$",
-    description: "A full commit id",
-  }),
+  head_sha: commitId("A full commit id"),
   ...changes,
   output: Type.Optional(Type.Object({ title, ...outputText })),
 });

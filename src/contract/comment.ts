@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { author } from "./author.ts";
 import { COMMENT_MAX_BYTES, CONTEXT_MAX, PATH_MAX_BYTES } from "./limits.ts";
-import { nullable } from "./schema.ts";
+import { commitId, nullable } from "./schema.ts";
 
 const uuid = Type.String({ format: "uuid" });
 const time = Type.String({ format: "date-time" });
@@ -63,11 +63,7 @@ export type AddCommentBody = Static<typeof addCommentBody>;
 export const applySuggestionBody = Type.Optional(
   Type.Object({
     head_commit_sha: Type.Optional(
-      Type.String({
-        pattern: "^(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$",
-        description:
-          "The head commit that you reviewed; if the branch has moved, the answer is 409 head_moved",
-      }),
+      commitId("The head commit that you reviewed; if the branch has moved, the answer is 409 head_moved"),
     ),
   }),
 );

@@ -12,3 +12,7 @@ export const oneOf = <T extends string>(values: readonly T[]) =>
 /** A value or null. */
 export const nullable = <T extends TSchema>(schema: T, description?: string) =>
   Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
+
+/** A full commit id: SHA-1 or SHA-256, in upper or lower case. */
+export const commitId = (description: string) =>
+  Type.String({ pattern: "^(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$", description });

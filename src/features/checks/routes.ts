@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { checkLog } from "../../contract/check.ts";
 import { combinedStatus, commitStatus, setStatusBody } from "../../contract/commit-status.ts";
+import { commitId } from "../../contract/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { answer } from "../../http/schema.ts";
 import { guard } from "../../identity/auth/guard.ts";
@@ -12,10 +13,7 @@ import { combinedStatusOf } from "./statuses.ts";
 
 const params = Type.Object({
   projectId: Type.String(),
-  sha: Type.String({
-    pattern: "^(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$",
-    description: "A full commit id",
-  }),
+  sha: commitId("A full commit id"),
 });
 
 /** Results of checks, as CI reports them (contract: Change requests), and the logs of those that svc runs. */
