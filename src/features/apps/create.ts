@@ -18,7 +18,7 @@ import { recordDeploymentEvent } from "./webhook.ts";
 const KEPT = 50;
 
 /** What to deploy, and why. */
-interface Wanted {
+export interface Wanted {
   /** The id of the folder at the entry's root in the commit; null when it does not exist. */
   tree: string | null;
   reason: (typeof DEPLOY_REASONS)[number];

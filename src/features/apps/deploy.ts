@@ -9,7 +9,7 @@ import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { APPS_QUEUE } from "../../jobs/places.ts";
 import { catchUp } from "../manifest/catch-up.ts";
 import { treeOf } from "./auto-deploy.ts";
-import { createDeployment } from "./create.ts";
+import { createDeployment, type Wanted } from "./create.ts";
 import { readApp } from "./read.ts";
 import { reconcile } from "./reconcile.ts";
 import { type AppRow, findAppBySlug, lockApp } from "./rows.ts";
@@ -24,19 +24,37 @@ export async function deployApp(deps: Deps, caller: Caller, project: ProjectRow,
   await catchUp(deps, project);
   const app = await findAppBySlug(deps.db, project, slug);
   const tree = await treeOf(deps, project, app);
+  return await startDeployment(deps, project, app, false, async (tx, row) =>
+    (await isDeployedSince(tx, row, begunAt)) ? null : { tree, reason: "asked", by: caller },
+  );
+}
+
+/**
+ * Starts a deployment on demand, also of a stopped app.
+ * @param isPinned whether commits do not deploy the app from then on
+ * @param choose what to deploy; null: nothing. Gets the locked row
+ * @throws not_found, app_disabled
+ */
+export async function startDeployment(
+  deps: Deps,
+  project: ProjectRow,
+  { appId, slug }: AppRow,
+  isPinned: boolean,
+  choose: (tx: Db, row: AppRow) => Promise<Wanted | null>,
+): Promise<App> {
   await deps.db.transaction(async (tx) => {
-    const row = await lockApp(tx, app.appId);
+    const row = await lockApp(tx, appId);
     requireEnabled(row, project);
     await tx
       .update(apps)
-      .set({ isStopped: false, isPinned: false, consideredCommit: row.commit })
-      .where(eq(apps.appId, row.appId));
-    if (!(await isDeployedSince(tx, row, begunAt)))
-      await createDeployment(deps, tx, { app: row, project }, { tree, reason: "asked", by: caller });
-    await deps.jobs.enqueue(tx, APPS_QUEUE, row.appId);
+      .set({ isStopped: false, isPinned, consideredCommit: row.commit })
+      .where(eq(apps.appId, appId));
+    const wanted = await choose(tx, row);
+    if (wanted) await createDeployment(deps, tx, { app: row, project }, wanted);
+    await deps.jobs.enqueue(tx, APPS_QUEUE, appId);
     await publish(tx, project.projectId, { type: "app", id: slug, action: "changed" });
   });
-  return await readApp(deps, app.appId);
+  return await readApp(deps, appId);
 }
 
 /** Whether a commit that this request has noticed was deployed meanwhile, so that it is not built twice. */
@@ -56,7 +74,7 @@ async function isDeployedSince(
 }
 
 /** @throws not_found, app_disabled */
-export function requireEnabled(app: AppRow | null, { manifestPath }: ProjectRow): asserts app is AppRow {
+function requireEnabled(app: AppRow | null, { manifestPath }: ProjectRow): asserts app is AppRow {
   if (!app) throw new SvcError("not_found", "The app has been deleted.");
   if (app.presence === "enabled") return;
   const sentence = `The app ${app.slug} is disabled. Set enabled = true in its entry of ${manifestPath}, and merge that.`;

@@ -3,9 +3,8 @@ import { SvcError } from "../../contract/errors.ts";
 import { DIFF_MAX_FILES } from "../../contract/limits.ts";
 import type { Deps } from "../../deps.ts";
 import type { DiffRequest, Repository } from "../../git/git.ts";
-import { streamOf } from "../../http/stream.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
-import { collectDiff } from "../projects/diff.ts";
+import { diffJson, patchResponse } from "../projects/diff.ts";
 import { fetchCommits } from "../projects/fetch.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { findDeployment } from "./find-deployment.ts";
@@ -22,26 +21,24 @@ export async function diffDeployment(
   number: number,
 ): Promise<string> {
   const { repo, request } = await prepareDiff(deps, project, slug, number);
-  const { files, totals, truncated, patchJson } = await collectDiff(deps, repo, request);
-  const diff: Omit<DeploymentDiff, "patch" | "patch_base64"> = {
+  return await diffJson<DeploymentDiff>(deps, repo, request, ({ files, totals, truncated }) => ({
     base_sha: request.from,
     head_sha: request.to,
     files,
     ...totals,
     truncated,
-  };
-  return `${JSON.stringify(diff).slice(0, -1)},${patchJson}}`;
+  }));
 }
 
-/** The whole patch as a stream of bytes, for `Accept: text/x-diff`. @throws as above */
+/** The whole patch. @throws as above */
 export async function streamDeploymentDiff(
   deps: Deps,
   project: ProjectRow,
   slug: string,
   number: number,
-): Promise<ReadableStream<Uint8Array>> {
+): Promise<Response> {
   const { repo, request } = await prepareDiff(deps, project, slug, number);
-  return streamOf((onPatch, signal) => deps.git.diff(repo, { ...request, onPatch, signal }));
+  return patchResponse(deps, repo, request);
 }
 
 async function prepareDiff(

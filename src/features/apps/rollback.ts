@@ -1,18 +1,14 @@
 import { and, desc, eq, isNotNull } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
-import { appDeployments, apps } from "../../../db/schema/index.ts";
+import { appDeployments } from "../../../db/schema/index.ts";
 import type { App } from "../../contract/app.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { Deps } from "../../deps.ts";
-import { publish } from "../../events/publish.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
-import { APPS_QUEUE } from "../../jobs/places.ts";
-import { createDeployment } from "./create.ts";
-import { requireEnabled } from "./deploy.ts";
+import { startDeployment } from "./deploy.ts";
 import { findDeployment } from "./find-deployment.ts";
 import { findFolder } from "./folder.ts";
-import { readApp } from "./read.ts";
-import { type AppRow, type DeploymentRow, findAppBySlug, lockApp } from "./rows.ts";
+import { type AppRow, type DeploymentRow, findAppBySlug } from "./rows.ts";
 
 /**
  * Deploys the commit and the entry of an earlier deployment again, with today's secrets. From then on commits do not
@@ -35,19 +31,8 @@ export async function rollBackApp(
     throw new SvcError("nothing_to_roll_back", sentence);
   }
   const tree = found === "no-folder" ? null : found.id;
-  await deps.db.transaction(async (tx) => {
-    const row = await lockApp(tx, app.appId);
-    requireEnabled(row, project);
-    await tx
-      .update(apps)
-      .set({ isStopped: false, isPinned: true, consideredCommit: row.commit })
-      .where(eq(apps.appId, row.appId));
-    const wanted = { tree, reason: "rollback", by: caller, again: target } as const;
-    await createDeployment(deps, tx, { app: row, project }, wanted);
-    await deps.jobs.enqueue(tx, APPS_QUEUE, row.appId);
-    await publish(tx, project.projectId, { type: "app", id: slug, action: "changed" });
-  });
-  return await readApp(deps, app.appId);
+  const wanted = { tree, reason: "rollback", by: caller, again: target } as const;
+  return await startDeployment(deps, project, app, true, async () => wanted);
 }
 
 async function targetOf(db: Db, app: AppRow, number: number | null): Promise<DeploymentRow> {

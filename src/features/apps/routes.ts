@@ -69,10 +69,7 @@ export const appRoutes = (deps: Deps) =>
       "/:slug/deployments/:number/diff",
       async ({ project, params, headers, set }) => {
         const at = [deps, project, params.slug, Number(params.number)] as const;
-        if (headers["accept"]?.includes("text/x-diff"))
-          return new Response(await streamDeploymentDiff(...at), {
-            headers: { "Content-Type": "text/x-diff; charset=utf-8" },
-          });
+        if (headers["accept"]?.includes("text/x-diff")) return await streamDeploymentDiff(...at);
         // as text: Elysia would send a Response as a stream
         set.headers["content-type"] = "application/json";
         return diffDeployment(...at);

@@ -3,9 +3,8 @@ import { DIFF_FROM, DIFF_TO } from "../../contract/diff-commits.ts";
 import { DIFF_MAX_FILES } from "../../contract/limits.ts";
 import type { Deps } from "../../deps.ts";
 import type { DiffRequest } from "../../git/git.ts";
-import { streamOf } from "../../http/stream.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
-import { collectDiff, emptyTreeLike } from "../projects/diff.ts";
+import { diffJson, emptyTreeLike, patchResponse } from "../projects/diff.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { requireCommits } from "./preview.ts";
 import { carryOver, findHead } from "./since.ts";
@@ -23,8 +22,7 @@ export async function diffChangeRequest(
   options: DiffOptions,
 ): Promise<string> {
   const { row, tips, mergeBase, repo, request, since } = await prepareDiff(deps, project, name, options);
-  const { files, totals, truncated, patchJson } = await collectDiff(deps, repo, request);
-  const diff: Omit<ChangeRequestDiff, "patch" | "patch_base64"> = {
+  return await diffJson<ChangeRequestDiff>(deps, repo, request, ({ files, totals, truncated }) => ({
     cr_id: row.crId,
     base_ref: row.baseRef,
     head_ref: row.headRef,
@@ -35,14 +33,10 @@ export async function diffChangeRequest(
     ...totals,
     truncated,
     ...(since && { since: { number: since.number, commit_sha: since.commitSha } }),
-  };
-  return `${JSON.stringify(diff).slice(0, -1)},${patchJson}}`;
+  }));
 }
 
-/**
- * The whole patch as a stream of bytes, for `Accept: text/x-diff`, with the two commits between which it is. Stops git when
- * the client disconnects.
- */
+/** The whole patch, with the two commits between which it is. */
 export async function streamDiff(
   deps: Deps,
   project: ProjectRow,
@@ -50,14 +44,7 @@ export async function streamDiff(
   options: DiffOptions,
 ): Promise<Response> {
   const { repo, request } = await prepareDiff(deps, project, name, options);
-  const stream = streamOf((onPatch, signal) => deps.git.diff(repo, { ...request, onPatch, signal }));
-  return new Response(stream, {
-    headers: {
-      "Content-Type": "text/x-diff; charset=utf-8",
-      [DIFF_FROM]: request.from,
-      [DIFF_TO]: request.to,
-    },
-  });
+  return patchResponse(deps, repo, request, { [DIFF_FROM]: request.from, [DIFF_TO]: request.to });
 }
 
 /** What a diff shows. */

@@ -3,6 +3,7 @@ import type { DiffFile } from "../../contract/change-request.ts";
 import { DIFF_MAX_BYTES, DIFF_MAX_LINES } from "../../contract/limits.ts";
 import type { Deps } from "../../deps.ts";
 import type { DiffEntry, DiffRequest, Repository } from "../../git/git.ts";
+import { streamOf } from "../../http/stream.ts";
 
 /** The empty tree, which git has built in: the base of a diff of unrelated histories. */
 const EMPTY_TREE = {
@@ -22,25 +23,39 @@ interface DiffTotals {
   deletions: number;
 }
 
+/** A diff as it crosses the wire, without its patch. The list of files is complete. */
+interface Collected {
+  files: DiffFile[];
+  totals: DiffTotals;
+  truncated: boolean;
+}
+
 /**
- * A diff as it crosses the wire. The list of files is complete; the patch ends at a file boundary past 20,000 changed
- * lines or 5 MiB.
- * @returns `patchJson`: the members `patch` and, when its bytes are not UTF-8, `patch_base64`, as JSON without braces
+ * A diff as the text of a JSON object: the members of `about`, then `patch` and, when its bytes are not UTF-8, `patch_base64`.
+ * The patch ends at a file boundary past 20,000 changed lines or 5 MiB.
  */
-export async function collectDiff(
+export async function diffJson<Answer extends object>(
   deps: Deps,
   repo: Repository,
   request: Omit<DiffRequest, "onPatch">,
-): Promise<{ files: DiffFile[]; totals: DiffTotals; truncated: boolean; patchJson: string }> {
+  about: (diff: Collected) => Omit<Answer, "patch" | "patch_base64">,
+): Promise<string> {
   const patch = new CutPatch();
   const summary = await deps.git.diff(repo, { ...request, onPatch: (file, entry) => patch.add(file, entry) });
   const files = summary.files.map(fileToWire);
-  return {
-    files,
-    totals: totalsOf(files),
-    truncated: summary.truncated || patch.cut,
-    patchJson: patch.toJson(),
-  };
+  const diff = about({ files, totals: totalsOf(files), truncated: summary.truncated || patch.cut });
+  return `${JSON.stringify(diff).slice(0, -1)},${patch.toJson()}}`;
+}
+
+/** The whole patch, for `Accept: text/x-diff`. Git is stopped when the client disconnects. */
+export function patchResponse(
+  deps: Deps,
+  repo: Repository,
+  request: Omit<DiffRequest, "onPatch">,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  const stream = streamOf((onPatch, signal) => deps.git.diff(repo, { ...request, onPatch, signal }));
+  return new Response(stream, { headers: { "Content-Type": "text/x-diff; charset=utf-8", ...headers } });
 }
 
 function totalsOf(files: readonly DiffFile[]): DiffTotals {

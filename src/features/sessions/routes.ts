@@ -119,10 +119,8 @@ export const sessionContentRoutes = (deps: Deps) =>
       "/:sessionId/saved",
       async ({ caller, project, params, headers, set }) => {
         await requireReachTo(deps, caller, project, params.sessionId);
-        if (headers["accept"]?.includes("text/x-diff")) {
-          const stream = await streamSaved(deps, project, params.sessionId);
-          return new Response(stream, { headers: { "Content-Type": "text/x-diff; charset=utf-8" } });
-        }
+        if (headers["accept"]?.includes("text/x-diff"))
+          return await streamSaved(deps, project, params.sessionId);
         // as text: Elysia would send a Response as a stream
         set.headers["content-type"] = "application/json";
         return readSaved(deps, project, params.sessionId);

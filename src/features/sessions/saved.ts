@@ -4,10 +4,9 @@ import { savedRef } from "../../contract/daemon.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { SavedWork } from "../../contract/saved-work.ts";
 import type { Deps } from "../../deps.ts";
-import { streamOf } from "../../http/stream.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { readCommit } from "../projects/commit.ts";
-import { collectDiff } from "../projects/diff.ts";
+import { diffJson, patchResponse } from "../projects/diff.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { findSavedBase, savedDiff } from "../saved-work/diff.ts";
 import { findSession } from "./read.ts";
@@ -22,27 +21,21 @@ export async function readSaved(deps: Deps, project: ProjectRow, sessionId: stri
   const { commit, at, base } = await findSaved(deps, project, sessionId);
   const repo = repositoryOf(deps, project);
   const { subject, body } = (await readCommit(deps, repo, commit)) ?? { subject: "", body: "" };
-  const { files, truncated, patchJson } = await collectDiff(deps, repo, savedDiff(base, commit));
-  const saved: Omit<SavedWork, "patch" | "patch_base64"> = {
+  return await diffJson<SavedWork>(deps, repo, savedDiff(base, commit), ({ files, truncated }) => ({
     commit,
     base,
     saved_at: at.toISOString(),
     message: `${subject}\n\n${body}`.trim(),
     files,
     truncated,
-  };
-  return `${JSON.stringify(saved).slice(0, -1)},${patchJson}}`;
+  }));
 }
 
-/** The whole patch as a stream of bytes, for `Accept: text/x-diff`. Git is stopped when the reader disconnects. */
-export async function streamSaved(
-  deps: Deps,
-  project: ProjectRow,
-  sessionId: string,
-): Promise<ReadableStream<Uint8Array>> {
+/** The whole patch. @throws as above */
+export async function streamSaved(deps: Deps, project: ProjectRow, sessionId: string): Promise<Response> {
   const { commit, base } = await findSaved(deps, project, sessionId);
   const repo = repositoryOf(deps, project);
-  return streamOf((onPatch, signal) => deps.git.diff(repo, { ...savedDiff(base, commit), onPatch, signal }));
+  return patchResponse(deps, repo, savedDiff(base, commit));
 }
 
 async function findSaved(

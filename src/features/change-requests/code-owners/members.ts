@@ -36,9 +36,10 @@ export async function membersNamed(
   };
 }
 
-/** Each person once. */
-export const distinct = (owners: readonly Owner[]): Owner[] => [
-  ...new Map(owners.map((owner) => [owner.user_id, owner])).values(),
-];
+/** The members that owners name, each once. */
+export function ownersIn(found: readonly Found[]): Owner[] {
+  const owners = found.flatMap((one) => ("owner" in one ? [one.owner] : []));
+  return [...new Map(owners.map((owner) => [owner.user_id, owner])).values()];
+}
 
 const keyOf = (word: string): string => word.replace(/^@/, "").toLowerCase();

@@ -3,7 +3,7 @@ import type { Deps } from "../../../deps.ts";
 import type { ProjectRow } from "../../../identity/auth/caller.ts";
 import { prepareDiff } from "../diff.ts";
 import { changedPaths, decide, readOwnersFile } from "./file.ts";
-import { distinct, membersNamed, type Owner } from "./members.ts";
+import { membersNamed, type Owner, ownersIn } from "./members.ts";
 
 /** Problems that are listed. */
 const PROBLEMS_MAX = 100;
@@ -22,7 +22,7 @@ export async function readCodeOwners(deps: Deps, project: ProjectRow, name: stri
   const errors = [...file.problems];
   for (const { line, owners } of file.rules) {
     const found = owners.map(find);
-    ownersOf.set(line, distinct(found.flatMap((one) => ("owner" in one ? [one.owner] : []))));
+    ownersOf.set(line, ownersIn(found));
     errors.push(...found.flatMap((one) => ("problem" in one ? [{ line, message: one.problem }] : [])));
   }
   const { paths, isComplete } = await changedPaths(deps, repo, request);

@@ -19,7 +19,7 @@ import type { Person } from "../people/named.ts";
 import { peopleOf } from "../people/of.ts";
 import { recordRequests } from "../people/requested.ts";
 import { changeOf } from "../row.ts";
-import { membersNamed } from "./members.ts";
+import { membersNamed, ownersIn } from "./members.ts";
 import { knownOwnership, storedOwnership } from "./ownership.ts";
 
 /** How long a push may go unnoticed. */
@@ -133,14 +133,11 @@ async function wantedOf(
 ): Promise<{ wanted: Person[]; earlier: string[] }> {
   const words = lines.flatMap(({ owners }) => owners);
   const find = await membersNamed(tx, accountId, words);
-  const owners = new Map<string, Person>();
-  for (const found of words.map(find))
-    if ("owner" in found)
-      owners.set(found.owner.user_id, { userId: found.owner.user_id, name: found.owner.name });
+  const owners = ownersIn(words.map(find)).map(({ user_id: userId, name }): Person => ({ userId, name }));
   const earlier = (await storedOwnership(tx, [crId])).get(crId)?.requested ?? [];
   const reviewers = (await peopleOf(tx, [crId])).filter(({ part }) => part === "reviewer");
   const reviewed = (await approvalsOf(tx, [crId])).filter(({ headCommitSha }) => headCommitSha === head);
   const known = new Set([createdBy, ...earlier, ...[...reviewers, ...reviewed].map(({ userId }) => userId)]);
-  const wanted = [...owners.values()].filter(({ userId }) => !known.has(userId));
+  const wanted = owners.filter(({ userId }) => !known.has(userId));
   return { wanted: wanted.slice(0, Math.max(0, REVIEWERS_MAX - reviewers.length)), earlier };
 }

@@ -10,7 +10,7 @@ import { listed, shorten } from "../../../http/text.ts";
 import type { Protection } from "../../projects/protection.ts";
 import { type ApprovalRow, approvalsOf, counts } from "../approved.ts";
 import type { CrRow } from "../row.ts";
-import { distinct, membersNamed } from "./members.ts";
+import { membersNamed, ownersIn } from "./members.ts";
 import { storedOwnership } from "./ownership.ts";
 
 type Row = Pick<CrRow, "crId" | "accountId" | "number" | "status" | "createdBy" | "headCommitSha">;
@@ -134,8 +134,7 @@ function missingOf(
   find: Find,
   { approvers, author }: Judge,
 ): MissingReview[] {
-  const found = words.filter(isAddress).map(find);
-  const owners = distinct(found.flatMap((one) => ("owner" in one ? [one.owner] : [])));
+  const owners = ownersIn(words.filter(isAddress).map(find));
   if (owners.some(({ user_id }) => approvers.has(user_id))) return [];
   const of = `Line ${line} of CODEOWNERS on the base branch`;
   const problem = isUnread
