@@ -8,7 +8,7 @@ import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { LISTING_MS } from "../projects/fetch.ts";
 import { lockProject } from "../projects/lock.ts";
 import { repositoryOf } from "../projects/repository.ts";
-import { type By, recordTimeline } from "../timeline/record.ts";
+import { type Act, recordTimeline } from "../timeline/record.ts";
 import { OFF } from "./auto-merge/row.ts";
 import { existingTip, requireTwoBranches } from "./open.ts";
 import { requireNoOtherOpen } from "./other-open.ts";
@@ -52,7 +52,7 @@ export async function changeBase(
   project: ProjectRow,
   row: CrRow,
   base: Base,
-  act: { by: By; at: Date },
+  act: Act,
 ): Promise<void> {
   const { crId, number, headRef } = row;
   const [changed] = await tx

@@ -5,7 +5,7 @@ import type { ChangeRequest } from "../../contract/change-request.ts";
 import type { Deps } from "../../deps.ts";
 import { publish } from "../../events/publish.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
-import { type By, byOf, type NewEvent, recordTimeline } from "../timeline/record.ts";
+import { type Act, byOf, type NewEvent, recordTimeline } from "../timeline/record.ts";
 import { turnOff } from "./auto-merge/row.ts";
 import { lockOpen } from "./merge-intent.ts";
 import { present } from "./present.ts";
@@ -20,12 +20,7 @@ type Row = typeof changeRequests.$inferSelect;
  * reason for it and before its events are recorded.
  * @param tx has locked the rows of the change requests
  */
-export async function stopMerging(
-  tx: Db,
-  act: { by: By; at: Date },
-  crIds: readonly string[],
-  reason: string,
-): Promise<void> {
+export async function stopMerging(tx: Db, act: Act, crIds: readonly string[], reason: string): Promise<void> {
   await turnOff(tx, act, crIds, reason);
   await takeOut(tx, act, crIds, reason);
 }

@@ -20,6 +20,12 @@ export const NOBODY: By = { userId: null, actor: null };
 
 export const byOf = (caller: Caller): By => ({ userId: caller.userId, actor: actorOf(caller) });
 
+/** Who did something, and when. */
+export interface Act {
+  by: By;
+  at: Date;
+}
+
 /** An event of a change request, and what it is about. */
 export interface NewEvent extends TimelineData {
   crId: string;
@@ -30,11 +36,7 @@ export interface NewEvent extends TimelineData {
  * Records events of change requests, in their order, in the transaction of what they report and before `publish`.
  * @param tx has locked the rows of the change requests, unless it has the project locked
  */
-export async function recordTimeline(
-  tx: Db,
-  { by, at }: { by: By; at: Date },
-  events: readonly NewEvent[],
-): Promise<void> {
+export async function recordTimeline(tx: Db, { by, at }: Act, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return;
   const given = events.map(({ crId, event, ...data }) => ({ crId, event, data }));
   const actor = by.actor === null ? null : JSON.stringify(by.actor);

@@ -5,7 +5,7 @@ import type { ChangeRequest } from "../../../contract/change-request.ts";
 import type { ErrorCode } from "../../../contract/errors.ts";
 import { authorOf } from "../../../identity/auth/actor.ts";
 import { notify } from "../../notifications/record.ts";
-import { type By, recordTimeline } from "../../timeline/record.ts";
+import { type Act, recordTimeline } from "../../timeline/record.ts";
 import type { Forgotten } from "../stop-merging.ts";
 
 export type AutoMergeRow = typeof autoMerges.$inferSelect;
@@ -59,12 +59,7 @@ function toWire(row: AutoMergeRow, name: string): NonNullable<ChangeRequest["aut
  * @param tx has locked the rows of the change requests, so no merge of them records its intent meanwhile
  * @returns whether one was on
  */
-export async function turnOff(
-  tx: Db,
-  act: { by: By; at: Date },
-  crIds: readonly string[],
-  reason: string,
-): Promise<boolean> {
+export async function turnOff(tx: Db, act: Act, crIds: readonly string[], reason: string): Promise<boolean> {
   if (crIds.length === 0) return false;
   const offReason = reason.slice(0, REASON_MAX).toWellFormed();
   const rows = await tx

@@ -4,7 +4,7 @@ import { changeRequestPeople, type changeRequests } from "../../../../db/schema/
 import { SvcError } from "../../../contract/errors.ts";
 import { ASSIGNEES_MAX, REVIEWERS_MAX } from "../../../contract/limits.ts";
 import type { Caller } from "../../../identity/auth/caller.ts";
-import { type By, byOf, recordTimeline } from "../../timeline/record.ts";
+import { type Act, byOf, recordTimeline } from "../../timeline/record.ts";
 import { type Person, peopleNamed } from "./named.ts";
 import { type Part, peopleOf } from "./of.ts";
 
@@ -80,7 +80,7 @@ interface Wanted {
 /** @returns those who were added */
 async function changePart(
   tx: Db,
-  act: { by: By; at: Date },
+  act: Act,
   { crId, number }: Row,
   part: Part,
   { all, added, removed }: Wanted,

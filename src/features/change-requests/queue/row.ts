@@ -4,7 +4,7 @@ import { changeRequests, mergeQueueEntries, users } from "../../../../db/schema/
 import { QUEUE_BRANCHES } from "../../../contract/merge-queue.ts";
 import { authorOf } from "../../../identity/auth/actor.ts";
 import { notify } from "../../notifications/record.ts";
-import { type By, recordTimeline } from "../../timeline/record.ts";
+import { type Act, recordTimeline } from "../../timeline/record.ts";
 import { type CrRow, crColumns } from "../row.ts";
 import type { Forgotten } from "../stop-merging.ts";
 
@@ -71,12 +71,7 @@ export async function queuedOf(db: Db, crIds: readonly string[]): Promise<Map<st
  * @param tx has locked the rows of the change requests, so no merge of them records its intent meanwhile
  * @returns whether one was in a queue
  */
-export async function takeOut(
-  tx: Db,
-  act: { by: By; at: Date },
-  crIds: readonly string[],
-  reason: string,
-): Promise<boolean> {
+export async function takeOut(tx: Db, act: Act, crIds: readonly string[], reason: string): Promise<boolean> {
   if (crIds.length === 0) return false;
   const outReason = reason.slice(0, REASON_MAX).toWellFormed();
   const rows = await tx
