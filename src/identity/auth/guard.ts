@@ -11,6 +11,7 @@ import {
   resolveProject,
 } from "./caller.ts";
 import { cookieRequestOf, cookieSecret } from "./cookie.ts";
+import { requireOwner } from "./owner.ts";
 
 /**
  * The access that a project route requires. `write`: any token of the project or of a member. `user`: a member's user
@@ -25,8 +26,9 @@ type UserCaller = Extract<Caller, { kind: "user" }>;
 
 /**
  * The macros by which a route declares its callers: `caller: true` (any token), `user: true` (a user token),
- * `operator: true` (a user token of an operator) or `project: <access>` (on paths with `:projectId`). They run before the request is validated, so that unauthenticated
- * callers learn nothing else about a route.
+ * `operator: true` (a user token of an operator) or `project: <access>` (on paths with `:projectId`, and with `:owner` if they
+ * name the account, too). They run before the request is validated, so that unauthenticated callers learn nothing else about a
+ * route.
  */
 export function guard(deps: Deps) {
   const callers = new WeakMap<Request, Caller>();
@@ -73,7 +75,12 @@ export function guard(deps: Deps) {
         };
         found.set(request, { ...(await again()), again });
       },
-      resolve: ({ request }) => known(found, request),
+      async resolve({ request, params }) {
+        const allowed = known(found, request);
+        const owner: unknown = Reflect.get(Object(params), "owner");
+        if (typeof owner === "string") await requireOwner(deps, allowed.project, owner);
+        return allowed;
+      },
     }),
   });
 }

@@ -1,4 +1,4 @@
-import { Type } from "@sinclair/typebox";
+import { type TString, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import {
   annotationList,
@@ -15,12 +15,17 @@ import { checkRunId, commitOf, commitRef, filterIn, linkTo, pageIn, pageQuery, r
 import { findRun, listRuns, toWire } from "./read.ts";
 import { createCheckRun, updateCheckRun } from "./report.ts";
 
-const runParams = Type.Object({ projectId: Type.String(), checkRunId });
-const refParams = Type.Object({ projectId: Type.String(), sha: commitRef });
-
 /** Check runs, as GitHub's REST API has them (contract: Change requests). */
 export const checkRunRoutes = (deps: Deps) =>
-  new Elysia({ prefix: "/projects/:projectId", tags: ["checks"] })
+  checkRunsBelow(deps, "/projects/:projectId", { projectId: Type.String() });
+
+/**
+ * The same below any path of a project.
+ * @param names the parameters of the path
+ */
+export function checkRunsBelow(deps: Deps, prefix: string, names: Record<string, TString>) {
+  const runParams = Type.Object({ ...names, checkRunId });
+  return new Elysia({ prefix, tags: ["checks"] })
     .use(guard(deps))
     .post(
       "/check-runs",
@@ -28,7 +33,7 @@ export const checkRunRoutes = (deps: Deps) =>
         set.status = 201;
         return createCheckRun(deps, caller, project, body);
       },
-      { project: "write", body: createCheckRunBody, ...answer(201, checkRun) },
+      { project: "write", params: Type.Object(names), body: createCheckRunBody, ...answer(201, checkRun) },
     )
     .patch(
       "/check-runs/:checkRunId",
@@ -59,5 +64,11 @@ export const checkRunRoutes = (deps: Deps) =>
         Object.assign(set.headers, linkTo(deps, request, filter, found.total_count));
         return found;
       },
-      { project: "write", params: refParams, query: runQuery, ...answer(200, checkRunList) },
+      {
+        project: "write",
+        params: Type.Object({ ...names, sha: commitRef }),
+        query: runQuery,
+        ...answer(200, checkRunList),
+      },
     );
+}

@@ -1,12 +1,12 @@
 import { eq } from "drizzle-orm";
-import { accounts } from "../../../../db/schema/index.ts";
-import { SvcError } from "../../../contract/errors.ts";
-import type { Deps } from "../../../deps.ts";
-import { shorten } from "../../../http/text.ts";
-import type { ProjectRow } from "../../../identity/auth/caller.ts";
+import { accounts } from "../../../db/schema/index.ts";
+import { SvcError } from "../../contract/errors.ts";
+import type { Deps } from "../../deps.ts";
+import { shorten } from "../../http/text.ts";
+import type { ProjectRow } from "./caller.ts";
 
 /**
- * Checks the owner in a path of GitHub's: the slug of the project's account, in upper or lower case.
+ * Checks the owner in a path of GitHub's shape: the slug of the project's account, in upper or lower case.
  * @throws not_found
  */
 export async function requireOwner(
