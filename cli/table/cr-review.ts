@@ -108,16 +108,20 @@ export const resolve = spec({
 
 export const apply = spec({
   path: ["cr", "apply"],
-  summary: "Commit the suggestion of a comment to the head branch",
+  summary: "Commit the suggestions of comments to the head branch",
   about: [
-    "A suggestion is a fenced code block with the language `suggestion` in a comment on lines: it replaces them. The thread is resolved.",
+    "A suggestion is a fenced code block with the language `suggestion` in a comment on lines: it replaces them. Several are one commit; if one of them cannot be applied, none is. The threads are resolved.",
   ],
-  args: [CR, COMMENT],
-  flags: {},
+  args: [CR, { ...COMMENT, many: true, summary: "Comments, by their ids, separated by spaces or commas" }],
+  flags: { message: { kind: "string", value: "text", short: "m", summary: "The message of the commit" } },
   fields: APPLIED_FIELDS,
   examples: [
     ["svc cr apply 3 6f0c1b1e-5a52-4f61-9d50-3f2c8f1d7a11", "Commit it"],
     ["svc cr apply 6f0c1b1e-5a52-4f61-9d50-3f2c8f1d7a11", "On the change request of the current branch"],
+    [
+      "svc cr apply 3 6f0c1b1e-5a52-4f61-9d50-3f2c8f1d7a11,0b7c8a52-93c4-4f0e-8b0d-2f1f6f1f0a42",
+      "Two at once",
+    ],
   ],
 });
 

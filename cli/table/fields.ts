@@ -6,7 +6,7 @@ import type {
   MergedChangeRequest,
 } from "../../src/contract/change-request.ts";
 import type { ChangeRequestHead } from "../../src/contract/change-request-head.ts";
-import type { AppliedSuggestion, Comment } from "../../src/contract/comment.ts";
+import type { AppliedSuggestions, Comment } from "../../src/contract/comment.ts";
 import type { Project } from "../../src/contract/project.ts";
 import type { Branch, Commit, FileContents, TreeEntry } from "../../src/contract/repository.ts";
 import type { Secret } from "../../src/contract/secret.ts";
@@ -152,7 +152,7 @@ export const DIFF_FIELDS = fieldsOf<ChangeRequestDiff>()([
   "since",
 ]);
 
-export const APPLIED_FIELDS = fieldsOf<AppliedSuggestion>()(["commit_sha", "comment"]);
+export const APPLIED_FIELDS = fieldsOf<AppliedSuggestions>()(["commit_sha", "comments"]);
 
 export const HEAD_FIELDS = fieldsOf<ChangeRequestHead>()([
   "number",

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { author } from "./author.ts";
-import { COMMENT_MAX_BYTES, CONTEXT_MAX, PATH_MAX_BYTES } from "./limits.ts";
+import { COMMENT_MAX_BYTES, CONTEXT_MAX, PATH_MAX_BYTES, SUGGESTIONS_MAX } from "./limits.ts";
 import { commitId, nullable } from "./schema.ts";
 
 const uuid = Type.String({ format: "uuid" });
@@ -59,14 +59,34 @@ export const addCommentBody = Type.Object({
 });
 export type AddCommentBody = Static<typeof addCommentBody>;
 
-/** Body of `POST …/comments/:commentId/apply`. */
-export const applySuggestionBody = Type.Optional(
-  Type.Object({
-    head_commit_sha: Type.Optional(
-      commitId("The head commit that you reviewed; if the branch has moved, the answer is 409 head_moved"),
-    ),
-  }),
+const reviewed = Type.Optional(
+  commitId("The head commit that you reviewed; if the branch has moved, the answer is 409 head_moved"),
 );
+
+/** Body of `POST …/comments/:commentId/apply`. */
+export const applySuggestionBody = Type.Optional(Type.Object({ head_commit_sha: reviewed }));
+
+/** Body of `POST …/comments/apply`. */
+export const applySuggestionsBody = Type.Object({
+  comment_ids: Type.Array(uuid, { minItems: 1, maxItems: SUGGESTIONS_MAX }),
+  head_commit_sha: reviewed,
+  message: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: "The message of the commit; svc adds trailers for who suggested the changes",
+    }),
+  ),
+});
+export type ApplySuggestionsBody = Static<typeof applySuggestionsBody>;
+
+/** Answer of `POST …/comments/apply`. */
+export const appliedSuggestions = Type.Object({
+  commit_sha: Type.String({
+    description: "The commit of the suggestions, which is the head of the branch now",
+  }),
+  comments: Type.Array(comment, { description: "The first comments of their threads, which are resolved" }),
+});
+export type AppliedSuggestions = Static<typeof appliedSuggestions>;
 
 /** Answer of `POST …/comments/:commentId/apply`. */
 export const appliedSuggestion = Type.Object({
@@ -75,7 +95,6 @@ export const appliedSuggestion = Type.Object({
   }),
   comment,
 });
-export type AppliedSuggestion = Static<typeof appliedSuggestion>;
 
 /** Body of `POST …/change-requests/:crId/send-to-session`; without a body, all unresolved threads are sent. */
 export const sendToSessionBody = Type.Optional(

@@ -13,6 +13,8 @@ export const COMMENT_MAX_BYTES = 64 * 1024;
 export const REVIEW_MAX_BYTES = 16 * 1024;
 /** Comments that one review adds. */
 export const REVIEW_COMMENTS_MAX = 100;
+/** Suggestions that one commit applies: each reads its file at two commits, in one request. */
+export const SUGGESTIONS_MAX = 50;
 /** Comments on one change request, including deleted ones. */
 export const COMMENTS_MAX = 10_000;
 /** The title that svc gives a session, in characters: it fits in a list. */

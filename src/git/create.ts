@@ -13,7 +13,7 @@ import {
 import { readStatuses, reportStatus } from "./hosts/statuses.ts";
 import { findArrival, reachedFrom } from "./merge/arrival.ts";
 import { compareCommits, countAdded, isAncestorOf, relateCommits } from "./merge/compare.ts";
-import { replaceFile } from "./merge/replace-file.ts";
+import { replaceFiles } from "./merge/replace-files.ts";
 import { writeMergeCommit, writeSquash } from "./merge/write-merge.ts";
 import { writeRebase } from "./merge/write-rebase.ts";
 import { writeRevert } from "./merge/write-revert.ts";
@@ -93,7 +93,7 @@ export async function createGit(options: GitOptions): Promise<Git> {
     writeSquash: onMirror("write_squash", writeSquash, ({ base, head }) => [base, head], merges),
     writeRebase: onMirror("write_rebase", writeRebase, ({ base, head }) => [base, head], merges),
     writeRevert: onMirror("write_revert", writeRevert, (of) => [of.base, of.merged, of.before], merges),
-    replaceFile: onMirror("replace_file", replaceFile, ({ commit }) => [commit], merges),
+    replaceFiles: onMirror("replace_files", replaceFiles, ({ commit }) => [commit], merges),
     push: observed("push", push),
     createBranch: observed("create_branch", (repo, request) =>
       createBranch(engine, { list, ensure, push }, repo, request),

@@ -161,11 +161,11 @@ export interface Git {
   writeRevert(repo: Repository, request: RevertRequest): Promise<Written>;
 
   /**
-   * Writes a commit into the mirror that replaces the bytes of one file. The same request always gives the same commit.
+   * Writes a commit into the mirror that replaces the bytes of files. The same request always gives the same commit.
    * No branch moves.
    * @throws SvcError `not_found` when the commit has no such file
    */
-  replaceFile(repo: Repository, request: ReplaceRequest): Promise<string>;
+  replaceFiles(repo: Repository, request: ReplaceRequest): Promise<string>;
 
   /**
    * Moves, creates or deletes a branch of the remote as one compare-and-swap from `from` to `to`.

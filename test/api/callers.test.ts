@@ -80,6 +80,9 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "POST /v1/projects/:projectId/change-requests/:crId/reviews": { event: "APPROVE" },
   "POST /v1/projects/:projectId/change-requests/:crId/comments": { body: "c" },
   "PATCH /v1/projects/:projectId/change-requests/:crId/comments/:commentId": { body: "c" },
+  "POST /v1/projects/:projectId/change-requests/:crId/comments/apply": {
+    comment_ids: ["00000000-0000-4000-8000-000000000000"],
+  },
   "PATCH /v1/projects/:projectId/triggers/:slug": { enabled: true },
 };
 

@@ -204,3 +204,143 @@ test("a host that refuses the push leaves the thread open", async () => {
   expect(remote.sha(head)).toBe(before);
   expect((await api.call("GET", comments)).body.comments[0].resolved_at).toBeNull();
 });
+
+/** A change request that adds files, and a comment of `member` for each suggestion. */
+async function setUpBatch(
+  files: Record<string, Change>,
+  suggestions: [path: string, where: Record<string, unknown>, text: string][],
+) {
+  const head = `work-${++count}`;
+  remote.commit(head, files, { from: "main" });
+  const at = `${project}/change-requests`;
+  const { body: cr } = await api.call("POST", at, { body: { title: "t", head_ref: head } });
+  const comments = `${at}/${cr.number}/comments`;
+  const ids: string[] = [];
+  for (const [path, where, text] of suggestions) {
+    const comment = { body: block(text), path, ...where };
+    ids.push((await api.call("POST", comments, { token: member, body: comment })).body.comment_id);
+  }
+  const apply = (body: Record<string, unknown> = {}) =>
+    api.call("POST", `${comments}/apply`, { body: { comment_ids: ids, ...body } });
+  const open = async () => (await api.call("GET", `${comments}?open=true`)).body.comments.length;
+  return {
+    head,
+    cr,
+    at,
+    comments,
+    ids,
+    apply,
+    open,
+    show: (path: string) => remote.git("show", `${head}:${path}`),
+  };
+}
+
+test("several suggestions, of one file and of others, are one commit with their authors", async () => {
+  const batch = await setUpBatch({ a: FILE, "b/c": "x\r\ny" }, [
+    ["a", { line: 4 }, "4\n"],
+    ["a", { line: 1 }, "1\n1b\n"],
+    ["a", { start_line: 2, line: 3 }, ""],
+    ["b/c", { line: 2 }, "z\n"],
+  ]);
+  const before = remote.sha(batch.head);
+  const applied = await batch.apply({ head_commit_sha: before });
+  expect(applied.status).toBe(200);
+  expect(applied.body.commit_sha).toBe(remote.sha(batch.head));
+  expect(applied.body.comments.map(({ comment_id }: { comment_id: string }) => comment_id)).toEqual(
+    batch.ids,
+  );
+  expect([batch.show("a"), batch.show("b/c")]).toEqual(["1\n1b\n4\n", "x\r\nz"]);
+  expect(await batch.open()).toBe(0);
+  expect(remote.git("log", "-1", "--format=%P%n%B", batch.head).trim().split("\n")).toEqual([
+    before,
+    `Apply 4 suggestions (#${batch.cr.number})`,
+    "",
+    "Co-authored-by: second <second@example.com>",
+  ]);
+  const timeline = await api.call("GET", `${batch.at}/${batch.cr.number}/timeline`);
+  const events = timeline.body.events.filter(
+    ({ event }: { event: string }) => event === "suggestion_applied",
+  );
+  expect(events.map(({ comment_id }: { comment_id: string }) => comment_id)).toEqual(batch.ids);
+});
+
+test("the message of several suggestions is the caller's, and an id that is given twice counts once", async () => {
+  const batch = await setUpBatch({ a: FILE }, [["a", { line: 1 }, "1\n"]]);
+  const [id = ""] = batch.ids;
+  const ids = { comment_ids: [id, id.toUpperCase()] };
+  expect((await batch.apply({ ...ids, message: "x\0" })).body.code).toBe("validation_failed");
+  expect((await batch.apply({ ...ids, message: "Count\n\nFrom one.\n" })).status).toBe(200);
+  expect(remote.git("log", "-1", "--format=%B", batch.head).trim()).toBe(
+    "Count\n\nFrom one.\n\nCo-authored-by: second <second@example.com>",
+  );
+});
+
+type Batch = Parameters<typeof setUpBatch>[1];
+const REFUSED_BATCHES: [
+  what: string,
+  suggestions: Batch,
+  pushed: string | null,
+  named: number[],
+  code: string,
+][] = [
+  [
+    "two for one line",
+    [
+      ["a", { line: 2 }, "2\n"],
+      ["a", { line: 2 }, "x\n"],
+    ],
+    null,
+    [0, 1],
+    "validation_failed",
+  ],
+  [
+    "lines that overlap",
+    [
+      ["a", { start_line: 2, line: 3 }, "2\n"],
+      ["a", { line: 1 }, "1\n"],
+      ["a", { start_line: 3, line: 4 }, "x\n"],
+    ],
+    null,
+    [0, 2],
+    "validation_failed",
+  ],
+  [
+    "one that is outdated",
+    [
+      ["a", { line: 1 }, "1\n"],
+      ["a", { line: 3 }, "3\n"],
+    ],
+    FILE.replace("three", "drei"),
+    [1],
+    "suggestion_outdated",
+  ],
+];
+
+test.each(REFUSED_BATCHES)(
+  "of several suggestions with %s, none is applied",
+  async (_, given, pushed, named, code) => {
+    const batch = await setUpBatch({ a: FILE }, given);
+    if (pushed !== null) remote.commit(batch.head, { a: pushed });
+    const before = remote.sha(batch.head);
+    const refused = await batch.apply();
+    expect(refused.body.code).toBe(code);
+    for (const [at, id] of batch.ids.entries())
+      expect([id, refused.body.error.includes(id)]).toEqual([id, named.includes(at)]);
+    expect(remote.sha(batch.head)).toBe(before);
+    expect(await batch.open()).toBe(given.length);
+  },
+);
+
+test("of several suggestions on a head that was not reviewed, none is applied", async () => {
+  const batch = await setUpBatch({ a: FILE }, [
+    ["a", { line: 1 }, "1\n"],
+    ["a", { line: 2 }, "2\n"],
+  ]);
+  const seen = remote.sha(batch.head);
+  const pushed = remote.commit(batch.head, { other: "1\n" });
+  expect((await batch.apply({ head_commit_sha: seen })).body).toMatchObject({
+    code: "head_moved",
+    expected: seen,
+  });
+  expect(remote.sha(batch.head)).toBe(pushed);
+});

@@ -8,6 +8,7 @@ beforeEach(() => api.reset());
 
 const run = (args: string[], options: RunOptions = {}) => svc(args, { ...options, env: api.env });
 const THREAD = comment().comment_id;
+const OTHER = THREAD.replace("0001", "0002");
 const REPLY = "55555555-5555-4555-8555-000000000002";
 const onComments = "GET /projects/:p/change-requests/:n/comments";
 
@@ -365,5 +366,21 @@ test("apply commits the suggestion of a comment", async () => {
     code: 0,
     stdout: "Committed cccccccccc and resolved the thread on login.ts:2.\n",
   });
-  expect(api.seen.at(-1)?.path).toEndWith(`/change-requests/3/comments/${THREAD}/apply`);
+  expect(api.seen.at(-1)).toMatchObject({
+    path: expect.stringMatching(/\/change-requests\/3\/comments\/apply$/),
+    body: { comment_ids: [THREAD] },
+  });
+});
+
+test.each([
+  ["separated by spaces", ["cr", "apply", "3", THREAD, OTHER, "-m", "Rename"]],
+  ["separated by commas", ["cr", "apply", "3", `${THREAD},${OTHER}`, "-m", "Rename"]],
+])("apply commits several suggestions at once: ids %s", async (_, line) => {
+  const applied = await run(line);
+  expect(applied).toMatchObject({ code: 0, stdout: "Committed cccccccccc and resolved 2 threads.\n" });
+  expect(api.seen.at(-1)?.body).toEqual({ comment_ids: [THREAD, OTHER], message: "Rename" });
+  expect(await run(["cr", "apply", "3", `${THREAD},7`])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("Not a comment: 7"),
+  });
 });

@@ -138,6 +138,35 @@ test("a suggestion begins with the lines that it replaces, and one click commits
   await close();
 });
 
+test("suggestions of a batch, kept over a reload, are one commit", async () => {
+  const number = await propose("suggestions");
+  for (const [line, now] of [
+    [1, "first"],
+    [6, "sixth"],
+  ]) {
+    const comment = { body: `\`\`\`suggestion\n${now}\n\`\`\``, path: "a.md", line };
+    expect((await svc.api.call("POST", `${api}/${number}/comments`, { body: comment })).status).toBe(201);
+  }
+  const before = remote.git("rev-parse", "suggestions").trim();
+  const { page, faults, close } = await svc.openAs(FIRST, `${pages}/${number}`);
+  await button(page, "Add to batch").first().click();
+  await page.getByText("1 suggestion in the batch").waitFor();
+  await button(page, "Add to batch").click();
+  await button(page, "Remove from batch").first().click();
+  await button(page, "Add to batch").click();
+  await page.reload();
+  await page.getByText("2 suggestions in the batch").waitFor();
+  expect(await barriers(page)).toEqual([]);
+  await button(page, "Commit suggestions").click();
+  await untilCount(button(page, "Show 1 comment"), 2);
+  expect(await page.getByText("in the batch").count()).toBe(0);
+  const after = AFTER.map((line, at) => (at === 0 ? "first" : at === 5 ? "sixth" : line));
+  expect(remote.git("show", "suggestions:a.md")).toBe(text(after));
+  expect(remote.git("rev-parse", "suggestions^").trim()).toBe(before);
+  expect(faults()).toEqual([]);
+  await close();
+});
+
 test("a review of several comments: pending for its author only, kept over a reload, submitted at once", async () => {
   const number = await propose("batch");
   const first = await svc.openAs(SECOND, `${pages}/${number}?view=changes`);

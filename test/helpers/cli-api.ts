@@ -339,7 +339,7 @@ function generalize(path: string): string {
       /^(\/projects\/:p\/(?:change-requests|secrets|sessions|triggers|webhooks|channels|connectors|connector-asks|model-upstreams|commits|statuses|check-runs|tries))\/[^/]+/,
       "$1/:n",
     )
-    .replace(/\/comments\/[^/]+/, "/comments/:c")
+    .replace(/\/comments\/(?!apply$)[^/]+/, "/comments/:c")
     .replace(/\/request-changes\/[^/]+/, "/request-changes/:u")
     .replace(/(?<=:p)\/checks\/[^/]+/, "/checks/:c")
     .replace(/\/prompts\/[^/]+/, "/prompts/:q");
@@ -469,9 +469,11 @@ const DEFAULTS: Record<string, Route> = {
   [`GET ${CR}/comments`]: () => ({ comments: [comment()] }),
   [`POST ${CR}/comments`]: ({ body }) => Response.json(comment(body as Partial<Comment>), { status: 201 }),
   [`POST ${CR}/comments/:c/resolve`]: () => comment({ resolved_at: TIME, resolved_by: USER_ID }),
-  [`POST ${CR}/comments/:c/apply`]: () => ({
+  [`POST ${CR}/comments/apply`]: ({ body }) => ({
     commit_sha: "c".repeat(40),
-    comment: comment({ resolved_at: TIME, resolved_by: USER_ID }),
+    comments: (body as { comment_ids: string[] }).comment_ids.map((comment_id) =>
+      comment({ comment_id, resolved_at: TIME, resolved_by: USER_ID }),
+    ),
   }),
   [`POST ${CR}/comments/:c/unresolve`]: () => comment(),
   [`POST ${CR}/reviews`]: ({ body }) => Response.json(submitted(body as ReviewBody), { status: 201 }),

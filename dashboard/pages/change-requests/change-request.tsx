@@ -21,6 +21,7 @@ import { Changes } from "./diff/changes.tsx";
 import { EditTitle } from "./edit-title.tsx";
 import { useChangeRequest, useComments, type Where } from "./queries.ts";
 import { StateBadge } from "./state-badge.tsx";
+import { SuggestionBatch } from "./suggestion-batch.tsx";
 import { threadsOf } from "./threads.ts";
 import { Turns } from "./turns.tsx";
 
@@ -94,12 +95,14 @@ function Shown({ where, cr, slug }: { where: Where; cr: ChangeRequest; slug: str
           )}
         </ul>
       </nav>
-      {view === "commits" && <Commits where={where} />}
-      {view === "turns" && <Turns where={where} cr={cr} />}
-      {view === "changes" && <Changes where={where} cr={cr} threads={threads} />}
-      {view === "conversation" && (
-        <Conversation where={where} cr={cr} threads={threads} error={comments.error} />
-      )}
+      <SuggestionBatch where={where} cr={cr} threads={threads}>
+        {view === "commits" && <Commits where={where} />}
+        {view === "turns" && <Turns where={where} cr={cr} />}
+        {view === "changes" && <Changes where={where} cr={cr} threads={threads} />}
+        {view === "conversation" && (
+          <Conversation where={where} cr={cr} threads={threads} error={comments.error} />
+        )}
+      </SuggestionBatch>
     </Page>
   );
 }

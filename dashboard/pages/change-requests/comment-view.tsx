@@ -1,7 +1,6 @@
 import { useState } from "react";
 import { Link } from "wouter";
 import type { Comment } from "../../../src/contract/comment.ts";
-import { suggestionOf } from "../../../src/contract/suggestion.ts";
 import { path } from "../../api/path.ts";
 import { useMayManage, useProject } from "../../api/project.ts";
 import { useSignedIn } from "../../api/signed-in.ts";
@@ -15,6 +14,7 @@ import { useRestoreFocus } from "../../parts/restore-focus.ts";
 import { Visible } from "../../parts/visible.tsx";
 import { Composer } from "./composer.tsx";
 import { useAct, type Where } from "./queries.ts";
+import { mayApply, useSuggestionBatch } from "./suggestion-batch.tsx";
 
 interface Props {
   where: Where;
@@ -84,6 +84,7 @@ export function CommentView({ where, comment, thread }: Props) {
           >
             Commit suggestion
           </Button>
+          <AddToBatch id={comment_id} />
           <Failure error={act.error} />
         </div>
       )}
@@ -104,8 +105,15 @@ export function CommentView({ where, comment, thread }: Props) {
   );
 }
 
-function mayApply({ body }: Comment, { line, side, resolved_at }: Comment): boolean {
-  return line !== null && side === "new" && resolved_at === null && suggestionOf(body) !== null;
+function AddToBatch({ id }: { id: string }) {
+  const batch = useSuggestionBatch();
+  if (batch === null) return null;
+  if (batch.has(id)) return <Button onClick={() => batch.remove(id)}>Remove from batch</Button>;
+  return (
+    <Button disabled={batch.isFull} onClick={() => batch.add(id)}>
+      Add to batch
+    </Button>
+  );
 }
 
 /** Marks the work of an agent, with a link to its session. */

@@ -113,10 +113,9 @@ async function createBranch(
 ): Promise<void> {
   const repo = repositoryOf(deps, project);
   const before = await readCommit(deps, repo, tip);
-  const commit = await deps.git.replaceFile(repo, {
+  const commit = await deps.git.replaceFiles(repo, {
     commit: tip,
-    path: project.manifestPath,
-    bytes: new TextEncoder().encode(text),
+    files: [{ path: project.manifestPath, bytes: new TextEncoder().encode(text) }],
     message,
     identity: svcIdentity(deps),
     // the tip's date, so that a retry makes the same commit

@@ -58,9 +58,13 @@ export interface RevertRequest extends Authored {
 }
 
 export interface ReplaceRequest extends Authored {
-  /** The commit with the file, which becomes the parent of the new one. */
+  /** The commit with the files, which becomes the parent of the new one. */
   commit: string;
-  /** Of an existing regular file. */
+  files: readonly ReplacedFile[];
+}
+
+/** An existing regular file, and what it should contain. */
+export interface ReplacedFile {
   path: string;
   bytes: Uint8Array;
 }

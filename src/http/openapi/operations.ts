@@ -225,6 +225,10 @@ export const OPERATIONS: Operations = {
     "deleteComment",
     "Delete a comment",
   ],
+  "POST /v1/projects/:projectId/change-requests/:crId/comments/apply": [
+    "applySuggestions",
+    "Commit the suggestions of comments to the head branch",
+  ],
   "POST /v1/projects/:projectId/change-requests/:crId/comments/:commentId/apply": [
     "applySuggestion",
     "Commit the suggestion of a comment to the head branch",

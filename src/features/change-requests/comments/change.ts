@@ -74,7 +74,7 @@ async function change(
   const cr = await findChangeRequest(deps.db, project, names.crId);
   await placeAt(deps, project, storedTips(cr), [await findComment(deps.db, cr, names.commentId)]);
   return await deps.db.transaction(async (tx) => {
-    await lock(tx, cr);
+    await lockComments(tx, cr);
     const before = await findComment(tx, cr, names.commentId);
     const after = await write(tx, before);
     const comment = await toWireOf(tx, after);
@@ -84,7 +84,7 @@ async function change(
 }
 
 /** Serializes changes to the comments of a change request, so that threads stay consistent. */
-async function lock(tx: Db, { crId }: CrRow): Promise<void> {
+export async function lockComments(tx: Db, { crId }: CrRow): Promise<void> {
   await tx
     .select({ crId: changeRequests.crId })
     .from(changeRequests)
@@ -116,7 +116,7 @@ export async function deleteComment(
 ): Promise<{ ok: true }> {
   const cr = await findChangeRequest(deps.db, project, names.crId);
   await deps.db.transaction(async (tx) => {
-    await lock(tx, cr);
+    await lockComments(tx, cr);
     const comment = await findComment(tx, cr, names.commentId);
     if (!mayDelete(caller, role, comment))
       throw new SvcError(

@@ -3,7 +3,9 @@ import { Elysia } from "elysia";
 import {
   addCommentBody,
   appliedSuggestion,
+  appliedSuggestions,
   applySuggestionBody,
+  applySuggestionsBody,
   comment,
   editCommentBody,
 } from "../../../contract/comment.ts";
@@ -12,7 +14,7 @@ import { pageQuery, readPage } from "../../../http/page.ts";
 import { answer, listOf, ok } from "../../../http/schema.ts";
 import { guard } from "../../../identity/auth/guard.ts";
 import { addComment } from "./add.ts";
-import { applySuggestion } from "./apply.ts";
+import { applySuggestions } from "./apply.ts";
 import { deleteComment, editComment, resolveComment } from "./change.ts";
 import { listComments } from "./list.ts";
 
@@ -52,9 +54,17 @@ export const commentRoutes = (deps: Deps) =>
       { project: "write", ...answer(200, ok) },
     )
     .post(
+      "/apply",
+      ({ caller, project, params, body }) => applySuggestions(deps, caller, project, params.crId, body),
+      { project: "write", body: applySuggestionsBody, ...answer(200, appliedSuggestions) },
+    )
+    .post(
       "/:commentId/apply",
-      ({ caller, project, params, body }) =>
-        applySuggestion(deps, caller, project, params, body?.head_commit_sha),
+      async ({ caller, project, params, body }) => {
+        const one = { ...body, comment_ids: [params.commentId] };
+        const { commit_sha, comments } = await applySuggestions(deps, caller, project, params.crId, one);
+        return { commit_sha, comment: comments[0] };
+      },
       { project: "write", body: applySuggestionBody, ...answer(200, appliedSuggestion) },
     )
     .post(

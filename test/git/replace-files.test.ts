@@ -19,9 +19,9 @@ test.each(["sha1", "sha256"] as const)("replaces a file, and nothing else (%p)",
   await using place = await mirrored({ format });
   const { tip = "" } = await place.write([{ name: "tip", branch: "main", files: FILES }]);
   for (const path of ["svc.toml", "a/b/run"]) {
-    const request = { ...CHANGE, commit: tip, path, bytes: Buffer.from("new\0\xff", "latin1") };
-    const commit = await place.git.replaceFile(place.repo, request);
-    expect(await place.git.replaceFile(place.repo, request)).toBe(commit);
+    const request = { ...CHANGE, commit: tip, files: [{ path, bytes: Buffer.from("new\0\xff", "latin1") }] };
+    const commit = await place.git.replaceFiles(place.repo, request);
+    expect(await place.git.replaceFiles(place.repo, request)).toBe(commit);
     expect(await place.git.push(place.repo, { branch: `to/${path}`, from: null, to: commit })).toEqual({
       outcome: "moved",
     });
@@ -41,12 +41,26 @@ test.each(["sha1", "sha256"] as const)("replaces a file, and nothing else (%p)",
   }
 });
 
+test("replaces several files, also of one directory, in one commit", async () => {
+  await using place = await mirrored();
+  const { tip = "" } = await place.write([{ name: "tip", branch: "main", files: FILES }]);
+  const paths = ["a/b/run", "svc.toml", "a/b/other"];
+  const files = paths.map((path) => ({ path, bytes: Buffer.from(`new ${path}`) }));
+  const commit = await place.git.replaceFiles(place.repo, { ...CHANGE, commit: tip, files });
+  await place.git.push(place.repo, { branch: "several", from: null, to: commit });
+  const git = async (...args: string[]) => (await runGit(place.upstream.directory, args)).stdout.toString();
+  const changed = await git("diff-tree", "-r", "--no-commit-id", "--name-only", commit);
+  expect(changed.trim().split("\n")).toEqual(["a/b/other", "a/b/run", "svc.toml"]);
+  expect(await git("show", "-s", "--format=%P", commit)).toBe(`${tip}\n`);
+  for (const path of paths) expect(await git("show", `${commit}:${path}`)).toBe(`new ${path}`);
+});
+
 test.each(["none", "a", "a/b", "link", "svc.toml/x", "a/none/run", "link/x"])(
   "rejects what is not a file: %s",
   async (path) => {
     await using place = await mirrored();
     const { tip = "" } = await place.write([{ name: "tip", branch: "main", files: FILES }]);
-    const request = { ...CHANGE, commit: tip, path, bytes: new Uint8Array() };
-    await expect(place.git.replaceFile(place.repo, request)).rejects.toMatchObject({ code: "not_found" });
+    const request = { ...CHANGE, commit: tip, files: [{ path, bytes: new Uint8Array() }] };
+    await expect(place.git.replaceFiles(place.repo, request)).rejects.toMatchObject({ code: "not_found" });
   },
 );
