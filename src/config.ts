@@ -89,6 +89,8 @@ export interface Config {
   sessionCaps: ReadonlyMap<string, number>;
   /** Apps that an account may run at once. */
   appCap: number;
+  /** Whether manifests may open apps to the public. */
+  publicApps: boolean;
   /** Checks that an account may run at once; the others wait. */
   checkCap: number;
   /** The file with the upstreams of the model gateway. */
@@ -187,6 +189,7 @@ export function readConfig(env: Environment, isRoot = process.getuid?.() === 0):
     previewHost: previews,
     sessionCaps: sessionCaps(env),
     checkCap: integer(env, "SVC_CHECK_CAP", CHECK_CAP, 0, 100_000),
+    publicApps: flag(env, "SVC_PUBLIC_APPS", true),
     appCap: integer(env, "SVC_APP_CAP", APP_CAP, 0, 100_000),
     modelsFile: env["SVC_MODELS_FILE"] ? folder(env, "SVC_MODELS_FILE", "", PROGRAM_MAX_BYTES) : null,
     modelUpstream: modelUpstream(env),

@@ -23,9 +23,10 @@ export function integer(env: Environment, name: string, fallback: number, min: n
   return value;
 }
 
-export function flag(env: Environment, name: string): boolean {
+export function flag(env: Environment, name: string, fallback = false): boolean {
   const text = (env[name] ?? "").toLowerCase();
-  if (["", "0", "false", "no"].includes(text)) return false;
+  if (text === "") return fallback;
+  if (["0", "false", "no"].includes(text)) return false;
   if (["1", "true", "yes"].includes(text)) return true;
   throw new ConfigError(`${name} must be 1 or 0, not "${env[name]}".`);
 }

@@ -51,12 +51,20 @@ export const app = Type.Object({
   type: oneOf(["run", "static"]),
   root_path: Type.String(),
   enabled: Type.Boolean(),
+  /** By the manifest of the default branch. */
+  access: oneOf(["members", "public"]),
   auto_deploy: Type.Boolean({
     description: "Whether commits deploy it; false after a rollback, until it is deployed on demand",
   }),
   state: oneOf(APP_STATES),
   error: nullable(Type.String({ description: "Why it is not served, or why the last deployment failed" })),
   url: Type.String(),
+  public_url: nullable(
+    Type.String({
+      description:
+        "Where everybody can open it; null: nobody but members, also if the server forbids public apps",
+    }),
+  ),
   live: nullable(deployment),
   next: nullable(deployment),
   updated_at: time,

@@ -8,7 +8,8 @@ const SKEW_S = 5;
 /** Longer values are rejected unread. */
 const LENGTH_MAX = 4096;
 
-export const USER_ROLES = ["user", "agent", "platform"] as const;
+/** A `visitor` of a public app has not signed in: its `user_id` is empty. */
+export const USER_ROLES = ["user", "agent", "platform", "visitor"] as const;
 export type UserRole = (typeof USER_ROLES)[number];
 
 /** Times are seconds since 1970. */

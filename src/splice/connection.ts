@@ -11,6 +11,15 @@ export interface Forward {
   head: string;
   /** A larger body is refused with 413. */
   maxBytes?: number;
+  lease?: Lease;
+}
+
+/** The right to be forwarded, which can be withdrawn. The connection to the upstream is not kept after its request. */
+export interface Lease {
+  /** Called when the request is forwarded. @param cut ends the client's connection, also within the response */
+  begin(cut: () => void): void;
+  /** Called once, when the response is over, the connection has ended, or the request was not forwarded. */
+  end(): void;
 }
 
 /** What to do with a request. */
@@ -84,6 +93,7 @@ export interface Exchange {
   endless: boolean;
   /** The request, while it may be sent again on a new connection. */
   retry: Forward | null;
+  lease: Lease | null;
   /** Aborted when the client has gone, while a handler answers. */
   client: AbortController | null;
 }

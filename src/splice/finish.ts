@@ -7,6 +7,7 @@ export function finishExchange(connection: Connection, exchange: Exchange, keepA
     leave(connection);
     return;
   }
+  endLease(exchange);
   connection.state = { kind: "idle", exchange };
   connection.deadline = Date.now() + connection.limits.idleMs;
 }
@@ -49,6 +50,7 @@ export function abort(connection: Connection): void {
 export function close(connection: Connection): void {
   const { state } = connection;
   connection.state = { kind: "over", bytes: 0 };
+  if (state.kind !== "over" && state.exchange) endLease(state.exchange);
   if (state.kind === "answering") {
     state.exchange.client?.abort();
     state.drained?.();
@@ -56,6 +58,12 @@ export function close(connection: Connection): void {
   connection.inbox = EMPTY;
   connection.upstream?.close();
   connection.upstream = null;
+}
+
+function endLease(exchange: Exchange): void {
+  const { lease } = exchange;
+  exchange.lease = null;
+  lease?.end();
 }
 
 /** The client sends no more. */

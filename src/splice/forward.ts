@@ -11,7 +11,11 @@ const SAFE: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 /** Forwards a request to an upstream, whose response passes back as it comes. */
 export function forward(connection: Connection, exchange: Exchange, request: Forward): void {
   const { framing, upgrade } = exchange.head;
-  const { maxBytes } = request;
+  const { maxBytes, lease } = request;
+  if (lease) {
+    exchange.lease = lease;
+    lease.begin(() => abort(connection));
+  }
   if (maxBytes !== undefined && !exchange.body.ended) {
     if (framing.kind === "length" && framing.bytes > maxBytes) {
       refuse(connection, 413, tooLarge(maxBytes).message);
@@ -47,7 +51,8 @@ function connect(connection: Connection, to: Address): Upstream {
     onHead: (response) => made === connection.upstream && onResponseHead(connection, made, response),
     onAnswered(keepAlive) {
       if (made !== connection.upstream) return;
-      if (!keepAlive) {
+      const { state } = connection;
+      if (!keepAlive || (isForwarding(state) && state.exchange.lease)) {
         made.close();
         connection.upstream = null;
       }

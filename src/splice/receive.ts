@@ -93,7 +93,15 @@ function readHead(connection: Connection): boolean {
   const head = readRequestHead(inbox, length);
   connection.inbox = length === inbox.length ? EMPTY : inbox.subarray(length);
   const body = createBody(head.framing);
-  const exchange: Exchange = { head, body, begun: false, endless: false, retry: null, client: null };
+  const exchange: Exchange = {
+    head,
+    body,
+    begun: false,
+    endless: false,
+    retry: null,
+    lease: null,
+    client: null,
+  };
   connection.state = { kind: "deciding", exchange };
   const decision = connection.decide(head, connection.client);
   if (!(decision instanceof Promise)) {
@@ -102,7 +110,10 @@ function readHead(connection: Connection): boolean {
   }
   decision.then(
     (made) => {
-      if (connection.state.kind !== "deciding") return;
+      if (connection.state.kind !== "deciding") {
+        if ("lease" in made) made.lease?.end();
+        return;
+      }
       follow(connection, exchange, made);
       processInbox(connection);
     },

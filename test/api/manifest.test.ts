@@ -38,7 +38,13 @@ interface Row {
   base?: Record<string, Change>;
   changed: boolean;
   errors: string[];
+  /** The apps that a merge makes public. */
+  opens?: string[];
 }
+
+const app = (slug: string, access: string) =>
+  `[[apps]]\nslug = "${slug}"\naccess = "${access}"\nstatic.dir = "docker"\n`;
+const [OPEN, CLOSED] = [app("site", "public"), app("site", "members")];
 
 describe("GET …/change-requests/:crId/manifest", () => {
   test.each<[string, Row]>([
@@ -148,7 +154,51 @@ describe("GET …/change-requests/:crId/manifest", () => {
         errors: ["1:1 error: The file is larger than 256 KiB, the limit, and is not read."],
       },
     ],
-  ])("%s", async (_, { was = TREE, head, base = {}, changed, errors }) => {
+    [
+      "it opens an app to the public, and adds one that is",
+      {
+        was: { ...TREE, "svc.toml": GOOD + CLOSED },
+        head: { "svc.toml": GOOD + OPEN + app("docs", "public") + app("team", "members") },
+        changed: true,
+        errors: [],
+        opens: ["site", "docs"],
+      },
+    ],
+    [
+      "it changes an app that is public already, and closes another",
+      {
+        was: { ...TREE, "svc.toml": GOOD + OPEN + app("docs", "public") },
+        head: { "svc.toml": `${GOOD + OPEN}name = "x"\n${app("docs", "members")}` },
+        changed: true,
+        errors: [],
+      },
+    ],
+    [
+      "it adds an app that is public and not enabled",
+      { head: { "svc.toml": `${GOOD + OPEN}enabled = false\n` }, changed: true, errors: [] },
+    ],
+    [
+      "main opened the app meanwhile",
+      {
+        was: { ...TREE, "svc.toml": GOOD + CLOSED },
+        head: { a: "2" },
+        base: { "svc.toml": GOOD + OPEN },
+        changed: false,
+        errors: [],
+      },
+    ],
+    [
+      "main closed the app meanwhile, and it changes another line of the manifest",
+      {
+        was: { ...TREE, "svc.toml": GOOD + OPEN },
+        head: { "svc.toml": `${GOOD}cpu = 1\n${OPEN}` },
+        base: { "svc.toml": GOOD + CLOSED },
+        changed: true,
+        errors: [],
+        opens: ["site"],
+      },
+    ],
+  ])("%s", async (_, { was = TREE, head, base = {}, changed, errors, opens = [] }) => {
     const remote = someRemote();
     remote.commit("main", was);
     remote.commit("work", head, { from: "main" });
@@ -157,7 +207,12 @@ describe("GET …/change-requests/:crId/manifest", () => {
     const at = `/v1/projects/${project.project_id}/change-requests`;
     const { body } = await api.call("POST", at, { body: { title: "x", head_ref: "work" } });
     const told = await api.call("GET", `${at}/${body.number}/manifest`);
-    expect({ ...told.body, errors: shown(told.body.errors) }).toEqual({ path: "svc.toml", changed, errors });
+    expect({ ...told.body, errors: shown(told.body.errors) }).toEqual({
+      path: "svc.toml",
+      changed,
+      errors,
+      opens,
+    });
     expect(told.status).toBe(200);
   });
 

@@ -127,9 +127,10 @@ describe("cr", () => {
       path: "svc.toml",
       changed: true,
       errors,
+      opens: ["site\x1b[31m"],
     }));
     expect((await run(["cr", "show", "3"])).stdout).toEndWith(
-      "\nManifest: svc.toml would have 1 error and 1 warning\n  error  svc.toml:3:7: x \\x1b[31m is wrong.\n  warning  svc.toml:4:7: x \\x1b[31m is wrong.\n",
+      '\nMerging makes the app "site\\x1b[31m" public.\n\nManifest: svc.toml would have 1 error and 1 warning\n  error  svc.toml:3:7: x \\x1b[31m is wrong.\n  warning  svc.toml:4:7: x \\x1b[31m is wrong.\n',
     );
     api.on("GET /projects/:p/change-requests/:n/manifest", () => failure("not_found", "No such route.", 404));
     const older = await run(["cr", "show", "3"]);
@@ -138,7 +139,7 @@ describe("cr", () => {
 
   test("show --json contains the preview, or null", async () => {
     const open = JSON.parse((await run(["cr", "show", "3", "--json"])).stdout);
-    const manifest = { path: "svc.toml", changed: false, errors: [] };
+    const manifest = { path: "svc.toml", changed: false, errors: [], opens: [] };
     expect(open).toEqual({
       ...changeRequest(),
       merge_preview: CLEAN,

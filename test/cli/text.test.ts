@@ -82,6 +82,7 @@ test("no command prints control characters from the server to a terminal", async
             path: ref,
             changed: true,
             errors: [{ path: title, message: text, line: 1, column: 1, severity: "error" }],
+            opens: [text],
           }),
         "/close": () => Response.json({ ...cr, status: "closed" }),
         "/diff": () => new Response(`diff --git a/${ref} b/${ref}\n@@ -1 +1 @@\n-${title}\n+${text}`),

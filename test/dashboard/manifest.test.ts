@@ -25,9 +25,14 @@ beforeAll(async () => {
   remote.commit("takes-away", { Dockerfile: null }, { from: "main" });
   remote.commit("harmless", { a: "2\n" }, { from: "main" });
   const hostile = KEYS.map((key) => `${JSON.stringify(key)} = 1\n`).join("");
+  remote.commit(
+    "opens",
+    { "svc.toml": `${GOOD}[[apps]]\nslug = "site"\naccess = "public"\nstatic.dir = "."\n` },
+    { from: "main" },
+  );
   remote.commit("hostile", { "svc.toml": GOOD + hostile }, { from: "main" });
   const { project_id, slug } = await svc.api.project(remote.url);
-  for (const head_ref of ["breaks", "takes-away", "harmless", "hostile"]) {
+  for (const head_ref of ["breaks", "takes-away", "harmless", "hostile", "opens"]) {
     const body = { title: head_ref, head_ref };
     await svc.api.call("POST", `/v1/projects/${project_id}/change-requests`, { body });
   }
@@ -63,6 +68,14 @@ test("warns if it removes files that the manifest names, and not if it is harmle
   await answered;
   await page.getByRole("heading", { name: "It can be merged" }).waitFor();
   expect(await page.getByText("svc.toml would have").count()).toBe(0);
+  expect(faults()).toEqual([]);
+  await close();
+});
+
+test("says above the merge button that the merge opens an app to the public", async () => {
+  const { page, faults, close } = await svc.openAs(FIRST, `${pages}/change-requests/5`);
+  await page.getByText('Merging makes the app "site" public.').waitFor();
+  expect(await barriers(page)).toEqual([]);
   expect(faults()).toEqual([]);
   await close();
 });

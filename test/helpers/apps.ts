@@ -13,7 +13,10 @@ function isInside(path: string | null): boolean {
   return path !== null && existsSync(path) && realpathSync(path).startsWith("/usr/");
 }
 
-/** A server that echoes its environment and requests, and acts according to its path. */
+/**
+ * A server that echoes its environment and requests, and acts according to its path. A request with X-Stay keeps its event
+ * stream or WebSocket open.
+ */
 export const APP_PROGRAM = `
 const http = require("node:http");
 const said = process.env.SAYS ?? require("node:fs").readFileSync("says.txt", "utf8").trim();
@@ -33,7 +36,7 @@ const server = http.createServer((request, response) => {
   if (request.url === "/events") {
     response.writeHead(200, { "Content-Type": "text/event-stream" });
     response.write("data: " + said + "\\n\\n");
-    return void setTimeout(() => response.end(), 100);
+    return void (request.headers["x-stay"] ?? setTimeout(() => response.end(), 100));
   }
   response.end(said);
 });
@@ -42,7 +45,8 @@ server.on("upgrade", (request, socket) => {
   const hash = require("node:crypto").createHash("sha1");
   const key = hash.update(request.headers["sec-websocket-key"] + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest("base64");
   socket.write("HTTP/1.1 101 Switching Protocols\\r\\nUpgrade: websocket\\r\\nConnection: Upgrade\\r\\nSec-WebSocket-Accept: " + key + "\\r\\n\\r\\n");
-  socket.end(Buffer.concat([Buffer.from([0x81, said.length]), Buffer.from(said)]));
+  socket.write(Buffer.concat([Buffer.from([0x81, said.length]), Buffer.from(said)]));
+  if (!request.headers["x-stay"]) socket.end();
 });
 server.keepAliveTimeout = 60000;
 console.log("listening for " + said);
@@ -55,6 +59,7 @@ export function entryOf(change: Partial<ManifestApp> = {}): ManifestApp {
     slug: "web",
     name: null,
     enabled: true,
+    access: "members",
     rootPath: ".",
     build: null,
     run: { command: "exec node server.js", port: 3000 },
@@ -156,6 +161,7 @@ export function benchApps(server: {
 export function tomlOf({
   slug,
   enabled,
+  access,
   rootPath,
   build,
   run,
@@ -167,6 +173,7 @@ export function tomlOf({
     "[[apps]]",
     `slug = ${JSON.stringify(slug)}`,
     `enabled = ${enabled}`,
+    `access = ${JSON.stringify(access)}`,
     `source = { root_path = ${JSON.stringify(rootPath)} }`,
     ...(build === null ? [] : [`build = { command = ${JSON.stringify(build)} }`]),
     ...(run === null ? [] : [`run = { command = ${JSON.stringify(run.command)}, port = ${run.port} }`]),

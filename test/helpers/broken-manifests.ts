@@ -200,6 +200,11 @@ export const BROKEN: readonly (readonly [
     "2:3 error: apps[0] must have [apps.run] with command and port, or [apps.static] with dir.",
   ],
   [
+    app('access = "Public"\nstatic.dir = "x"'),
+    "triggers",
+    '4:10 error: apps[0].access must be "members" or "public".',
+  ],
+  [
     served('health = { path = "healthz" }'),
     "both",
     "5:19 error: apps[0].health.path must be a path that starts with /, without spaces and #.",
@@ -295,7 +300,7 @@ export const BROKEN: readonly (readonly [
   [
     served("ports = [80]"),
     "both",
-    "5:1 warning: apps[0].ports is not a known key and is ignored. Known: slug, name, enabled, source, build, run, health, static, env.",
+    "5:1 warning: apps[0].ports is not a known key and is ignored. Known: slug, name, enabled, access, source, build, run, health, static, env.",
   ],
   // tables
   [

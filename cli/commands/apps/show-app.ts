@@ -29,6 +29,12 @@ const APPS: readonly Column<App>[] = [
     paint: (_, view) => view.paint.dim,
   },
   { title: "ADDRESS", value: ({ url }) => url, flexible: true },
+  {
+    title: "ACCESS",
+    value: ({ access }) => access,
+    shown: accessText,
+    paint: ({ public_url }, view) => (public_url === null ? view.paint.dim : view.paint.yellow),
+  },
 ];
 
 /** The deployments of an app, the newest first. */
@@ -61,6 +67,11 @@ const DEPLOYMENTS: readonly Column<Deployment>[] = [
 /** `live`, or `live, building 4` while a deployment is in progress. */
 export function stateText({ state, next }: App): string {
   return oneLine(next === null ? state : `${state}, ${next.state} ${next.number}`);
+}
+
+/** Who may open an app: a manifest may say `public` where the server forbids it, or of an app that is disabled. */
+export function accessText({ access, enabled, public_url }: App): string {
+  return access === "public" && enabled && public_url === null ? "members (server forbids public)" : access;
 }
 
 export function statePaint(paint: Paint, state: string): (text: string) => string {

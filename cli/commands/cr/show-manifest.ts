@@ -16,10 +16,16 @@ export async function manifestOf(found: Found): Promise<ChangeRequestManifest | 
   }
 }
 
-/** Empty if the manifest would have no problems. */
+/** The apps that a merge makes public, and the problems of the manifest after it; empty if there are none. */
 export function manifestText(manifest: ChangeRequestManifest | null, paint: Paint): string {
-  if (manifest === null || manifest.errors.length === 0) return "";
-  const { path, errors } = manifest;
+  if (manifest === null) return "";
+  const { opens } = manifest;
+  const opened = opens.map((slug) => `${paint.yellow(`Merging makes the app "${oneLine(slug)}" public.`)}\n`);
+  return `${opened.length === 0 ? "" : "\n"}${opened.join("")}${problemsText(manifest, paint)}`;
+}
+
+function problemsText({ path, errors }: ChangeRequestManifest, paint: Paint): string {
+  if (errors.length === 0) return "";
   const problems = errors.map((error) => {
     const colour = error.severity === "error" ? paint.red : paint.yellow;
     return `  ${colour(error.severity)}  ${oneLine(describeProblem(path, error))}\n`;

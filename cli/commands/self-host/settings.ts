@@ -62,6 +62,7 @@ export const SETTINGS: readonly string[] = [
   "SVC_ORPHAN_MINUTES",
   "SVC_PORT",
   "SVC_PREVIEW_HOST",
+  "SVC_PUBLIC_APPS",
   "SVC_PUBLIC_URL",
   "SVC_RELEASES_DIR",
   "SVC_RUNTIMES_FILE",

@@ -34,7 +34,9 @@ function Shown({ app, deployments, problem, at }: AppWithDeployments & { at: str
   const shown = deployments.find(({ number }) => number === chosen) ?? deployments[0];
   return (
     <Page title={app.name ?? app.slug} badge={<AppState app={app} />} actions={<Actions app={app} at={at} />}>
-      <p className="mb-4 break-all text-muted">{app.url}</p>
+      <p className="mb-4 break-all text-muted">
+        {app.url} · {accessOf(app)}
+      </p>
       {[app.error, problem].map(
         (sentence) =>
           sentence && (
@@ -60,6 +62,12 @@ function Shown({ app, deployments, problem, at }: AppWithDeployments & { at: str
       <Command>{`svc apps logs ${app.slug}`}</Command>
     </Page>
   );
+}
+
+function accessOf({ access, enabled, public_url }: App): string {
+  if (public_url !== null) return "public: everybody can open it";
+  if (access === "public" && enabled) return "for members: this server forbids public apps";
+  return "for members";
 }
 
 function Actions({ app, at }: { app: App; at: string }) {

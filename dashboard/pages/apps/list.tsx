@@ -21,8 +21,8 @@ export function Apps() {
   return (
     <Page title="Apps">
       <p className="mb-4 max-w-prose text-muted">
-        svc builds the [[apps]] of svc.toml on {project.default_branch} and serves them to the members of this
-        project. A merge that changes an app deploys it.
+        svc builds the [[apps]] of svc.toml on {project.default_branch} and serves them, to the members of
+        this project unless an app is public. A merge that changes an app deploys it.
       </p>
       <Failure error={error} retry={() => void refetch()} />
       {isPending && <Loading what="Loading the apps" />}
@@ -52,7 +52,10 @@ function Row({ app, slug }: { app: App; slug: string }) {
         </Link>
         <AppState app={app} />
       </p>
-      <p className="break-all text-muted text-sm">{app.url}</p>
+      <p className="break-all text-muted text-sm">
+        {app.url}
+        {app.public_url !== null && " · public"}
+      </p>
       {live && (
         <p className="text-muted text-sm">
           <span className="font-mono">{shortCommit(live.commit)}</span>

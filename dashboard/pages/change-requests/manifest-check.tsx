@@ -1,14 +1,42 @@
 import { tally } from "../../../src/contract/manifest/tally.ts";
 import type { ChangeRequestManifest } from "../../../src/contract/manifest/wire.ts";
 import { ManifestProblems } from "../../parts/manifest-problems.tsx";
+import { Notice } from "../../parts/notice.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import { useManifestCheck, type Where } from "./queries.ts";
 
-/** The problems that a merge would cause in the project's manifest; nothing if there are none or they are unknown. */
+/**
+ * What a merge would change in the project's manifest: the apps that it opens to the public, and the problems that it
+ * would cause; nothing if there are none or they are unknown.
+ */
 export function ManifestCheck({ where }: { where: Where }) {
   const { data } = useManifestCheck(where);
-  if (!data || data.errors.length === 0) return null;
-  const { path, errors } = data;
+  if (!data) return null;
+  return (
+    <>
+      <OpenedApps {...data} />
+      <Problems {...data} />
+    </>
+  );
+}
+
+function OpenedApps({ opens }: ChangeRequestManifest) {
+  if (opens.length === 0) return null;
+  return (
+    <Notice kind="warning">
+      {opens.map((slug) => (
+        <p key={slug}>
+          Merging makes the app <Visible>{`"${slug}"`}</Visible> public.
+        </p>
+      ))}
+      <p>Everybody who has the address can open it then, without signing in.</p>
+    </Notice>
+  );
+}
+
+function Problems(check: ChangeRequestManifest) {
+  const { path, errors } = check;
+  if (errors.length === 0) return null;
   const isWrong = errors.some(({ severity }) => severity === "error");
   return (
     <section
@@ -18,7 +46,7 @@ export function ManifestCheck({ where }: { where: Where }) {
       <h2 id="manifest" className="font-semibold">
         <Visible>{path}</Visible> would have {tally(errors)}
       </h2>
-      <p className="text-muted">{meaning(data)}</p>
+      <p className="text-muted">{meaning(check)}</p>
       <ManifestProblems errors={errors} />
     </section>
   );

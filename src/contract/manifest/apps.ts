@@ -8,6 +8,8 @@ export interface ManifestApp {
   slug: string;
   name: string | null;
   enabled: boolean;
+  /** Who may open it: the members of the project's account, or everybody. */
+  access: "members" | "public";
   /** Relative to the root of the repository; `.` is the root. */
   rootPath: string;
   build: string | null;
@@ -42,6 +44,12 @@ export const appsShape: ListShape = {
       },
       name: { is: "value", kind: kinds.name, about: "A display name." },
       enabled: { is: "value", kind: kinds.flag, fallback: true, about: "Whether it is served." },
+      access: {
+        is: "value",
+        kind: kinds.appAccess,
+        fallback: "members",
+        about: "Who may open it: the `members` of the project's account, or everybody (`public`).",
+      },
       source: {
         is: "table",
         about: "Its source.",
@@ -136,6 +144,11 @@ function problemsOfApp(app: Table, path: Path): Problem[] {
   return [run ? { ...both, at: "key" } : { path, at: "value", message: neither, severity: "error" }];
 }
 
+/** Whether an entry lets everybody open its app. Stored entries of earlier versions have no `access`. */
+export function isPublicEntry({ enabled, access }: Pick<ManifestApp, "enabled" | "access">): boolean {
+  return enabled && access === "public";
+}
+
 /** @param app a valid one */
 export function readApp(app: Table): ManifestApp {
   const [run, files] = [tableOf(app, "run"), tableOf(app, "static")];
@@ -145,6 +158,7 @@ export function readApp(app: Table): ManifestApp {
     slug: stringOf(app, "slug") ?? "",
     name: stringOf(app, "name"),
     enabled: app["enabled"] !== false,
+    access: app["access"] === "public" ? "public" : "members",
     rootPath: stringOf(tableOf(app, "source"), "root_path") ?? ROOT,
     build: stringOf(tableOf(app, "build"), "command"),
     run: command === null ? null : { command, port: Number(run["port"]) },

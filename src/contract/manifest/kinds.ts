@@ -197,6 +197,12 @@ export const prompt: Kind<string> = {
       : solidText.fault(value),
 };
 
+export const appAccess = kind(
+  '"members" or "public"',
+  { enum: ["members", "public"] },
+  (value): value is "members" | "public" => value === "members" || value === "public",
+);
+
 export const connectorSlug = string(
   "1 to 24 characters of a-z, 0-9 and single -, with a letter or a digit at both ends",
   { pattern: CONNECTOR_SLUG },

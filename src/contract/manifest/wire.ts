@@ -19,6 +19,9 @@ export const changeRequestManifest = Type.Object({
     description:
       "Of the manifest after a merge; if the change request does not change it, only those that it adds",
   }),
+  opens: Type.Array(Type.String(), {
+    description: "The slugs of the apps that a merge opens to the public",
+  }),
 });
 export type ChangeRequestManifest = Static<typeof changeRequestManifest>;
 

@@ -81,14 +81,23 @@ async function admitVisitor(deps: Deps, cookies: readonly string[], place: Previ
   return { ...reached, ...visitor };
 }
 
-/** @throws forbidden for a visitor who has left the account since signing in */
-export async function requireMember(
+/** Whether a visitor is still in the account since signing in. */
+export async function isMember(
   { db }: Pick<Deps, "db">,
   accountId: string,
   { userId }: Visitor,
-): Promise<void> {
+): Promise<boolean> {
   const isIt = and(eq(accountMembers.accountId, accountId), eq(accountMembers.userId, userId));
-  if ((await db.$count(accountMembers, isIt)) > 0) return;
+  return (await db.$count(accountMembers, isIt)) > 0;
+}
+
+/** @throws forbidden for a visitor who has left the account since signing in */
+export async function requireMember(
+  deps: Pick<Deps, "db">,
+  accountId: string,
+  visitor: Visitor,
+): Promise<void> {
+  if (await isMember(deps, accountId, visitor)) return;
   throw new SvcError("forbidden", "You are not a member of this project's account.");
 }
 

@@ -8,18 +8,20 @@ import { SITE_METHODS } from "../../features/apps/static/serve.ts";
 import { isKnownMethod, methodNotAllowed } from "../../http/methods.ts";
 import { isWithinReach } from "../../jobs/places.ts";
 import type { Answer } from "../../splice/answer.ts";
-import type { Decision } from "../../splice/connection.ts";
+import type { Decision, Forward } from "../../splice/connection.ts";
 import type { Field } from "../../splice/fields.ts";
 import type { RequestHead } from "../../splice/head.ts";
 import { rewriteRequestHead } from "../../splice/rewrite.ts";
 import type { Address } from "../../splice/upstream.ts";
-import { type AppVisit, createAppAdmission, findAppAt, placeOfApp } from "./app-admission.ts";
+import { type AppVisit, createAppAdmission, findAppAt, isOpenAt, placeOfApp } from "./app-admission.ts";
 import type { Client } from "./client.ts";
+import { refuseCrossSite } from "./cross-site.ts";
 import { toDaemon } from "./forward.ts";
 import { writePreviewCookie } from "./preview-cookie.ts";
 import { ofHttp, type Page, refuse } from "./refuse.ts";
 import { signInByLink } from "./sign-in-link.ts";
 import { createSigner } from "./signer.ts";
+import { createStrangers } from "./strangers.ts";
 
 type Apps = (head: RequestHead, client: Client, label: string) => Decision | Promise<Decision>;
 
@@ -31,6 +33,7 @@ const RETRY_S = 3;
 
 /**
  * Handles requests to the host name of an app (contract: Manifest): a browser signs in by a link, and then by its cookie.
+ * Strangers reach public apps, without an identity (`strangers.ts`).
  * Each request goes to the deployment that is live at that moment, also on a connection that is reused.
  * @param api where the API listens, which serves the files of sites
  * @returns decides on a request; throws SvcError, or rejects with it, when access is denied
@@ -38,6 +41,7 @@ const RETRY_S = 3;
 export function createApps(deps: Deps, api: Address): Apps {
   const admission = createAppAdmission(deps);
   const sign = createSigner(deps);
+  const strangers = createStrangers(deps, (label) => isOpenAt(deps, label));
 
   return (head, client, label) =>
     signInByLink<AppVisit>(deps, head, {
@@ -47,7 +51,16 @@ export function createApps(deps: Deps, api: Address): Apps {
         return visitor && writePreviewCookie(deps, placeOfApp(app), visitor);
       },
       admit: (cookies) => admission(cookies, label),
-      pass: (visit, path) => pass(head, client, path, visit),
+      pass(visit, path) {
+        // strangers have no cookie of svc that another site could use
+        if (visit.visitor) refuseCrossSite(head);
+        const decision = pass(head, client, path, visit);
+        if (visit.visitor || !("to" in decision)) return decision;
+        const { address } = client;
+        const isWebSocket = head.upgrade !== null;
+        const lease = strangers.enter({ appId: visit.app.appId, place: label, address, isWebSocket });
+        return { ...decision, lease };
+      },
     });
 
   function pass(
@@ -55,7 +68,7 @@ export function createApps(deps: Deps, api: Address): Apps {
     client: Client,
     path: string,
     visit: AppVisit,
-  ): Decision | Promise<Decision> {
+  ): Forward | Promise<Decision> {
     const { live, reached } = visit;
     if (live?.entry.static && !isKnownMethod(head.method)) throw methodNotAllowed(SITE_METHODS);
     if (live?.entry.static) return { to: api, head: forSite(head, path, live.deploymentId) };
@@ -69,10 +82,12 @@ export function createApps(deps: Deps, api: Address): Apps {
     const { scheme } = previewSite(deps);
     const seen = { host: head.host, origin: null, authorization: true, scheme };
     const target = `/proxy/${live.entry.run.port}${path}`;
-    const context = sign(visit, daemon, { method: head.method, target });
+    const context = sign(visit.visitor ?? STRANGER, daemon, { method: head.method, target });
     return toDaemon(daemon, context, { head, client, target, seen });
   }
 }
+
+const STRANGER = { userId: "", role: "visitor" } as const;
 
 /** The request headers that a static site needs. */
 const FOR_SITES = /^(?:accept|accept-encoding|range|if-range|if-none-match|if-modified-since|user-agent)$/;
@@ -86,13 +101,23 @@ function forSite(head: RequestHead, path: string, deploymentId: string): string 
   return rewriteRequestHead(head, { target: path, value, add });
 }
 
-/** The response for an app without a running deployment. */
-async function notServed(deps: Deps, head: RequestHead, { app }: AppVisit): Promise<Decision> {
+/** The response for an app without a running deployment. Only members see why. */
+async function notServed(deps: Deps, head: RequestHead, { app, visitor }: AppVisit): Promise<Decision> {
   const view = await readApp(deps, app.appId);
-  const page = pageOf(view);
+  const page = visitor ? pageOf(view) : pageForStrangers(view);
   const again = page.refreshS === undefined ? {} : { "Retry-After": String(page.refreshS) };
   const error = new SvcError("not_running", `${page.title}.`, { status: view.state }, again);
   return { answer: refuse(deps, error, head, page) };
+}
+
+function pageForStrangers({ state }: App): Page {
+  const isStopped = state === "stopped";
+  const sentence = isStopped ? "It has been stopped." : "This page reloads automatically.";
+  return {
+    title: "This app is not available now",
+    sentences: [sentence],
+    ...(!isStopped && { refreshS: RETRY_S }),
+  };
 }
 
 const TITLES: Readonly<Record<AppState, string>> = {

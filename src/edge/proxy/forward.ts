@@ -4,7 +4,7 @@ import type { Deps } from "../../deps.ts";
 import { noteActivity } from "../../features/sessions/activity.ts";
 import { isWithinReach } from "../../jobs/places.ts";
 import type { Daemon } from "../../sandboxes/daemon.ts";
-import type { Decision } from "../../splice/connection.ts";
+import type { Decision, Forward as Forwarded } from "../../splice/connection.ts";
 import { type Field, isGivenTwice } from "../../splice/fields.ts";
 import type { RequestHead } from "../../splice/head.ts";
 import { rewriteRequestHead } from "../../splice/rewrite.ts";
@@ -66,7 +66,7 @@ export function toDaemon(
   daemon: Daemon,
   context: string,
   { head, client, target, seen }: { head: RequestHead; client: Client; target: string; seen: Seen },
-): Decision {
+): Forwarded {
   const add = [
     ["Host", seen.host],
     ["X-Svc-User-Context", context],

@@ -5,7 +5,7 @@ import type { Decision } from "../../splice/connection.ts";
 import type { RequestHead } from "../../splice/head.ts";
 import type { Admission, Admitted } from "./admission.ts";
 import type { Client } from "./client.ts";
-import { isOwnOrigin } from "./cross-site.ts";
+import { isOwnOrigin, refuseCrossSite } from "./cross-site.ts";
 import type { Forward, Visit } from "./forward.ts";
 import { writePreviewCookie } from "./preview-cookie.ts";
 import type { PreviewPlace } from "./preview-host.ts";
@@ -27,7 +27,10 @@ export function createPreviews(deps: Deps, admission: Admission, pass: Forward):
         return visitor && writePreviewCookie(deps, place, visitor);
       },
       admit: (cookies) => admission.byCookies(cookies, place),
-      pass: (admitted, path) => pass(admitted, visitOf(deps, { head, client, place, path })),
+      pass(admitted, path) {
+        refuseCrossSite(head);
+        return pass(admitted, visitOf(deps, { head, client, place, path }));
+      },
     });
   };
 }

@@ -4,7 +4,6 @@ import type { Deps } from "../../deps.ts";
 import type { Answer } from "../../splice/answer.ts";
 import type { Decision } from "../../splice/connection.ts";
 import type { RequestHead } from "../../splice/head.ts";
-import { refuseCrossSite } from "./cross-site.ts";
 import { previewCookies } from "./preview-cookie.ts";
 import { readPath } from "./target.ts";
 
@@ -34,12 +33,10 @@ export function signInByLink<Admitted>(
   const cookies = previewCookies(deps, head);
   if (token !== null && head.method === "GET" && head.upgrade === null)
     return signIn(options, { path, token, cookies });
-  const enter = (admitted: Admitted) => {
-    refuseCrossSite(head);
-    return options.pass(admitted, path);
-  };
   const admitted = options.admit(cookies);
-  return admitted instanceof Promise ? admitted.then(enter) : enter(admitted);
+  return admitted instanceof Promise
+    ? admitted.then((found) => options.pass(found, path))
+    : options.pass(admitted, path);
 }
 
 const OUR_TOKEN = new RegExp(`^token=${PREVIEW_LINK_PREFIX}[A-Za-z0-9_-]{43}$`);

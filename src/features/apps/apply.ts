@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { and, eq, ne, notInArray } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
 import { apps } from "../../../db/schema/index.ts";
+import { isPublicEntry } from "../../contract/manifest/apps.ts";
 import type { ManifestApp } from "../../contract/manifest/manifest.ts";
 import type { Deps } from "../../deps.ts";
 import type { ProjectChange } from "../../events/publish.ts";
@@ -31,7 +32,10 @@ async function write(
     const known = before.find((row) => row.slug === slug);
     const entryHash = hashOf(entry);
     const presence = entry.enabled ? ("enabled" as const) : ("disabled" as const);
-    const isChanged = known?.entryHash !== entryHash || known.presence !== presence;
+    const isChanged =
+      known?.entryHash !== entryHash ||
+      known.presence !== presence ||
+      isPublicEntry(known.entry) !== isPublicEntry(entry);
     const values = { entry, entryHash, commit, presence, ...(isChanged && { updatedAt: now }) };
     const [row] = known
       ? await tx.update(apps).set(values).where(eq(apps.appId, known.appId)).returning()
@@ -73,7 +77,7 @@ async function markRemoved(
   return gone.map(({ slug }) => ({ type: "app", id: slug, action: "changed" }));
 }
 
-/** Hashes an entry without `enabled`: to disable and enable an app is not a change of it. */
+/** Hashes an entry without `enabled` and `access`: a change of those does not deploy an app. */
 function hashOf({ env, ...entry }: ManifestApp): string {
   const pairs = Object.entries(env).sort(([one], [other]) => (one < other ? -1 : 1));
   const text = JSON.stringify([

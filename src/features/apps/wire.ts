@@ -3,6 +3,7 @@ import { isAlive } from "../../contract/session.ts";
 import type { Deps } from "../../deps.ts";
 import { authorOf } from "../../identity/auth/actor.ts";
 import type { RunRow } from "../runs/row.ts";
+import { isPublic } from "./access.ts";
 import type { AppRow, DeploymentRow } from "./rows.ts";
 import { originOf } from "./site.ts";
 
@@ -23,6 +24,7 @@ export type Names = ReadonlyMap<string, string>;
 
 export function toWire(deps: Pick<Deps, "config" | "api">, view: AppView): App {
   const { app, live, wanted, names } = view;
+  const url = `${originOf(deps, app.label)}/`;
   return {
     app_id: app.appId,
     slug: app.slug,
@@ -30,10 +32,12 @@ export function toWire(deps: Pick<Deps, "config" | "api">, view: AppView): App {
     type: app.entry.run ? "run" : "static",
     root_path: app.entry.rootPath,
     enabled: app.presence === "enabled",
+    access: app.entry.access === "public" ? "public" : "members",
     auto_deploy: !app.isPinned,
     state: stateOf(view),
     error: errorOf(view),
-    url: `${originOf(deps, app.label)}/`,
+    url,
+    public_url: isPublic(deps, app) ? url : null,
     live: live && deploymentToWire(live, names),
     next: wanted && deploymentToWire(wanted, names),
     updated_at: app.updatedAt.toISOString(),

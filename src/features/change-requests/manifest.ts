@@ -1,5 +1,6 @@
+import { isPublicEntry } from "../../contract/manifest/apps.ts";
 import { readManifestIn } from "../../contract/manifest/claims.ts";
-import type { ManifestError } from "../../contract/manifest/manifest.ts";
+import { type ManifestError, readManifest } from "../../contract/manifest/manifest.ts";
 import type { ChangeRequestManifest } from "../../contract/manifest/wire.ts";
 import type { Deps } from "../../deps.ts";
 import type { TreeEntry } from "../../git/git.ts";
@@ -34,12 +35,26 @@ export async function checkManifest(
   const changed = !isSame(theirs, was);
   const text = async (commit: string, entry: TreeEntry | null) =>
     entry?.type === "file" ? await readText(deps, repo, commit, entry) : null;
-  const after = changed && !isSame(ours, theirs) ? await text(head, theirs) : await text(base, ours);
-  if (after === null) return { path, changed, errors: changed && was ? [removedManifest(path)] : [] };
+  const current = await text(base, ours);
+  const after = changed && !isSame(ours, theirs) ? await text(head, theirs) : current;
+  if (after === null)
+    return { path, changed, errors: changed && was ? [removedManifest(path)] : [], opens: [] };
+  const opens = row.baseRef === project.defaultBranch ? opensApps(deps, current, after) : [];
   const { errors } = await readManifestIn(after, lookupBy(merged));
-  if (changed || errors.length === 0) return { path, changed, errors };
+  if (changed || errors.length === 0) return { path, changed, errors, opens };
   const known = await readManifestIn(after, lookupBy(inBase));
-  return { path, changed, errors: errors.filter((error) => !known.errors.some((one) => isLike(one, error))) };
+  const added = errors.filter((error) => !known.errors.some((one) => isLike(one, error)));
+  return { path, changed, errors: added, opens };
+}
+
+/** The apps that are public with a manifest, and are not with the one before it. */
+function opensApps({ config }: Pick<Deps, "config">, before: string | null, after: string): string[] {
+  if (!config.publicApps) return [];
+  const [open, opened] = [before, after].map((text) =>
+    text === null ? [] : (readManifest(text).manifest?.apps ?? []).filter(isPublicEntry),
+  );
+  const isOpen = new Set(open?.map(({ slug }) => slug));
+  return opened?.map(({ slug }) => slug).filter((slug) => !isOpen.has(slug)) ?? [];
 }
 
 /**

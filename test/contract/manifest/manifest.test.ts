@@ -56,6 +56,7 @@ Look at {{ body.issue.title }}""", secret_env = "HOOK", name = "Issues", agent =
 [[apps]]
 slug = "web"
 name = "The shop"
+access = "public"
 run = { command = "npm start", port = 3_000 }
 health.path = "/healthz?full=1"
 [apps.source]
@@ -72,7 +73,7 @@ static.dir = "."
 `;
   const { manifest, errors } = readManifest(text);
   expect(errors.map(({ line, column, message }) => `${line}:${column} ${message}`)).toEqual([
-    "19:1 apps[0].env names PORT, which is reserved for svc or the sandbox: it is ignored.",
+    "20:1 apps[0].env names PORT, which is reserved for svc or the sandbox: it is ignored.",
   ]);
   expect(manifest?.triggers).toEqual([
     {
@@ -107,6 +108,7 @@ static.dir = "."
       slug: "web",
       name: "The shop",
       enabled: true,
+      access: "public",
       rootPath: "apps/web",
       build: "npm ci",
       run: { command: "npm start", port: 3000 },
@@ -118,6 +120,7 @@ static.dir = "."
       slug: "docs",
       name: null,
       enabled: false,
+      access: "members",
       rootPath: ".",
       build: null,
       run: null,
