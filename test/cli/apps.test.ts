@@ -15,7 +15,7 @@ test("ls prints a row per app, or the next step if there are none", async () => 
   const url = "http://web--shop.localhost:8008/";
   expect(await run(["apps", "ls"])).toMatchObject({
     code: 0,
-    stdout: `web\tlive\t${"c".repeat(40)}\t2026-11-20T10:00:00.000Z\t${url}\n`,
+    stdout: `web\tlive\t${"c".repeat(40)}\t2026-11-20T10:00:00.000Z\t${url}\tmembers\n`,
   });
   api.on("GET /projects/:p/apps", () => ({ apps: [] }));
   expect((await run(["apps", "ls"])).stderr).toContain("No apps yet. Add [[apps]] to svc.toml");
