@@ -106,6 +106,7 @@ export const CR_FIELDS = fieldsOf<ChangeRequest>()([
   "closed_by",
   "closer",
   "metadata",
+  "open_threads",
   "labels",
   "assignees",
   "requested_reviewers",

@@ -61,6 +61,9 @@ export const changeRequestComments = pgTable(
   (table) => [
     uniqueIndex("change_request_comments_number").on(table.crId, table.number),
     index("change_request_comments_reply_to").on(table.replyTo),
+    index("change_request_comments_open")
+      .on(table.crId)
+      .where(sql`${table.replyTo} is null and ${table.resolvedAt} is null`),
     index("change_request_comments_session_id").on(table.sessionId),
     check(
       "change_request_comments_anchor",

@@ -2,7 +2,7 @@ import postgres from "postgres";
 import { createKeys } from "../../src/keys.ts";
 
 /**
- * A program that lists change requests without svc: a bare `Bun.serve` with the same seven queries, driver, number of
+ * A program that lists change requests without svc: a bare `Bun.serve` with the same queries, driver, number of
  * connections and JSON response. Reads DATABASE_URL, SVC_MASTER_KEY and SVC_PUBLIC_URL; prints its URL.
  */
 const POOL_SIZE = 9;
@@ -75,6 +75,7 @@ const server = Bun.serve({
             })),
           // they are not open
           auto_merge: null,
+          open_threads: 0,
           labels: [],
           assignees: [],
           requested_reviewers: [],
@@ -96,7 +97,7 @@ const server = Bun.serve({
 });
 process.stdout.write(`${server.url.origin}\n`);
 
-/** Queries for what these change requests do not have: statuses, labels and people. */
+/** Queries for what these change requests do not have: statuses, labels, people and open threads. */
 async function findNone(rows: readonly postgres.Row[], projectId: string, accountId: string): Promise<void> {
   const crIds = rows.map((row) => row["cr_id"]);
   await sql`
@@ -111,4 +112,7 @@ async function findNone(rows: readonly postgres.Row[], projectId: string, accoun
     join users u on u.user_id = p.user_id
     join account_members m on m.account_id = ${accountId} and m.user_id = p.user_id
     where p.cr_id in ${sql(crIds)} order by p.since, u.name, p.user_id`;
+  await sql`
+    select cr_id, count(*) from change_request_comments
+    where reply_to is null and resolved_at is null and cr_id in ${sql(crIds)} group by cr_id`;
 }

@@ -114,6 +114,7 @@ export const changeRequest = Type.Object({
     codeOwnerReviews,
     "Null: the project requires no review from code owners, or it is not open",
   ),
+  open_threads: Type.Integer({ minimum: 0, description: "Threads of comments that are not resolved" }),
   labels: Type.Array(labelRef, { description: "By name" }),
   assignees: Type.Array(person, { description: "Its assignees" }),
   requested_reviewers: Type.Array(person, {

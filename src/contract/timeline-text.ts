@@ -54,6 +54,8 @@ const TEXTS: Readonly<Record<TimelineEventName, (event: TimelineEvent) => string
   merged: ({ commit_sha, branch }) =>
     `merged it${branch === undefined ? "" : ` into ${quoted(branch)}`} as ${short(commit_sha)}`,
   head_ref_deleted: ({ branch }) => `deleted the branch ${quoted(branch)}`,
+  thread_resolved: () => "resolved a thread",
+  thread_reopened: () => "reopened a thread",
   reverted: ({ number }) => `reverted it with #${number}`,
 };
 

@@ -35,6 +35,8 @@ export const TIMELINE_EVENTS = [
   "merged",
   "head_ref_deleted",
   "reverted",
+  "thread_resolved",
+  "thread_reopened",
 ] as const;
 export type TimelineEventName = (typeof TIMELINE_EVENTS)[number];
 
@@ -69,7 +71,12 @@ const about = {
     }),
   ),
   method: Type.Optional(oneOf(MERGE_METHODS)),
-  comment_id: Type.Optional(Type.String({ format: "uuid", description: "The comment with the suggestion" })),
+  comment_id: Type.Optional(
+    Type.String({
+      format: "uuid",
+      description: "The comment with the suggestion, or the first of the thread",
+    }),
+  ),
   branch: Type.Optional(Type.String({ description: "The branch that was deleted, or of the merge queue" })),
 };
 

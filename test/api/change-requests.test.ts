@@ -74,6 +74,7 @@ describe("open", () => {
       opened_by_session_id: null,
       mergeable: null,
       approvals: [],
+      open_threads: 0,
       labels: [],
       assignees: [],
       requested_reviewers: [],

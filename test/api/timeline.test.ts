@@ -385,7 +385,33 @@ test("a suggestion that is applied, and its push", async () => {
   await described(cr);
   expect((await timelineOf(cr)).slice(1)).toEqual([
     `cleo applied a suggestion in ${short(commit_sha)}`,
+    "cleo resolved a thread",
     "cleo pushed 1 commit",
+  ]);
+});
+
+test("threads that are resolved and reopened are recorded once each, and counted", async () => {
+  bench.rule("svc_version = 1\n");
+  const [cr, other] = [await bench.open(), await bench.open()];
+  const made = (await call("POST", cr, "/comments", { body: "a" })).body.comment_id;
+  const reply = { body: "b", reply_to: made };
+  expect((await call("POST", cr, "/comments", reply, "bob")).status).toBe(201);
+  expect((await call("POST", cr, "/comments", { body: "c" }, "bob")).status).toBe(201);
+  const counted = async () => {
+    const { body } = await bench.call("GET", "/change-requests?limit=200");
+    const listed = (id: string) => body.change_requests.find((row: Cr) => row.cr_id === id).open_threads;
+    expect((await call("GET", cr, "")).body.change_request.open_threads).toBe(listed(cr.cr_id));
+    return [listed(cr.cr_id), listed(other.cr_id)];
+  };
+  expect(await counted()).toEqual([2, 0]);
+  for (const who of ["cleo", "bob"]) await call("POST", cr, `/comments/${made}/resolve`, {}, who);
+  expect(await counted()).toEqual([1, 0]);
+  for (const who of ["bob", "cleo"]) await call("POST", cr, `/comments/${made}/unresolve`, {}, who);
+  expect(await counted()).toEqual([2, 0]);
+  const events = (await eventsOf(cr)).filter(({ event }) => event.startsWith("thread_"));
+  expect(events.map((event) => [said(event), event.comment_id])).toEqual([
+    ["cleo resolved a thread", made],
+    ["bob reopened a thread", made],
   ]);
 });
 

@@ -94,6 +94,7 @@ export function changeRequest(change: Partial<ChangeRequest> = {}): ChangeReques
     merge_queue: false,
     required_approvals: 0,
     code_owner_reviews: null,
+    open_threads: 1,
     labels: [],
     assignees: [],
     requested_reviewers: [],

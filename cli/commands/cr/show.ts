@@ -1,7 +1,5 @@
 import type { ChangeRequest, MergePreview } from "../../../src/contract/change-request.ts";
 import type { ChangeRequestStack, Stacked } from "../../../src/contract/change-request-stack.ts";
-import type { Comment } from "../../../src/contract/comment.ts";
-import { COMMENTS_MAX } from "../../../src/contract/limits.ts";
 import { byAuthor } from "../../author-text.ts";
 import { CliError } from "../../failure.ts";
 import { openDashboard } from "../../open-page.ts";
@@ -25,17 +23,16 @@ export const show: Handler<typeof table.show> = async (context, { args, flags })
   const found = await findCr(context, args.cr);
   if (flags.web) return openDashboard(context, found.api, found.path);
   const cr = await readCr(found);
-  const [preview, manifest, open_comments, stack] = await Promise.all([
+  const [preview, manifest, stack] = await Promise.all([
     cr.status === "open" ? previewOf(found) : null,
     cr.status === "open" ? manifestOf(found) : null,
-    countOpen(found),
     cr.status === "open" ? stackOf(found) : [],
   ]);
+  const open_comments = cr.open_threads;
   const merge_preview = preview && "failed" in preview ? null : preview;
   await context.out.result(
     { ...cr, merge_preview, manifest, open_comments, stack },
-    (view) =>
-      page(cr, preview, open_comments, view) + stackText(stack, view) + manifestText(manifest, view.paint),
+    (view) => page(cr, preview, view) + stackText(stack, view) + manifestText(manifest, view.paint),
   );
   const isAgent = inSandbox(context.system.env);
   const next = nextSteps(cr, { preview: merge_preview, openThreads: open_comments, isAgent });
@@ -68,14 +65,7 @@ function stackText(stack: readonly Stacked[], { paint }: View): string {
   return `\n${paint.bold("Stack")}:\n${rows.join("")}`;
 }
 
-/** The number of unresolved threads. */
-async function countOpen({ api, path }: Found): Promise<number> {
-  const call = { path: `${path}/comments`, query: { open: "true" } };
-  const open = await api.list<Comment>(call, "comments", COMMENTS_MAX);
-  return open.filter(({ reply_to }) => reply_to === null).length;
-}
-
-function page(cr: ChangeRequest, preview: Preview, openComments: number, view: View): string {
+function page(cr: ChangeRequest, preview: Preview, view: View): string {
   const { paint } = view;
   const time = (value: string | null) => value && (view.tty ? ago(value, view.now) : value);
   const title = view.tty
@@ -112,7 +102,7 @@ function page(cr: ChangeRequest, preview: Preview, openComments: number, view: V
       ["checks", checksText(cr.checks)],
       ["auto-merge", autoMergeOf(cr)],
       ["merge queue", queueText(cr)],
-      ["open comments", openComments > 0 ? String(openComments) : null],
+      ["open comments", cr.open_threads > 0 ? String(cr.open_threads) : null],
     ],
     view,
   );

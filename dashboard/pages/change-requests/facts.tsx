@@ -11,7 +11,9 @@ type Fact = [look: keyof typeof LOOKS, text: string];
 /** What a merge of an open change request depends on, for a row of a list; nothing if there is nothing to say. */
 export function Facts({ cr }: { cr: ChangeRequest }) {
   const facts =
-    cr.status === "open" ? [...conflictsOf(cr), ...checksOf(cr), ...approvalsOf(cr), ...ownersOf(cr)] : [];
+    cr.status === "open"
+      ? [...conflictsOf(cr), ...checksOf(cr), ...approvalsOf(cr), ...ownersOf(cr), ...threadsOf(cr)]
+      : [];
   if (facts.length === 0) return null;
   return (
     <ul aria-label="State" className="flex flex-wrap gap-x-3 text-sm">
@@ -49,4 +51,8 @@ function approvalsOf({ approvals, required_approvals: required }: ChangeRequest)
 
 function ownersOf({ code_owner_reviews: reviews }: ChangeRequest): Fact[] {
   return reviews?.state === "missing" ? [["muted", "waits for code owners"]] : [];
+}
+
+function threadsOf({ open_threads: threads }: ChangeRequest): Fact[] {
+  return threads > 0 ? [["muted", count(threads, "open thread")]] : [];
 }

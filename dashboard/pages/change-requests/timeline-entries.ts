@@ -78,6 +78,9 @@ const FOLDED: Partial<Record<TimelineEvent["event"], string>> = {
   unassigned: "assignee",
   review_requested: "reviewer",
   review_request_removed: "reviewer",
+  suggestion_applied: "thread",
+  thread_resolved: "thread",
+  thread_reopened: "thread",
 };
 
 /** A push whose commits are not counted yet stays a line of its own. */

@@ -13,6 +13,7 @@ import { knownProtection, type Protection, storedProtection } from "../projects/
 import { type ApprovalRow, approvalsOf, counts } from "./approved.ts";
 import { autoMergesOf } from "./auto-merge/row.ts";
 import { ownerReviewsOf } from "./code-owners/reviews.ts";
+import { openThreadsOf } from "./comments/open-threads.ts";
 import { labelsOf } from "./labels/of.ts";
 import { mergeableOf } from "./mergeable.ts";
 import { pageUrl } from "./page-url.ts";
@@ -42,7 +43,7 @@ export async function present(
 }
 
 /**
- * The same for many, with one query each for their approvals, checks, auto-merges, labels and people.
+ * The same for many, with one query each for their approvals, checks, auto-merges, labels, people and open threads.
  * @param approvals theirs, if that query has been started
  */
 export async function presentAll(
@@ -107,6 +108,7 @@ async function presentWith(
     reverts,
     labels,
     people,
+    threads,
     owners,
   ] = await Promise.all([
     begun.approvals,
@@ -120,11 +122,12 @@ async function presentWith(
     revertsOf(db, project, rows),
     labelsOf(db, ids),
     peopleOf(db, ids),
+    openThreadsOf(db, ids),
     ownerReviews,
   ]);
   const known: Known = {
     ...{ approvals, rule, queued, reported, names, spent },
-    ...{ mergeable, autoMerges, reverts, labels, people, owners },
+    ...{ mergeable, autoMerges, reverts, labels, people, threads, owners },
   };
   return rows.map((row) => shown(deps, project, row, known));
 }
@@ -146,6 +149,8 @@ interface Known {
   queued: ReadonlyMap<string, Shown>;
   labels: ReadonlyMap<string, ChangeRequest["labels"]>;
   people: Awaited<ReturnType<typeof peopleOf>>;
+  /** By the id of a change request. */
+  threads: ReadonlyMap<string, number>;
   /** By the id of a change request. */
   owners: Awaited<ReturnType<typeof ownerReviewsOf>>;
 }
@@ -173,6 +178,7 @@ function shown(deps: Presenting, project: ProjectRow, row: Row, known: Known): C
     required_approvals: rule.requiredApprovals,
     merge_methods: rule.mergeMethods,
     code_owner_reviews: known.owners.get(row.crId) ?? null,
+    open_threads: known.threads.get(row.crId) ?? 0,
     labels: labels.get(row.crId) ?? [],
     assignees: peopleIn("assignee"),
     requested_reviewers: peopleIn("reviewer"),

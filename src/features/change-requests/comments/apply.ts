@@ -168,11 +168,16 @@ async function resolve(
       .returning();
     const by = byOf(caller);
     await recordPushes(tx, project, by, [{ branch: cr.headRef, commit }]);
-    const events = suggestions.map(({ comment }) => ({
-      ...({ crId: cr.crId, event: "suggestion_applied" } as const),
-      ...{ comment_id: comment.commentId, commit_sha: commit },
-    }));
-    await recordTimeline(tx, { by, at: deps.clock() }, events);
+    await recordTimeline(tx, { by, at: deps.clock() }, [
+      ...suggestions.map(({ comment }) => ({
+        ...({ crId: cr.crId, event: "suggestion_applied" } as const),
+        ...{ comment_id: comment.commentId, commit_sha: commit },
+      })),
+      ...resolved.map(({ commentId }) => ({
+        ...({ crId: cr.crId, event: "thread_resolved" } as const),
+        comment_id: commentId,
+      })),
+    ]);
     const branch = { type: "branch", id: cr.headRef, action: "changed" } as const;
     await publish(tx, project.projectId, branch, ...resolved.map((row) => commentChange(row, cr, "changed")));
     const now = new Map(resolved.map((row) => [row.commentId, row]));

@@ -9,6 +9,7 @@ import type { Deps } from "../../../deps.ts";
 import { type ProjectChange, publish } from "../../../events/publish.ts";
 import { storable } from "../../../http/text.ts";
 import type { Caller, ProjectRow } from "../../../identity/auth/caller.ts";
+import { byOf, recordTimeline } from "../../timeline/record.ts";
 import { type CrRow, findChangeRequest } from "../row.ts";
 import { placeAt, storedTips } from "./place.ts";
 import { type CommentRow, commentChange, findComment, isAuthor, toWireOf, unknownComment } from "./row.ts";
@@ -55,6 +56,9 @@ export async function resolveComment(
     if ((comment.resolvedAt !== null) === isResolved) return comment;
     const now = deps.clock();
     const resolved = { resolvedAt: isResolved ? now : null, resolvedBy: isResolved ? caller.userId : null };
+    const event = isResolved ? "thread_resolved" : "thread_reopened";
+    const { crId, commentId } = comment;
+    await recordTimeline(tx, { by: byOf(caller), at: now }, [{ crId, event, comment_id: commentId }]);
     return await update(tx, comment, resolved);
   });
 }
