@@ -7,6 +7,7 @@ import { docker } from "./docker.ts";
 import { gitGateway } from "./git-gateway.ts";
 import { idle } from "./idle.ts";
 import { listing } from "./listing.ts";
+import { longList } from "./long-list.ts";
 import { merge } from "./merge.ts";
 import { models } from "./models.ts";
 import { page } from "./page.ts";
@@ -38,6 +39,7 @@ export const BENCHES: Record<string, (bench: Workbench) => Promise<void>> = {
   cli,
   page,
   scrolling,
+  "long-list": longList,
   stored,
   talking,
   webhooks,

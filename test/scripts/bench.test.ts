@@ -19,6 +19,7 @@ const NEEDS: Readonly<Record<string, readonly [name: string, present: boolean]>>
   sessions: BUBBLEWRAP,
   chat: RUNTIME === null ? [RUNTIME_NAME, false] : BUBBLEWRAP,
   cli: programs("gh"),
+  "long-list": DATABASE,
   webhooks: DATABASE,
   idle: DATABASE,
 };

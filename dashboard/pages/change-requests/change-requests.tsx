@@ -10,8 +10,9 @@ import { Loading } from "../../parts/loading.tsx";
 import { More } from "../../parts/more.tsx";
 import { Failure } from "../../parts/notice.tsx";
 import { Page } from "../../parts/page.tsx";
-import { ROW_LINK, useRowKeys } from "../../parts/row-keys.ts";
+import { ROW_LINK } from "../../parts/row-keys.ts";
 import { Segments } from "../../parts/segments.tsx";
+import { VirtualList } from "../../parts/virtual-list.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import { BranchName } from "./branch-name.tsx";
 import { Facts } from "./facts.tsx";
@@ -28,11 +29,15 @@ const FILTERS: readonly [CrStatusFilter, string][] = [
   ["all", "All"],
 ];
 
+/** The height of a row without labels and facts, on a desk. */
+const ROW_PX = 77;
+
+const idOf = ({ cr_id }: ChangeRequest) => cr_id;
+
 /** A project's change requests. The address contains the search. */
 export function ChangeRequests() {
   const project = useProject();
   const [address, setAddress] = useSearchParams();
-  useRowKeys();
   const q = searchOf(address);
   const status = statusOf(q);
   const list = useChangeRequests(project.project_id, q);
@@ -67,16 +72,9 @@ export function ChangeRequests() {
       {list.isPending && <Loading what="Loading the change requests" />}
       {list.isSuccess && list.rows.length === 0 && <Nothing q={q} isPart={list.hasNextPage} />}
       {list.rows.length > 0 && (
-        <ul className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface">
-          {list.rows.map((cr) => (
-            <Item
-              key={cr.cr_id}
-              cr={cr}
-              slug={project.slug}
-              onLabel={(name) => search(toggle(q, labelled(name)))}
-            />
-          ))}
-        </ul>
+        <VirtualList rows={list.rows} isPart={list.hasNextPage} keyOf={idOf} height={ROW_PX}>
+          {(cr) => <Item cr={cr} slug={project.slug} onLabel={(name) => search(toggle(q, labelled(name)))} />}
+        </VirtualList>
       )}
       <More list={list} isEnd />
     </Page>
@@ -98,7 +96,7 @@ function Item({ cr, slug, onLabel }: ItemProps) {
         : ["opened", cr.created_at];
   const who = { merged: cr.merger, closed: cr.closer, opened: cr.author }[word] ?? null;
   return (
-    <li className="relative flex flex-col gap-1 px-4 py-3 hover:bg-raised">
+    <div className="relative flex flex-col gap-1 px-4 py-3">
       <div className="flex items-start gap-2">
         <span className="mt-0.5">
           <StateBadge cr={cr} />
@@ -146,7 +144,7 @@ function Item({ cr, slug, onLabel }: ItemProps) {
       </p>
       <Facts cr={cr} />
       <Labels cr={cr} onLabel={onLabel} />
-    </li>
+    </div>
   );
 }
 

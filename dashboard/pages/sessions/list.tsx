@@ -14,8 +14,9 @@ import { Loading } from "../../parts/loading.tsx";
 import { More } from "../../parts/more.tsx";
 import { Failure } from "../../parts/notice.tsx";
 import { Page } from "../../parts/page.tsx";
-import { ROW_LINK, useRowKeys } from "../../parts/row-keys.ts";
+import { ROW_LINK } from "../../parts/row-keys.ts";
 import { Segments } from "../../parts/segments.tsx";
+import { VirtualList } from "../../parts/virtual-list.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import { StatusBadge } from "./status-badge.tsx";
 import { branchOf, titleOf } from "./words.ts";
@@ -28,11 +29,15 @@ const FILTERS = [
   ["failed", "Failed"],
 ] as const;
 
+/** The height of a row on a desk. */
+const ROW_PX = 68;
+
+const idOf = ({ session_id }: Session) => session_id;
+
 /** The sessions of a project, the most recently changed first. */
 export function Sessions() {
   const project = useProject();
   const names = useNames(project.account_id);
-  useRowKeys();
   const [status, setStatus] = useState("");
   const own = path`/projects/${project.project_id}/sessions`;
   const list = useList<Session>(
@@ -53,20 +58,22 @@ export function Sessions() {
       <div className="mb-4">
         <Segments legend="Filter by status" options={FILTERS} value={status} onChange={setStatus} />
       </div>
+      <p role="status" className="sr-only">
+        {list.isSuccess && `${list.rows.length}${list.hasNextPage ? " and more" : ""} sessions`}
+      </p>
       <Failure error={list.error} retry={() => void list.refetch()} />
       {list.isPending && <Loading what="Loading the sessions" />}
       {list.isSuccess && list.rows.length === 0 && <None status={status} slug={project.slug} />}
       {list.rows.length > 0 && (
-        <ul className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface">
-          {list.rows.map((session) => (
+        <VirtualList rows={list.rows} isPart={list.hasNextPage} keyOf={idOf} height={ROW_PX}>
+          {(session) => (
             <Row
-              key={session.session_id}
               session={session}
               slug={project.slug}
               who={names.get(session.created_by) ?? "unknown user"}
             />
-          ))}
-        </ul>
+          )}
+        </VirtualList>
       )}
       <More list={list} isEnd />
     </Page>
@@ -88,7 +95,7 @@ function None({ status, slug }: { status: string; slug: string }) {
 function Row({ session, slug, who }: { session: Session; slug: string; who: string }) {
   const { saved } = session;
   return (
-    <li className="relative flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-3 hover:bg-raised">
+    <div className="relative flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-3">
       <div className="min-w-0 grow basis-72">
         <h2 className="font-medium">
           <Link
@@ -122,6 +129,6 @@ function Row({ session, slug, who }: { session: Session; slug: string; who: stri
       <p className="basis-40 text-muted text-sm sm:text-right">
         <Ago at={session.last_active_at} /> by <Visible>{who}</Visible>
       </p>
-    </li>
+    </div>
   );
 }

@@ -1,6 +1,7 @@
 import { type Range, useWindowVirtualizer, type Virtualizer } from "@tanstack/react-virtual";
 import { type RefObject, useCallback, useMemo, useRef } from "react";
 import { useOffset } from "../../../parts/offset.ts";
+import { blocksAround, withIndexes } from "../../../parts/virtual-blocks.ts";
 import type { Row } from "./rows.ts";
 
 /** Estimated row heights in pixels, until rows are measured. They are exact for lines that do not wrap. */
@@ -16,10 +17,7 @@ export const HEIGHTS = {
   threads: 180,
   end: 16,
 } as const;
-/** Rows rendered above and below the visible ones, at least, to avoid blank areas while scrolling. */
-const OVERSCAN = 24;
-/** Rows come and go in blocks, so that most frames of scrolling change nothing in the document. */
-const BLOCK = 32;
+const BLOCKS = { size: 32, overscan: 24 };
 
 export type VirtualRows = Virtualizer<Window, Element>;
 
@@ -43,10 +41,13 @@ export function useVirtualRows(rows: readonly Row[], list: RefObject<HTMLElement
       const first = instance.current?.getVirtualItemForOffset(offset)?.index ?? range.startIndex;
       sticky.current = fileHeadAbove(rows, first);
       const kept = focused.current === null ? undefined : indexes.get(focused.current);
-      const all = new Set([sticky.current, ...blocksAround(range), ...(kept === undefined ? [] : [kept])]);
-      const next = [...all].sort((a, b) => a - b);
       // the same array while nothing changes: what is computed from it is kept
-      if (!isSame(next, drawn.current)) drawn.current = next;
+      drawn.current = withIndexes(
+        drawn.current,
+        blocksAround(range, BLOCKS),
+        sticky.current,
+        ...(kept === undefined ? [] : [kept]),
+      );
       return drawn.current;
     },
     [rows, indexes, top],
@@ -71,15 +72,4 @@ function fileHeadAbove(rows: readonly Row[], from: number): number {
     if (rows[index]?.kind === "file") return index;
   }
   return 0;
-}
-
-/** The indexes of the blocks that a range and its overscan touch. */
-function blocksAround({ startIndex, endIndex, count }: Range): number[] {
-  const from = Math.floor(Math.max(0, startIndex - OVERSCAN) / BLOCK) * BLOCK;
-  const to = Math.min(count, Math.ceil((endIndex + 1 + OVERSCAN) / BLOCK) * BLOCK);
-  return Array.from({ length: to - from }, (_, at) => from + at);
-}
-
-function isSame(some: readonly number[], others: readonly number[]): boolean {
-  return some.length === others.length && some.every((each, at) => each === others[at]);
 }

@@ -1,5 +1,6 @@
 import { defaultRangeExtractor, useWindowVirtualizer } from "@tanstack/react-virtual";
-import { type RefObject, useEffect, useRef } from "react";
+import { useEffect, useRef } from "react";
+import { useFocusedRow } from "../../../parts/focused-row.ts";
 import { useOffset } from "../../../parts/offset.ts";
 import { OneItem } from "./item.tsx";
 import type { Item } from "./turn.ts";
@@ -35,7 +36,7 @@ interface Props {
 /** The items of a conversation; only those near the visible area are in the document, and the one with the focus. */
 export function Rows({ items, isGrowing, isAtEnd, onNearTop }: Props) {
   const list = useRef<HTMLDivElement>(null);
-  const focused = useFocused(list);
+  const focused = useFocusedRow(list);
   const virtual = useWindowVirtualizer({
     count: items.length,
     estimateSize: (index) => heightOf(items[index]),
@@ -78,28 +79,6 @@ export function Rows({ items, isGrowing, isAtEnd, onNearTop }: Props) {
       })}
     </div>
   );
-}
-
-/** The key of the item with the focus. */
-function useFocused(list: RefObject<HTMLElement | null>): RefObject<string | null> {
-  const focused = useRef<string | null>(null);
-  useEffect(() => {
-    const element = list.current;
-    const note = ({ target }: FocusEvent) => {
-      const row = target instanceof Element ? target.closest("[data-key]") : null;
-      focused.current = row?.getAttribute("data-key") ?? null;
-    };
-    const forget = () => {
-      focused.current = null;
-    };
-    element?.addEventListener("focusin", note);
-    element?.addEventListener("focusout", forget);
-    return () => {
-      element?.removeEventListener("focusin", note);
-      element?.removeEventListener("focusout", forget);
-    };
-  }, [list]);
-  return focused;
 }
 
 /** The nearer it is to the real height, the less a page moves while it is measured. */

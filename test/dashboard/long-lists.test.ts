@@ -1,0 +1,71 @@
+import { beforeAll, expect } from "bun:test";
+import type { Page } from "playwright-core";
+import { openPostgres } from "../../db/client.ts";
+import { CHROMIUM, findings } from "../helpers/browser.ts";
+import { FIRST, startDashboard } from "../helpers/dashboard.ts";
+import { fillLists, titleOf } from "../helpers/long-lists.ts";
+import { needs } from "../helpers/needs.ts";
+import { POSTGRES } from "../helpers/postgres.ts";
+import { until } from "../helpers/until.ts";
+
+const test = needs(CHROMIUM[0], CHROMIUM[1] && POSTGRES);
+const svc = startDashboard();
+const COUNTS = { changeRequests: 420, sessions: 320 };
+/** The largest number of rows in the document, whatever the length of the list. */
+const ROWS = 60;
+
+let pages: string;
+beforeAll(async () => {
+  if (!CHROMIUM[1]) return;
+  const { project_id, slug } = (await svc.api.call("POST", "/v1/projects", { body: { name: "Long" } })).body;
+  pages = `/projects/${slug}`;
+  const { db, close } = await openPostgres(svc.api.databaseUrl ?? "");
+  await fillLists(db, project_id, { email: FIRST, ...COUNTS });
+  await close();
+});
+
+const rows = (page: Page) => page.locator("[data-row-link]");
+/** The title of the focused row, without what it has besides. */
+const focused = (page: Page) => page.evaluate(() => document.activeElement?.textContent ?? "");
+
+test.each([
+  ["change-requests", COUNTS.changeRequests, "change requests", (index: number) => titleOf(index)],
+  ["sessions", COUNTS.sessions, "sessions", (index: number) => `Session number ${index}`],
+])("of a long list of %s only rows near the window are in the document", async (part, count, noun, title) => {
+  const { page, faults, close } = await svc.openAs(FIRST, `${pages}/${part}`);
+  const says = (text: string) =>
+    page.getByRole("status").filter({ hasText: text }).waitFor({ state: "attached" });
+  await says(`100 and more ${noun}`);
+  // a page of the server is there as a whole, for the search of the browser
+  expect(await rows(page).count()).toBe(100);
+  await until("the whole list is loaded", async () => {
+    await page.evaluate(() => window.scrollTo(0, document.documentElement.scrollHeight));
+    return (await page.getByRole("status").allTextContents()).includes(`${count} ${noun}`);
+  });
+  expect(await rows(page).count()).toBeLessThan(ROWS);
+  // the order of change requests is that of their numbers, the newest first; of sessions, that of their last change
+  const titleAt = (index: number) => title(part === "sessions" ? index + 1 : count - index);
+  await page.evaluate(() => window.scrollTo(0, 0));
+  await page.getByRole("link", { name: titleAt(0), exact: true }).waitFor();
+  await page.keyboard.press("j");
+  expect(await focused(page)).toBe(titleAt(0));
+  for (let index = 1; index <= 300; index++) await page.keyboard.press("j");
+  await until("the focus is on row 300", async () => (await focused(page)) === titleAt(300));
+  const row = page.getByRole("listitem").filter({ has: page.locator(":focus") });
+  expect([await row.getAttribute("aria-posinset"), await row.getAttribute("aria-setsize")]).toEqual([
+    "301",
+    `${count}`,
+  ]);
+  expect(await rows(page).count()).toBeLessThan(ROWS);
+  expect(await findings(page)).toEqual([]);
+  // the row with the focus stays in the document when it leaves the window
+  await page.evaluate(() => window.scrollTo(0, 0));
+  await page.getByRole("link", { name: titleAt(0), exact: true }).waitFor();
+  expect(await focused(page)).toBe(titleAt(300));
+  await page.keyboard.press("k");
+  await until("the focus is on the row before it", async () => (await focused(page)) === titleAt(299));
+  const box = await page.locator(":focus").boundingBox();
+  expect(box?.y).toBeWithin(0, 800);
+  expect(faults()).toEqual([]);
+  await close();
+});
