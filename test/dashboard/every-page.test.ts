@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { makeAutomation } from "../../scripts/screenshots-automation.ts";
 import { makeReview } from "../../scripts/screenshots-review.ts";
 import { CONSENT_PAGE } from "../../src/contract/connector-consent.ts";
-import { CHROMIUM, findings, overflow, untilCount, visit } from "../helpers/browser.ts";
+import { CHROMIUM, DESKTOP, findings, overflow, untilCount, visit } from "../helpers/browser.ts";
 import { needs } from "../helpers/needs.ts";
 import { type SessionPages, startSessionPages } from "../helpers/session-pages.ts";
 
@@ -90,21 +90,29 @@ test("a new page is in the list", () => {
   expect(Object.keys(shown).toSorted()).toEqual(ROUTES.toSorted());
 });
 
+/** The width of most phones. */
+const PHONE = { width: 390, height: 844 };
+
 test.each([
-  ["light", {}],
-  ["dark", { dark: true }],
-])("axe has no findings on any page (%s)", async (_, options) => {
+  // colours do not depend on the width
+  ["light, also on a phone", {}, [DESKTOP, PHONE]],
+  ["dark", { dark: true }, [DESKTOP]],
+])("axe has no findings on any page, and none scrolls sideways (%s)", async (_, options, sizes) => {
   const signedIn = await pages.open("/nothing", options);
   const signedOut = await visit(pages.browser, `${pages.api.url}/login`, options);
-  const found: [string, string[], number][] = [];
+  const found: [string, number, string[], number][] = [];
   for (const [address, heading] of Object.values(shown).flat()) {
     const { page } = /^\/(?:login|sign-up|welcome)$/.test(address) ? signedOut : signedIn;
+    await page.setViewportSize(DESKTOP);
     await page.goto(pages.api.url + address);
     await page.getByRole("heading", { name: heading, level: 1 }).waitFor();
     await untilCount(page.getByText(/^Loading/), 0);
-    found.push([address, await findings(page), await overflow(page)]);
+    for (const size of sizes) {
+      await page.setViewportSize(size);
+      found.push([address, size.width, await findings(page), await overflow(page)]);
+    }
   }
-  expect(found.filter(([, rules, wide]) => rules.length > 0 || wide > 0)).toEqual([]);
+  expect(found.filter(([, , rules, wide]) => rules.length > 0 || wide > 0)).toEqual([]);
   for (const { faults, close } of [signedIn, signedOut]) {
     expect(faults()).toEqual([]);
     await close();
