@@ -31,12 +31,7 @@ export const HINTS: Readonly<Record<string, string>> = {
     "cr delete",
     "cr abandon",
   ),
-  ...words(
-    "On its branch: `git fetch origin`, then `git merge origin/<base>` and `git push`.",
-    "cr update-branch",
-    "cr rebase",
-    "cr sync",
-  ),
+  ...words("On its branch: `git fetch origin`, then `git merge origin/<base>` and `git push`.", "cr rebase"),
   ...words("svc cr checks <cr>", "cr ci", "cr pipeline", "run watch", "run view"),
   ...words("svc cr checkout <cr>", "co"),
   checkout: "For a change request: `svc cr checkout <cr>`. For a branch: `git switch <name>`.",

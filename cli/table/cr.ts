@@ -17,7 +17,7 @@ import {
   status,
   timeline,
 } from "./cr-review.ts";
-import { resolveConflicts, send } from "./cr-session.ts";
+import { resolveConflicts, send, updateBranch } from "./cr-session.ts";
 import { CR_FIELDS } from "./fields.ts";
 import { namesFlag } from "./labels.ts";
 import { WEB } from "./web.ts";
@@ -186,6 +186,7 @@ export const cr: Group = {
       import("../commands/cr/request-changes.ts").then((module) => module.requestChanges),
     ),
     bind(send, () => import("../commands/cr/send.ts").then((module) => module.send)),
+    bind(updateBranch, () => import("../commands/cr/update-branch.ts").then((module) => module.updateBranch)),
     bind(resolveConflicts, () => import("../commands/cr/send.ts").then((module) => module.resolveConflicts)),
   ],
 };

@@ -6,6 +6,7 @@ import type {
   MergedChangeRequest,
 } from "../../src/contract/change-request.ts";
 import type { ChangeRequestHead } from "../../src/contract/change-request-head.ts";
+import type { UpdatedBranch } from "../../src/contract/change-request-update.ts";
 import type { AppliedSuggestions, Comment } from "../../src/contract/comment.ts";
 import type { Project } from "../../src/contract/project.ts";
 import type { Branch, Commit, FileContents, TreeEntry } from "../../src/contract/repository.ts";
@@ -154,6 +155,8 @@ export const DIFF_FIELDS = fieldsOf<ChangeRequestDiff>()([
 ]);
 
 export const APPLIED_FIELDS = fieldsOf<AppliedSuggestions>()(["commit_sha", "comments"]);
+
+export const UPDATED_FIELDS = fieldsOf<UpdatedBranch>()(["updated", "head_commit_sha", "base_commit_sha"]);
 
 export const HEAD_FIELDS = fieldsOf<ChangeRequestHead>()([
   "number",

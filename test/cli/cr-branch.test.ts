@@ -70,6 +70,7 @@ test.each([
   ["approve", []],
   ["review", ["--approve"]],
   ["send", []],
+  ["update-branch", []],
   ["resolve-conflicts", []],
   ["comment", ["--body", "Nice."]],
   ["comment", ["It is nice."]],

@@ -41,6 +41,7 @@ const DATA_LINES: Record<string, string[]> = {
   "cr approve": ["3"],
   "cr request-changes": ["3", "-b", "Say it shorter."],
   "cr send": ["3"],
+  "cr update-branch": ["3"],
   "cr resolve-conflicts": ["3"],
   "cr checks": ["3"],
   "labels new": ["bug"],

@@ -178,7 +178,17 @@ test("edits title and description, merges with a message, and the base branch ha
   await page.keyboard.press("Control+Enter");
   await page.locator("code", { hasText: "digit" }).waitFor();
 
-  // the base moves: a merge commit will be needed
+  // the base moves: the branch can be updated
+  const update = page.getByRole("button", { name: "Update branch" });
+  expect(await update.count()).toBe(0);
+  remote.commit("main", { "later.txt": "later\n" });
+  await page.reload();
+  await update.click();
+  await page.getByText("A fast-forward: main has not moved").waitFor();
+  expect(await update.count()).toBe(0);
+  expect(remote.git("show", "edited:later.txt")).toBe("later\n");
+
+  // the base moves again: a merge commit will be needed
   remote.commit("main", { "b.txt": "moved\n" });
   await page.reload();
   await page.getByText("No conflicts with main.").waitFor();

@@ -493,6 +493,11 @@ const DEFAULTS: Record<string, Route> = {
     Response.json(check({ ...(body as Partial<Check>), state: "queued", attempt: 2 }), { status: 202 }),
   [`POST ${CR}/checks/send-to-session`]: () => SENT,
   [`POST ${CR}/send-to-session`]: () => SENT,
+  [`POST ${CR}/update-branch`]: () => ({
+    updated: true,
+    head_commit_sha: "c".repeat(40),
+    base_commit_sha: "b".repeat(40),
+  }),
   [`POST ${CR}/resolve-conflicts`]: () => SENT,
   "GET /projects/:p/checks/:c/log": () => ({ check: check(), lines: [CHECK_LINE], truncated: false }),
   "POST /projects/:p/statuses/:n": ({ path, body }) =>

@@ -12,6 +12,7 @@ import { type Act, useAct, usePreview, type Where } from "./queries.ts";
 import { Queue } from "./queue.tsx";
 import { ResolveConflicts } from "./resolve-conflicts.tsx";
 import { Revert } from "./revert.tsx";
+import { UpdateBranch } from "./update-branch.tsx";
 
 const LOOKS = {
   good: ["border-ok", "bg-ok text-surface", "✓"],
@@ -63,6 +64,7 @@ export function MergeBox({ where, cr }: { where: Where; cr: ChangeRequest }) {
       {cr.auto_merge && <AutoMerge auto={cr.auto_merge} busy={act.isPending} onRun={run} />}
       <Revert where={where} cr={cr} />
       {cr.queue && <Queue queue={cr.queue} busy={act.isPending} onRun={run} />}
+      <UpdateBranch cr={cr} preview={preview.data} busy={act.isPending} onRun={run} />
       <MergeActions cr={cr} state={state} busy={act.isPending} onRun={run} />
     </section>
   );

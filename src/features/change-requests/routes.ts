@@ -16,6 +16,7 @@ import { changeRequestHead } from "../../contract/change-request-head.ts";
 import { revertChangeRequestBody } from "../../contract/change-request-revert.ts";
 import { changeRequestStack } from "../../contract/change-request-stack.ts";
 import { changeRequestTurns } from "../../contract/change-request-turns.ts";
+import { updateBranchBody, updatedBranch } from "../../contract/change-request-update.ts";
 import { codeOwners } from "../../contract/code-owners.ts";
 import { sendToSessionBody, sentToSession } from "../../contract/comment.ts";
 import { REF_MAX_BYTES, SEARCH_MAX } from "../../contract/limits.ts";
@@ -50,6 +51,7 @@ import { listHeads } from "./since.ts";
 import { withdrawMerge } from "./stop-merging.ts";
 import { readTimeline } from "./timeline.ts";
 import { readCrTurns } from "./turns.ts";
+import { updateBranch } from "./update-branch.ts";
 
 const listQuery = Type.Object({
   ...pageQuery,
@@ -244,6 +246,11 @@ export const mergeRoutes = (deps: Deps) =>
         return sendToSession(deps, caller, project, params.crId, body?.comment_ids);
       },
       { project: "write", body: sendToSessionBody, ...answer(202, sentToSession) },
+    )
+    .post(
+      "/:crId/update-branch",
+      ({ caller, project, params, body }) => updateBranch(deps, caller, project, params.crId, body ?? {}),
+      { project: "write", body: updateBranchBody, ...answer(200, updatedBranch) },
     )
     .post(
       "/:crId/resolve-conflicts",

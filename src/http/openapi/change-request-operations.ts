@@ -76,6 +76,10 @@ export const CHANGE_REQUEST_OPERATIONS = {
     "sendCommentsToSession",
     "Send review comments to the session",
   ],
+  "POST /v1/projects/:projectId/change-requests/:crId/update-branch": [
+    "updateBranch",
+    "Merge the base branch into the head branch",
+  ],
   "POST /v1/projects/:projectId/change-requests/:crId/resolve-conflicts": [
     "resolveConflicts",
     "Ask the session to resolve the conflicts",

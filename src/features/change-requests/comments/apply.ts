@@ -8,17 +8,13 @@ import { publish } from "../../../events/publish.ts";
 import type { ReplacedFile } from "../../../git/git.ts";
 import { storable } from "../../../http/text.ts";
 import type { Caller, ProjectRow } from "../../../identity/auth/caller.ts";
-import { LISTING_MS } from "../../projects/fetch.ts";
 import { repositoryOf } from "../../projects/repository.ts";
 import { recordPushes } from "../../timeline/pushes.ts";
 import { byOf, recordTimeline } from "../../timeline/record.ts";
+import { pushHead, writableTips } from "../add-to-head.ts";
 import { coAuthor, personOf, plain } from "../merge-commits.ts";
-import { headMoved, requireHead } from "../merge-intent.ts";
-import { requireCommits } from "../preview.ts";
 import { refresh } from "../refresh.ts";
 import { type CrRow, findChangeRequest } from "../row.ts";
-import { isProtected } from "../stack.ts";
-import { tipOf } from "../tips.ts";
 import { lockComments } from "./change.ts";
 import { commentChange, toWireOf } from "./row.ts";
 import { editFiles, readSuggestion, type Suggestion } from "./suggested-edits.ts";
@@ -42,10 +38,10 @@ export async function applySuggestions(
   const suggestions: Suggestion[] = [];
   for (const id of new Set(comment_ids.map((each) => each.toLowerCase())))
     suggestions.push(await readSuggestion(deps.db, cr, id));
-  const tips = await findTips(deps, project, cr, seen);
+  const tips = await writableTips(deps, project, cr, seen);
   const files = await editFiles(deps, project, tips, suggestions);
   const commit = await writeCommit(deps, caller, project, cr, { head: tips.head, files, suggestions, given });
-  await push(deps, project, cr, { from: tips.head, to: commit });
+  await pushHead(deps, project, cr, { from: tips.head, to: commit });
   const comments = await resolve(deps, caller, project, cr, { suggestions, commit });
   await refresh(deps, project, [cr]);
   return { commit_sha: commit, comments };
@@ -57,36 +53,6 @@ function requirePerson(caller: Caller): void {
     "forbidden",
     "Only people apply suggestions. Make the change in the branch, commit it, and reply to the comment.",
   );
-}
-
-interface Tips {
-  base: string;
-  head: string;
-}
-
-/** The commits of the open change request, whose branch svc may write to. */
-async function findTips(deps: Deps, project: ProjectRow, cr: CrRow, seen: string | undefined): Promise<Tips> {
-  const { rows, listing } = await refresh(deps, project, [cr]);
-  const [row = cr] = rows;
-  if (row.status !== "open")
-    throw new SvcError(
-      "not_open",
-      `Change request #${cr.number} is ${row.status}, so nothing can be added to it.`,
-    );
-  if (!listing)
-    throw new SvcError(
-      "repo_unreachable",
-      `The repository of ${project.name} does not respond. Try again in a moment.`,
-    );
-  const head = requireHead(row, listing, seen);
-  if (await isProtected(deps.db, project, row.headRef))
-    throw new SvcError(
-      "forbidden",
-      `The branch "${row.headRef}" is protected. Make the change in another branch, and open a change request of it.`,
-    );
-  const base = tipOf(listing, row.baseRef);
-  await requireCommits(deps, repositoryOf(deps, project), [base, head]);
-  return { base, head };
 }
 
 interface Commit {
@@ -120,26 +86,6 @@ async function writeCommit(
     identity: await personOf(deps, caller),
     date: deps.clock(),
   });
-}
-
-async function push(
-  deps: Deps,
-  project: ProjectRow,
-  { headRef: branch }: CrRow,
-  { from, to }: { from: string; to: string },
-): Promise<void> {
-  const repo = repositoryOf(deps, project);
-  const outcome = await deps.git.push(repo, { branch, from, to });
-  if (outcome.outcome === "moved") return;
-  if (outcome.outcome === "rejected")
-    throw new SvcError("push_rejected", `The git host refused the push to "${branch}": ${outcome.reason}`);
-  const now = (await deps.git.listBranches(repo, LISTING_MS)).tips.get(branch);
-  if (now === to) return;
-  if (outcome.outcome === "stale") throw headMoved({ headRef: branch }, from, now ?? "");
-  throw new SvcError(
-    "repo_unreachable",
-    `The git host did not confirm the push to "${branch}". Look at the branch before you try again.`,
-  );
 }
 
 /** The suggestions are pushed by then: a thread that is gone or resolved stays so. */
