@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect } from "bun:test";
-import { barriers, CHROMIUM } from "../helpers/browser.ts";
+import { barriers, CHROMIUM, untilCount } from "../helpers/browser.ts";
 import { FIRST, startDashboard } from "../helpers/dashboard.ts";
 import { needs } from "../helpers/needs.ts";
 import { benchChecks, endCommand, manifestOf, sandboxOf } from "../helpers/own-checks.ts";
@@ -94,6 +94,25 @@ test("the output of a check run is shown as text and safe Markdown, with its ann
   const more = { output: { summary: "**Three** problems" } };
   await svc.api.call("PATCH", `${at}/check-runs/${made.body.id}`, { body: more });
   await checks.locator("strong", { hasText: "Three" }).waitFor();
+
+  // beside the lines of the diff, and only those
+  const beside = { path: "a", start_line: 1, end_line: 4, annotation_level: "warning", message: "too old" };
+  const annotations = [beside, { ...beside, annotation_level: "failure" }, { ...beside, start_line: 2 }];
+  const output = { summary: "Noted", annotations: [...annotations, { ...beside, path: "b" }] };
+  await svc.api.call("PATCH", `${at}/check-runs/${made.body.id}`, { body: { output } });
+  await page.getByRole("link", { name: "Changes" }).click();
+  const folded = page.getByRole("button", { name: "Checks: 1 failure, 1 warning" });
+  await folded.waitFor();
+  expect(await page.getByText("too old").count()).toBe(0);
+  await folded.click();
+  await page.getByText("too old").first().waitFor();
+  expect(await page.getByText("too old").count()).toBe(2);
+  expect(await page.getByRole("button", { name: "Checks:" }).count()).toBe(1);
+  expect(await barriers(page)).toEqual([]);
+  // those of an earlier commit are not shown
+  remote.commit("noted", { a: "4\n" });
+  await page.getByText("4", { exact: true }).waitFor();
+  await untilCount(page.getByRole("button", { name: "Checks:" }), 0);
 });
 
 test("a check that svc runs has a log, can be run again, and goes to the session when it has failed", async () => {

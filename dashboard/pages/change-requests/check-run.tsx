@@ -62,7 +62,8 @@ function Output({ where, id, name }: { where: Where; id: number; name: string })
 
 const LOOKS = { notice: "text-muted", warning: "text-muted", failure: "text-danger" } as const;
 
-function Note({ annotation }: { annotation: Annotation }) {
+/** An annotation: its lines, level, title and message. */
+export function Note({ annotation }: { annotation: Annotation }) {
   const { path: file, start_line, end_line, annotation_level: level, title, message } = annotation;
   const lines = start_line === end_line ? `${start_line}` : `${start_line}–${end_line}`;
   return (

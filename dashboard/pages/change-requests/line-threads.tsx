@@ -1,7 +1,9 @@
 import { TextComposer } from "./composer.tsx";
+import type { PlacedAnnotation } from "./diff/annotations.ts";
 import type { DiffFile } from "./diff/files.ts";
 import type { Lines } from "./diff/rows.ts";
 import { suggestionFor } from "./diff/suggest.ts";
+import { LineAnnotations } from "./line-annotations.tsx";
 import { PendingCommentView } from "./pending-comment.tsx";
 import type { PendingComment, PendingReview } from "./pending-review.ts";
 import { useAct, type Where } from "./queries.ts";
@@ -14,16 +16,27 @@ interface Props {
   threads: readonly Thread[];
   /** The reader's pending comments on the line, of `review`. */
   pending: readonly PendingComment[];
+  annotations: readonly PlacedAnnotation[];
   review: PendingReview;
   /** The lines of a comment that is being written. */
   composing: Lines | null;
   onClose: () => void;
 }
 
-/** The threads of a line, the reader's pending comments, and a field for a new comment on it, or on several lines that end there. */
-export function LineThreads({ where, file, threads, pending, review, composing, onClose }: Props) {
+/** The annotations and threads of a line, the reader's pending comments, and a field for a new comment on it, or on several lines that end there. */
+export function LineThreads({
+  where,
+  file,
+  threads,
+  pending,
+  annotations,
+  review,
+  composing,
+  onClose,
+}: Props) {
   return (
     <div className="flex max-w-3xl flex-col gap-2">
+      {annotations.length > 0 && <LineAnnotations annotations={annotations} />}
       {threads.map((thread) => (
         <div key={thread.first.comment_id}>
           {thread.first.start_line !== null && (

@@ -8,10 +8,11 @@ import { Loading } from "../../../parts/loading.tsx";
 import { Failure, Notice } from "../../../parts/notice.tsx";
 import { useWide } from "../../../parts/wide.ts";
 import { FinishReview } from "../finish-review.tsx";
-import { type PendingReview, usePendingReview } from "../pending-review.ts";
+import { usePendingReview } from "../pending-review.ts";
 import { useTurns, type Where } from "../queries.ts";
 import type { Thread } from "../threads.ts";
-import { useLineComments } from "./comments.tsx";
+import type { useLineComments } from "./comments.tsx";
+import { useCommentsSince } from "./comments-since.ts";
 import { DiffList, type DiffListHandle } from "./diff-list.tsx";
 import { useExpand } from "./expand.ts";
 import { FileHead } from "./file-head.tsx";
@@ -19,7 +20,7 @@ import type { DiffFile } from "./files.ts";
 import { Commits } from "./images.tsx";
 import { type Diff, useDiff } from "./load.ts";
 import { type OpenFiles, useOpenFiles } from "./open-files.ts";
-import { type Lines, type Place, rowsOf } from "./rows.ts";
+import { type Place, rowsOf } from "./rows.ts";
 import { useNewSinceReview, useSince } from "./since.tsx";
 import { Toolbar, useIgnoreSpace, useLayoutChoice } from "./toolbar.tsx";
 import { TreeView } from "./tree-view.tsx";
@@ -49,7 +50,8 @@ export function Changes({ where, cr, threads }: Props) {
   const open = useOpenFiles(cr.cr_id);
   const { isViewed, folded } = open;
   const review = usePendingReview(cr);
-  const { comments, onComment, isRefused } = useCommentsSince({ since, where, cr, threads, review, list });
+  const beside = useCommentsSince({ since, where, cr, threads, review, list, diff: data });
+  const { comments, onComment, isRefused } = beside;
   const { rows, onExpand, expandError } = useRows({ where, cr, files, split, open, comments, list });
   // keep the collapsed file in view
   useEffect(() => {
@@ -168,40 +170,6 @@ function useRows({ where, cr, files, split, open: { isOpen, isWanted }, comments
     wanted.current = null;
   }, [rows, list]);
   return { rows, onExpand, expandError };
-}
-
-interface CommentsSince extends Props {
-  since: string | null;
-  review: PendingReview;
-  list: List;
-}
-
-/** The old side of a diff from an earlier head has other lines than the change request: comments on those need the whole. */
-function useCommentsSince({ since, where, cr, threads, review, list }: CommentsSince) {
-  const shown = useMemo(
-    () => (since === null ? threads : threads.filter(({ first }) => first.side !== "old")),
-    [threads, since],
-  );
-  // the lines of the others are those of an earlier head
-  const pending = useMemo(
-    () =>
-      review.comments.filter(
-        ({ commit_id, side }) => commit_id === cr.head_commit_sha && (since === null || side !== "old"),
-      ),
-    [review.comments, cr.head_commit_sha, since],
-  );
-  const comments = useLineComments(where, shown, pending, review, list);
-  const [refusedIn, setRefusedIn] = useState<string | null>(null);
-  const { compose } = comments;
-  const onComment = useCallback(
-    (lines: Lines, instead: Lines | null) => {
-      const refuses = since !== null && lines.side === "old";
-      setRefusedIn(refuses ? since : null);
-      if (!refuses) compose(lines, instead);
-    },
-    [since, compose],
-  );
-  return { comments, onComment, isRefused: refusedIn !== null && refusedIn === since };
 }
 
 /** The turns that may have written the changes: the newest ones, once they are loaded. */
