@@ -31,6 +31,7 @@ export const LOCAL_CODES = [
   "checks_pending",
   "dequeued",
   "still_queued",
+  "domain_unproven",
   "webhook_failed",
   "channel_failed",
   "run_failed",

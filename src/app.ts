@@ -12,6 +12,7 @@ import { metricsRoutes } from "./edge/metrics-page.ts";
 import { certificateRoutes } from "./edge/proxy/certificate-routes.ts";
 import { proxyRoutes } from "./edge/proxy/routes.ts";
 import { releaseRoutes, servedReleaseRoutes } from "./edge/releases/routes.ts";
+import { appDomainRoutes } from "./features/apps/domains/routes.ts";
 import { appRoutes } from "./features/apps/routes.ts";
 import { referencesIn } from "./features/change-requests/brief.ts";
 import { commentRoutes } from "./features/change-requests/comments/routes.ts";
@@ -130,6 +131,7 @@ export function createApp(deps: Deps) {
         .use(proxyRoutes(deps))
         .use(certificateRoutes(deps))
         .use(appRoutes(deps))
+        .use(appDomainRoutes(deps))
         .use(allChangeRequestRoutes(deps))
         .use(checkRoutes(deps))
         .use(checkRunRoutes(deps))

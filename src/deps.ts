@@ -12,6 +12,7 @@ import type { Changes } from "./lib/changes.ts";
 import type { Connections } from "./lib/connections.ts";
 import type { KeyedMutex } from "./lib/keyed-mutex.ts";
 import type { Outbound } from "./lib/outbound.ts";
+import type { TxtRecords } from "./lib/txt-records.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Models } from "./models/models.ts";
 import type { Sandboxes } from "./sandboxes/sandboxes.ts";
@@ -42,6 +43,8 @@ export interface Deps {
   keys: Keys;
   /** Sends requests to URLs that projects name. */
   outbound: Outbound;
+  /** Looks up the proofs of domains. */
+  txtRecords: TxtRecords;
   /** What is known of the services that connectors name. */
   connections: Connections;
   config: Config;

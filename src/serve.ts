@@ -11,6 +11,7 @@ import { listenForAdmin } from "./edge/admin/socket.ts";
 import { openEvents } from "./events/events.ts";
 import { LiveTexts } from "./events/live-texts.ts";
 import { applyApps } from "./features/apps/apply.ts";
+import { startDomainWorker } from "./features/apps/domains/worker.ts";
 import { deploymentRuns } from "./features/apps/kind.ts";
 import { startAppWorker } from "./features/apps/worker.ts";
 import { startAutoMergeWorker } from "./features/change-requests/auto-merge/worker.ts";
@@ -47,6 +48,7 @@ import { Changes } from "./lib/changes.ts";
 import { openConnections } from "./lib/connections.ts";
 import { KeyedMutex } from "./lib/keyed-mutex.ts";
 import { createOutbound } from "./lib/outbound.ts";
+import { lookUpTxtRecords } from "./lib/txt-records.ts";
 import { listen } from "./listen.ts";
 import { createMetrics } from "./metrics.ts";
 import { openModels } from "./models/models.ts";
@@ -206,6 +208,7 @@ async function openParts(
     api,
     keys,
     outbound: createOutbound({ allowPrivate: config.allowPrivateAddresses }),
+    txtRecords: lookUpTxtRecords,
     connections: openConnections(),
     config,
     log,
@@ -236,6 +239,7 @@ async function startWork(
     startAutoMergeWorker(deps),
     startQueueWorker(deps),
     startOwnerRequestWorker(deps),
+    startDomainWorker(deps),
   ];
   const endTriggers = startTriggerScheduler(deps);
   const endWebhooks = startWebhookWorker(deps);

@@ -1,4 +1,5 @@
 import { bind, type Group, spec } from "../spec.ts";
+import { DOMAIN_COMMANDS } from "./app-domains.ts";
 import { APP_FIELDS, DEPLOYMENT_FIELDS } from "./fields.ts";
 
 const SLUG = { name: "slug", summary: "The app's slug in svc.toml", required: true } as const;
@@ -160,6 +161,7 @@ export const apps: Group = {
     bind(history, () => import("../commands/apps/history.ts").then((module) => module.history)),
     bind(diff, () => import("../commands/apps/diff.ts").then((module) => module.diff)),
     bind(logs, () => import("../commands/apps/logs.ts").then((module) => module.logs)),
+    ...DOMAIN_COMMANDS,
     bind(open, () => import("../commands/apps/open.ts").then((module) => module.open)),
   ],
 };

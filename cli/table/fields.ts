@@ -1,4 +1,5 @@
 import type { App, Deployment } from "../../src/contract/app.ts";
+import type { AppDomain } from "../../src/contract/app-domain.ts";
 import type {
   ChangeRequest,
   ChangeRequestDiff,
@@ -262,6 +263,18 @@ export const APP_FIELDS = fieldsOf<App>()([
   "live",
   "next",
   "updated_at",
+]);
+
+export const DOMAIN_FIELDS = fieldsOf<AppDomain>()([
+  "domain",
+  "state",
+  "problem",
+  "record",
+  "target",
+  "url",
+  "served_until",
+  "checked_at",
+  "created_at",
 ]);
 
 export const DEPLOYMENT_FIELDS = fieldsOf<Deployment>()([

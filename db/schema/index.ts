@@ -1,5 +1,6 @@
 export * from "./account.ts";
 export * from "./app.ts";
+export * from "./app-domain.ts";
 export * from "./approval.ts";
 export * from "./auto-merge.ts";
 export * from "./change-request.ts";

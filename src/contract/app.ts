@@ -62,7 +62,7 @@ export const app = Type.Object({
   public_url: nullable(
     Type.String({
       description:
-        "Where everybody can open it; null: nobody but members, also if the server forbids public apps",
+        "Where everybody can open it, at a domain of its own if it has one; null: nobody but members, also if the server forbids public apps",
     }),
   ),
   live: nullable(deployment),

@@ -73,6 +73,8 @@ export const ERROR_STATUS = {
   prompt_not_queued: 409,
   too_many_comments: 409,
   app_disabled: 409,
+  domain_exists: 409,
+  too_many_domains: 409,
   webhook_disabled: 409,
   channel_taken: 409,
   runtime_not_installed: 409,

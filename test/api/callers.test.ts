@@ -44,6 +44,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "POST /v1/github/repos/:owner/:projectId/statuses/:sha": { state: "success" },
   "POST /v1/github/repos/:owner/:projectId/check-runs": { name: "test", head_sha: "a".repeat(40) },
   "POST /v1/projects/:projectId/change-requests/:crId/checks/rerun": { name: "test" },
+  "POST /v1/projects/:projectId/apps/:slug/domains": { domain: "www.example.com" },
   "PATCH /v1/accounts/:accountId": { name: "Renamed" },
   "PATCH /v1/accounts/:accountId/members/:userId": { role: "member" },
   "POST /v1/accounts/:accountId/invitations": { email: "new@example.com", role: "member" },

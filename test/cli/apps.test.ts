@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { fakeApi } from "../helpers/cli-api.ts";
-import { app, deployment } from "../helpers/cli-apps.ts";
+import { app, appDomain, deployment } from "../helpers/cli-apps.ts";
 import { svc } from "../helpers/cli-run.ts";
 
 const api = fakeApi();
@@ -25,6 +25,33 @@ test("info prints the app and its deployments", async () => {
   const { stdout } = await run(["apps", "info", "web"]);
   expect(stdout).toContain("slug\tweb\nstate\tlive\n");
   expect(stdout).toContain(`\n1\tlive\t${"c".repeat(40)}\tchanged\t`);
+});
+
+test("the domains of an app: what to publish, and whether it was found", async () => {
+  const added = await run(["apps", "domains", "add", "web", "www.example.com"]);
+  expect(added.stdout).toContain("www.example.com: not served: its TXT record was not found.\n");
+  expect(added.stdout).toContain("\n  _svc-challenge.www.example.com  TXT  svc-verify=x\n");
+  expect(added.stdout).toContain("\n  www.example.com  CNAME  web--shop.localhost\n");
+  expect(added.stderr).toContain("Next: svc apps domains verify web www.example.com");
+  const verify = ["apps", "domains", "verify", "web", "www.example.com"];
+  expect(await run(verify)).toMatchObject({
+    code: 0,
+    stdout: "www.example.com: served at https://www.example.com/\n",
+  });
+  for (const [found, said] of [
+    [{ problem: "taken" }, "not served: another account"],
+    [{ problem: "unanswered" }, "not served: the DNS resolver did not answer"],
+    [{ state: "lost", served_until: "2026-11-23T10:00:00.000Z" }, "only until 2026-11-23T10:00:00.000Z"],
+  ] as const) {
+    api.on("POST /projects/:p/apps/web/domains/www.example.com/verify", () => appDomain(found));
+    const ran = await run(verify);
+    expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining(said)]);
+  }
+  expect((await run(["apps", "domains", "ls", "web"])).stdout).toStartWith("www.example.com\twaiting\t");
+  expect(await run(["apps", "domains", "rm", "web", "www.example.com"])).toMatchObject({
+    code: 0,
+    stdout: "Removed the domain www.example.com.\n",
+  });
 });
 
 describe("deploy --wait", () => {

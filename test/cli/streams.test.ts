@@ -111,6 +111,10 @@ const DATA_LINES: Record<string, string[]> = {
   "apps diff": ["web", "1"],
   "apps stop": ["web"],
   "apps logs": ["web"],
+  "apps domains ls": ["web"],
+  "apps domains add": ["web", "www.example.com"],
+  "apps domains verify": ["web", "www.example.com"],
+  "apps domains rm": ["web", "www.example.com"],
   "apps open": ["web"],
 };
 

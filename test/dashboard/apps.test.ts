@@ -6,12 +6,14 @@ import { Remote } from "../helpers/remote.ts";
 import { until } from "../helpers/until.ts";
 
 const test = needs(...CHROMIUM);
-const svc = startDashboard();
+/** The TXT records of every name. */
+let records: string[] = [];
+const svc = startDashboard({ deps: { txtRecords: async () => records } });
 const remote = new Remote();
 const HOSTILE = "<img src=x onerror=alert(1)>\u202emoc.elgoog";
 
-const manifest = (dir: string) =>
-  `svc_version = 1\n[[apps]]\nslug = "site"\nname = ${JSON.stringify(HOSTILE)}\nstatic = { dir = "${dir}" }\n`;
+const manifest = (dir: string, access = "members") =>
+  `svc_version = 1\n[[apps]]\naccess = "${access}"\nslug = "site"\nname = ${JSON.stringify(HOSTILE)}\nstatic = { dir = "${dir}" }\n`;
 
 beforeAll(async () => {
   if (!CHROMIUM[1]) return;
@@ -80,6 +82,33 @@ test("shows what a deployment changed, and rolls back", async () => {
   await page.getByRole("button", { name: "Deploy", exact: true }).click();
   await page.getByText("This app was rolled back.").waitFor({ state: "detached" });
   await until("it is live", async () => (await state()) === "live");
+  expect(faults()).toEqual([]);
+  await close();
+});
+
+test("adds, verifies and removes a domain of a public app", async () => {
+  const { page, faults, close } = await svc.openAs(FIRST, "/projects/shop/apps/site");
+  await page.getByText("Deployment 1", { exact: true }).waitFor();
+  expect(await page.getByRole("heading", { name: "Domains" }).count()).toBe(0);
+  remote.commit("main", { "svc.toml": manifest("public", "public") });
+  await svc.api.call("PATCH", "/v1/projects/shop", { body: { default_branch: "main" } });
+  await page.getByText("public: everybody can open it").waitFor();
+  await page.getByRole("button", { name: "Add a domain" }).click();
+  const name = page.getByRole("textbox", { name: "Domain" });
+  await name.fill("localhost");
+  await page.getByRole("button", { name: "Add the domain" }).click();
+  await page.getByText('"localhost" is not a domain name').waitFor();
+  await name.fill("www.example.com");
+  await page.getByRole("button", { name: "Add the domain" }).click();
+  await page.getByText("Waits for its record").waitFor();
+  await page.getByText("_svc-challenge.www.example.com").waitFor();
+  expect(await barriers(page)).toEqual([]);
+  records = [(await page.getByText("svc-verify=").textContent()) ?? ""];
+  await page.getByRole("button", { name: "Verify www.example.com" }).click();
+  await page.getByText("Proven", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Remove www.example.com" }).click();
+  await page.getByRole("button", { name: "Remove the domain" }).click();
+  await page.getByText("This app has no domain of its own.").waitFor();
   expect(faults()).toEqual([]);
   await close();
 });

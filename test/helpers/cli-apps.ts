@@ -1,4 +1,5 @@
 import type { App, AppLogs, Deployment, DeploymentDiff } from "../../src/contract/app.ts";
+import type { AppDomain } from "../../src/contract/app-domain.ts";
 import type { Preview } from "../../src/contract/preview.ts";
 
 const TIME = "2026-11-20T10:00:00.000Z";
@@ -61,6 +62,21 @@ const DIFF: DeploymentDiff = {
   truncated: false,
 };
 
+export function appDomain(change: Partial<AppDomain> = {}): AppDomain {
+  return {
+    domain: "www.example.com",
+    state: "waiting",
+    problem: "missing",
+    record: { name: "_svc-challenge.www.example.com", value: "svc-verify=x" },
+    target: "web--shop.localhost",
+    url: null,
+    served_until: null,
+    checked_at: TIME,
+    created_at: TIME,
+    ...change,
+  };
+}
+
 const ONE = "/projects/:p/apps/web";
 
 /** The routes of a project with one app. */
@@ -79,5 +95,10 @@ export const APP_ROUTES = {
   [`GET ${ONE}/deployments`]: () => ({ deployments: [deployment()] }),
   [`GET ${ONE}/deployments/1/diff`]: () => DIFF,
   [`GET ${ONE}/logs`]: () => LOGS,
+  [`GET ${ONE}/domains`]: () => ({ domains: [appDomain()] }),
+  [`POST ${ONE}/domains`]: () => Response.json(appDomain(), { status: 201 }),
+  [`POST ${ONE}/domains/www.example.com/verify`]: () =>
+    appDomain({ state: "proven", problem: null, url: "https://www.example.com/" }),
+  [`DELETE ${ONE}/domains/www.example.com`]: () => ({ ok: true }),
   [`POST ${ONE}/preview`]: () => Response.json(LINK, { status: 201 }),
 };

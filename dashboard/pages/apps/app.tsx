@@ -15,6 +15,7 @@ import { Page } from "../../parts/page.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import { DeploymentChanges } from "./changes.tsx";
 import { Deployments } from "./deployments.tsx";
+import { Domains } from "./domains.tsx";
 import { AppLog } from "./log.tsx";
 import { AppState } from "./state.tsx";
 
@@ -54,6 +55,7 @@ function Shown({ app, deployments, problem, at }: AppWithDeployments & { at: str
           </Notice>
         </div>
       )}
+      <Domains app={app} at={at} />
       <h2 className="mb-2 font-semibold text-lg">Deployments</h2>
       {deployments.length === 0 && <p className="text-muted">No deployments yet.</p>}
       {shown && <Deployments app={app} at={at} deployments={deployments} shown={shown} onShow={setChosen} />}

@@ -3,6 +3,7 @@ import { appDeployments, apps, projects } from "../../../db/schema/index.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { Deps } from "../../deps.ts";
 import { isPublic } from "../../features/apps/access.ts";
+import { findAtDomain } from "../../features/apps/domains/find.ts";
 import type { AppRow, DeploymentRow } from "../../features/apps/rows.ts";
 import { type ReachedRun, reachRun } from "../../features/runs/reach.ts";
 import type { Visitor } from "../../identity/auth/browser-link.ts";
@@ -58,9 +59,10 @@ export async function findAppAt(
   return app ?? null;
 }
 
-/** Whether strangers may open the app with a host label now. */
-export async function isOpenAt(deps: Pick<Deps, "db" | "config">, label: string): Promise<boolean> {
-  const app = await findAppAt(deps, label);
+/** Whether strangers may open the app now. @param name its host label, or a domain, which has a dot */
+export async function isOpenAt(deps: Pick<Deps, "db" | "config" | "clock">, name: string): Promise<boolean> {
+  if (name.includes(".")) return (await findAtDomain(deps, name))?.isServed ?? false;
+  const app = await findAppAt(deps, name);
   return app !== null && isPublic(deps, app);
 }
 

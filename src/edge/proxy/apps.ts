@@ -23,7 +23,15 @@ import { signInByLink } from "./sign-in-link.ts";
 import { createSigner } from "./signer.ts";
 import { createStrangers } from "./strangers.ts";
 
-type Apps = (head: RequestHead, client: Client, label: string) => Decision | Promise<Decision>;
+type Apps = (head: RequestHead, client: Client, place: AppPlace) => Decision | Promise<Decision>;
+
+/** Where an app is requested. */
+interface AppPlace {
+  /** Of its own host name. */
+  label: string;
+  /** Null at its own host name. At a domain of an account, every visitor is a stranger. */
+  domain: string | null;
+}
 
 /** Tells the API to serve a file of a site. The header is removed from clients' requests. */
 export const SITE_HEADER = "X-Forwarded-Site";
@@ -41,16 +49,16 @@ const RETRY_S = 3;
 export function createApps(deps: Deps, api: Address): Apps {
   const admission = createAppAdmission(deps);
   const sign = createSigner(deps);
-  const strangers = createStrangers(deps, (label) => isOpenAt(deps, label));
+  const strangers = createStrangers(deps, (name) => isOpenAt(deps, name));
 
-  return (head, client, label) =>
+  return (head, client, { label, domain }) =>
     signInByLink<AppVisit>(deps, head, {
       async signIn(token) {
-        const app = await findAppAt(deps, label);
+        const app = domain === null ? await findAppAt(deps, label) : null;
         const visitor = app && (await redeemAppLink(deps, token, app.appId));
         return visitor && writePreviewCookie(deps, placeOfApp(app), visitor);
       },
-      admit: (cookies) => admission(cookies, label),
+      admit: (cookies) => admission(domain === null ? cookies : [], label),
       pass(visit, path) {
         // strangers have no cookie of svc that another site could use
         if (visit.visitor) refuseCrossSite(head);
@@ -58,7 +66,12 @@ export function createApps(deps: Deps, api: Address): Apps {
         if (visit.visitor || !("to" in decision)) return decision;
         const { address } = client;
         const isWebSocket = head.upgrade !== null;
-        const lease = strangers.enter({ appId: visit.app.appId, place: label, address, isWebSocket });
+        const lease = strangers.enter({
+          appId: visit.app.appId,
+          place: domain ?? label,
+          address,
+          isWebSocket,
+        });
         return { ...decision, lease };
       },
     });

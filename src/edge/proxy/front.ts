@@ -1,6 +1,8 @@
 import { DAEMON_PORT } from "../../contract/daemon.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { Deps } from "../../deps.ts";
+import { type AtDomain, findAtDomain } from "../../features/apps/domains/find.ts";
+import { domainOfHost } from "../../features/apps/domains/name.ts";
 import { previewSite } from "../../features/apps/site.ts";
 import type { ModelGateway } from "../../features/models/gateway.ts";
 import { isModelPath } from "../../features/models/paths.ts";
@@ -8,13 +10,14 @@ import { bodyMaxOf } from "../../http/body.ts";
 import { isKnownMethod, type MethodsOf, unanswered } from "../../http/methods.ts";
 import type { Credentials } from "../../identity/auth/caller.ts";
 import { cookieSecret } from "../../identity/auth/cookie.ts";
+import { createCache } from "../../lib/cache.ts";
 import type { Decide, Decision, Explain } from "../../splice/connection.ts";
 import { type Field, fieldOf } from "../../splice/fields.ts";
 import type { RequestHead } from "../../splice/head.ts";
 import { rewriteRequestHead } from "../../splice/rewrite.ts";
 import type { Address } from "../../splice/upstream.ts";
 import { isGitPath } from "../gateway/gateway.ts";
-import { createAdmission } from "./admission.ts";
+import { CACHE_MAX, CACHE_MS, createAdmission } from "./admission.ts";
 import { createApps, refuseForApp } from "./apps.ts";
 import { type Client, clientOf } from "./client.ts";
 import { createForward } from "./forward.ts";
@@ -34,7 +37,7 @@ export interface Front {
 const SAVES = /^\/v1\/(?:git\/|projects\/[^/?]+\/git\/(?:clone-credential|agent-record)(?:\?|$))/;
 
 /**
- * Routes the requests of the public listener: those for sandboxes to their daemons, those for models to the
+ * Routes the requests of the public listener: those for apps and previews by their host names, those for sandboxes to their daemons, those for models to the
  * model gateway, all others to the API.
  *
  * 1. The target of a request is normalized (`target.ts`) and refused in any other spelling.
@@ -59,6 +62,10 @@ export function createFront(
   const apps = createApps(deps, api);
   const previewOf = (head: RequestHead) => readPreviewHost(head.host, previewSite(deps).host);
   const appOf = (head: RequestHead) => readAppHost(head.host, previewSite(deps).host);
+  const domains = createCache<{ found: AtDomain | null }>({ keepMs: CACHE_MS, max: CACHE_MAX }, () => true);
+  const domainOf = (head: RequestHead) => (deps.config.publicApps ? domainOfHost(deps, head.host) : null);
+  /** The requests at the domains of apps. */
+  const ofDomains = new WeakSet<RequestHead>();
 
   let isClosing = false;
 
@@ -72,25 +79,42 @@ export function createFront(
       const place = previewOf(head);
       if (place) return orRefuse(head, () => previews(head, client, place));
       const label = appOf(head);
-      if (label) return orRefuse(head, () => apps(head, client, label));
-      if (isSandboxTarget(head.target)) return orRefuse(head, () => toSandbox(head, client));
-      if (!isKnownMethod(head.method)) {
-        const [path = ""] = head.target.split("?", 1);
-        return { answer: refuse(deps, unanswered(methods(path)), head) };
-      }
-      if (isModelPath(head.target)) return models.decide(head);
-      // a push has its own limits, and is streamed
-      const maxBytes = isGitPath(head.target) ? {} : { maxBytes: bodyMaxOf(head.target) };
-      return { to: api, head: forApi(head, client), ...maxBytes };
+      if (label) return orRefuse(head, () => apps(head, client, { label, domain: null }));
+      const domain = domainOf(head);
+      if (domain !== null) return orRefuse(head, () => atDomain(head, client, domain));
+      return elsewhere(head, client);
     },
     explain(status, message, head) {
-      if (head !== null && appOf(head) !== null) return refuseForApp(deps, status, message, head);
+      if (head !== null && (appOf(head) !== null || ofDomains.has(head)))
+        return refuseForApp(deps, status, message, head);
       if (head !== null && previewOf(head) === null && isModelPath(head.target))
         return models.explain(ofHttp(status, message), head);
       const isForSandbox = head !== null && (previewOf(head) !== null || isSandboxTarget(head.target));
       return refuse(deps, explain(status, message, isForSandbox), head);
     },
   };
+
+  /** A domain that no account has proved is another name of the server, behind a proxy. */
+  async function atDomain(head: RequestHead, client: Client, domain: string): Promise<Decision> {
+    const { found } = await domains(domain, async () => ({ found: await findAtDomain(deps, domain) }));
+    if (found === null) return await elsewhere(head, client);
+    ofDomains.add(head);
+    if (found.isServed) return await apps(head, client, { label: found.label, domain });
+    throw new SvcError("not_found", `No app is served at ${domain}.`);
+  }
+
+  /** A request for a sandbox, for models or for the API. */
+  function elsewhere(head: RequestHead, client: Client): Decision | Promise<Decision> {
+    if (isSandboxTarget(head.target)) return orRefuse(head, () => toSandbox(head, client));
+    if (!isKnownMethod(head.method)) {
+      const [path = ""] = head.target.split("?", 1);
+      return { answer: refuse(deps, unanswered(methods(path)), head) };
+    }
+    if (isModelPath(head.target)) return models.decide(head);
+    // a push has its own limits, and is streamed
+    const maxBytes = isGitPath(head.target) ? {} : { maxBytes: bodyMaxOf(head.target) };
+    return { to: api, head: forApi(head, client), ...maxBytes };
+  }
 
   function toSandbox(head: RequestHead, client: Client): Decision | Promise<Decision> {
     const asked = readSandboxTarget(head.target);

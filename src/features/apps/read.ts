@@ -1,6 +1,6 @@
-import { and, asc, desc, eq, inArray, lt, ne } from "drizzle-orm";
+import { and, asc, desc, eq, inArray, isNotNull, lt, ne } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
-import { appDeployments, apps, runs } from "../../../db/schema/index.ts";
+import { appDeployments, appDomains, apps, runs } from "../../../db/schema/index.ts";
 import type { App, AppWithDeployments, Deployment } from "../../contract/app.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { Deps } from "../../deps.ts";
@@ -100,14 +100,11 @@ async function appOf(deps: View, tx: Db, row: AppRow): Promise<App> {
 
 async function viewsOf(tx: Db, rows: readonly AppRow[]): Promise<AppView[]> {
   if (rows.length === 0) return [];
-  const ofApps = inArray(
-    appDeployments.appId,
-    rows.map(({ appId }) => appId),
-  );
+  const ids = rows.map(({ appId }) => appId);
   const newest = await tx
     .selectDistinctOn([appDeployments.appId])
     .from(appDeployments)
-    .where(ofApps)
+    .where(inArray(appDeployments.appId, ids))
     .orderBy(appDeployments.appId, desc(appDeployments.number));
   const named = rows.flatMap(({ liveId, wantedId }) => [liveId, wantedId]).filter((id) => id !== null);
   const served = await tx
@@ -120,6 +117,11 @@ async function viewsOf(tx: Db, rows: readonly AppRow[]): Promise<AppView[]> {
     tx,
     served.map(({ deployment }) => deployment.createdBy),
   );
+  const proven = await tx
+    .selectDistinctOn([appDomains.appId], { appId: appDomains.appId, domain: appDomains.domain })
+    .from(appDomains)
+    .where(and(inArray(appDomains.appId, ids), isNotNull(appDomains.provenAt)))
+    .orderBy(appDomains.appId, appDomains.domain);
   const last = new Map<string, DeploymentRow>(newest.map((row) => [row.appId, row]));
   return rows.map((app) => {
     const live = find(app.liveId);
@@ -128,6 +130,7 @@ async function viewsOf(tx: Db, rows: readonly AppRow[]): Promise<AppView[]> {
       live: live?.deployment ?? null,
       wanted: find(app.wantedId)?.deployment ?? null,
       last: last.get(app.appId) ?? null,
+      domain: proven.find(({ appId }) => appId === app.appId)?.domain ?? null,
       run: live?.run ?? null,
       names,
     };

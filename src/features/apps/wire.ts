@@ -4,6 +4,7 @@ import type { Deps } from "../../deps.ts";
 import { authorOf } from "../../identity/auth/actor.ts";
 import type { RunRow } from "../runs/row.ts";
 import { isPublic } from "./access.ts";
+import { urlOf } from "./domains/rows.ts";
 import type { AppRow, DeploymentRow } from "./rows.ts";
 import { originOf } from "./site.ts";
 
@@ -14,6 +15,8 @@ export interface AppView {
   wanted: DeploymentRow | null;
   /** The newest, in any state. */
   last: DeploymentRow | null;
+  /** The first of its proven domains. */
+  domain: string | null;
   /** The run of the live deployment; null if it has none. */
   run: RunRow | null;
   names: Names;
@@ -23,7 +26,7 @@ export interface AppView {
 export type Names = ReadonlyMap<string, string>;
 
 export function toWire(deps: Pick<Deps, "config" | "api">, view: AppView): App {
-  const { app, live, wanted, names } = view;
+  const { app, live, wanted, domain, names } = view;
   const url = `${originOf(deps, app.label)}/`;
   return {
     app_id: app.appId,
@@ -37,7 +40,7 @@ export function toWire(deps: Pick<Deps, "config" | "api">, view: AppView): App {
     state: stateOf(view),
     error: errorOf(view),
     url,
-    public_url: isPublic(deps, app) ? url : null,
+    public_url: !isPublic(deps, app) ? null : domain === null ? url : urlOf(deps, domain),
     live: live && deploymentToWire(live, names),
     next: wanted && deploymentToWire(wanted, names),
     updated_at: app.updatedAt.toISOString(),

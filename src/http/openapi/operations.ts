@@ -143,6 +143,16 @@ export const OPERATIONS: Operations = {
   ],
   "GET /v1/projects/:projectId/apps/:slug/logs": ["getAppLogs", "Get the log of an app"],
   "POST /v1/projects/:projectId/apps/:slug/preview": ["createAppPreview", "Create a link to an app"],
+  "GET /v1/projects/:projectId/apps/:slug/domains": ["listDomains", "List the domains of an app"],
+  "POST /v1/projects/:projectId/apps/:slug/domains": ["addDomain", "Add a domain to an app"],
+  "POST /v1/projects/:projectId/apps/:slug/domains/:domain/verify": [
+    "verifyDomain",
+    "Look for the proof of a domain now",
+  ],
+  "DELETE /v1/projects/:projectId/apps/:slug/domains/:domain": [
+    "removeDomain",
+    "Remove a domain from an app",
+  ],
   "POST /v1/projects/:projectId/tries": ["createTries", "Start several sessions at one task"],
   "GET /v1/projects/:projectId/tries/:triesId": ["getTries", "Compare the sessions that try one task"],
   "POST /v1/projects/:projectId/tries/:triesId/choose": [

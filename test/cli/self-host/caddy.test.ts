@@ -27,6 +27,8 @@ const CASES: readonly (readonly [string, Record<string, string>])[] = [
   ["a port", { SVC_PUBLIC_URL: "https://svc.example.com:8443" }],
   ["previews", { SVC_PREVIEW_HOST: "example-previews.net" }],
   ["an international name", { SVC_PUBLIC_URL: "https://sv\u00e7.example.com" }],
+  ["previews, and no public apps", { SVC_PREVIEW_HOST: "example-previews.net", SVC_PUBLIC_APPS: "0" }],
+  ["neither previews nor public apps", { SVC_PUBLIC_APPS: "0" }],
   ["an IPv6 listener", { SVC_HOST: "::1", SVC_PREVIEW_HOST: "example-previews.net:443" }],
 ];
 
@@ -40,16 +42,25 @@ for (const [name, settings] of CASES) {
     expect(ran.stderr.toString()).not.toContain("Error");
     expect(ran.exitCode).toBe(0);
     const { apps } = JSON.parse(ran.stdout.toString());
-    const { routes } = Object.values<{ routes: { match: { host: string[] }[] }[] }>(apps.http.servers)[0] ?? {
+    const { routes } = Object.values<{ routes: { match?: { host: string[] }[] }[] }>(
+      apps.http.servers,
+    )[0] ?? {
       routes: [],
     };
-    const hosts = routes.flatMap(({ match }) => match.flatMap(({ host }) => host)).sort();
+    // the route for the domains of apps is for any name, and comes after the others
+    const names = routes.map(({ match }) => match?.flatMap(({ host }) => host) ?? "any");
+    const hosts = names
+      .flat()
+      .filter((one) => one !== "any")
+      .sort();
+    const hasDomains = settings["SVC_PUBLIC_APPS"] !== "0";
+    expect(names.indexOf("any")).toBe(hasDomains ? names.length - 1 : -1);
     const preview = settings["SVC_PREVIEW_HOST"] === undefined ? [] : ["*.example-previews.net"];
     expect(hosts).toEqual(
       [...preview, new URL(settings["SVC_PUBLIC_URL"] ?? "https://svc.example.com").hostname].sort(),
     );
     const asked = apps.tls?.automation?.on_demand?.ask ?? null;
-    expect(asked !== null).toBe(preview.length > 0);
+    expect(asked !== null).toBe(preview.length > 0 || hasDomains);
     expect(JSON.stringify(apps)).toContain('"flush_interval":-1');
   });
 }
