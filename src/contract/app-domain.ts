@@ -10,7 +10,6 @@ export type DomainProblem = (typeof DOMAIN_PROBLEMS)[number];
 
 /** `waiting` for its proof, `proven`, or `lost`: its proof is gone, and it is served for some days more. */
 export const DOMAIN_STATES = ["waiting", "proven", "lost"] as const;
-export type DomainState = (typeof DOMAIN_STATES)[number];
 
 /** Bytes of a domain name in ASCII (RFC 1035, 2.3.4). */
 export const DOMAIN_MAX = 253;

@@ -23,7 +23,7 @@ import { signInByLink } from "./sign-in-link.ts";
 import { createSigner } from "./signer.ts";
 import { createStrangers } from "./strangers.ts";
 
-type Apps = (head: RequestHead, client: Client, place: AppPlace) => Decision | Promise<Decision>;
+export type Apps = (head: RequestHead, client: Client, place: AppPlace) => Decision | Promise<Decision>;
 
 /** Where an app is requested. */
 interface AppPlace {

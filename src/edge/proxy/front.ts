@@ -1,8 +1,6 @@
 import { DAEMON_PORT } from "../../contract/daemon.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { Deps } from "../../deps.ts";
-import { type AtDomain, findAtDomain } from "../../features/apps/domains/find.ts";
-import { domainOfHost } from "../../features/apps/domains/name.ts";
 import { previewSite } from "../../features/apps/site.ts";
 import type { ModelGateway } from "../../features/models/gateway.ts";
 import { isModelPath } from "../../features/models/paths.ts";
@@ -10,16 +8,16 @@ import { bodyMaxOf } from "../../http/body.ts";
 import { isKnownMethod, type MethodsOf, unanswered } from "../../http/methods.ts";
 import type { Credentials } from "../../identity/auth/caller.ts";
 import { cookieSecret } from "../../identity/auth/cookie.ts";
-import { createCache } from "../../lib/cache.ts";
 import type { Decide, Decision, Explain } from "../../splice/connection.ts";
 import { type Field, fieldOf } from "../../splice/fields.ts";
 import type { RequestHead } from "../../splice/head.ts";
 import { rewriteRequestHead } from "../../splice/rewrite.ts";
 import type { Address } from "../../splice/upstream.ts";
 import { isGitPath } from "../gateway/gateway.ts";
-import { CACHE_MAX, CACHE_MS, createAdmission } from "./admission.ts";
+import { createAdmission } from "./admission.ts";
 import { createApps, refuseForApp } from "./apps.ts";
 import { type Client, clientOf } from "./client.ts";
+import { createDomains } from "./domains.ts";
 import { createForward } from "./forward.ts";
 import { readAppHost, readPreviewHost } from "./preview-host.ts";
 import { createPreviews } from "./previews.ts";
@@ -62,10 +60,7 @@ export function createFront(
   const apps = createApps(deps, api);
   const previewOf = (head: RequestHead) => readPreviewHost(head.host, previewSite(deps).host);
   const appOf = (head: RequestHead) => readAppHost(head.host, previewSite(deps).host);
-  const domains = createCache<{ found: AtDomain | null }>({ keepMs: CACHE_MS, max: CACHE_MAX }, () => true);
-  const domainOf = (head: RequestHead) => (deps.config.publicApps ? domainOfHost(deps, head.host) : null);
-  /** The requests at the domains of apps. */
-  const ofDomains = new WeakSet<RequestHead>();
+  const domains = createDomains(deps, apps);
 
   let isClosing = false;
 
@@ -80,12 +75,13 @@ export function createFront(
       if (place) return orRefuse(head, () => previews(head, client, place));
       const label = appOf(head);
       if (label) return orRefuse(head, () => apps(head, client, { label, domain: null }));
-      const domain = domainOf(head);
-      if (domain !== null) return orRefuse(head, () => atDomain(head, client, domain));
+      const domain = domains.domainOf(head);
+      if (domain !== null)
+        return orRefuse(head, () => domains.visit(head, client, domain, () => elsewhere(head, client)));
       return elsewhere(head, client);
     },
     explain(status, message, head) {
-      if (head !== null && (appOf(head) !== null || ofDomains.has(head)))
+      if (head !== null && (appOf(head) !== null || domains.isOfApp(head)))
         return refuseForApp(deps, status, message, head);
       if (head !== null && previewOf(head) === null && isModelPath(head.target))
         return models.explain(ofHttp(status, message), head);
@@ -93,15 +89,6 @@ export function createFront(
       return refuse(deps, explain(status, message, isForSandbox), head);
     },
   };
-
-  /** A domain that no account has proved is another name of the server, behind a proxy. */
-  async function atDomain(head: RequestHead, client: Client, domain: string): Promise<Decision> {
-    const { found } = await domains(domain, async () => ({ found: await findAtDomain(deps, domain) }));
-    if (found === null) return await elsewhere(head, client);
-    ofDomains.add(head);
-    if (found.isServed) return await apps(head, client, { label: found.label, domain });
-    throw new SvcError("not_found", `No app is served at ${domain}.`);
-  }
 
   /** A request for a sandbox, for models or for the API. */
   function elsewhere(head: RequestHead, client: Client): Decision | Promise<Decision> {
