@@ -13,6 +13,7 @@ import { certificateRoutes } from "./edge/proxy/certificate-routes.ts";
 import { proxyRoutes } from "./edge/proxy/routes.ts";
 import { releaseRoutes, servedReleaseRoutes } from "./edge/releases/routes.ts";
 import { appDomainRoutes } from "./features/apps/domains/routes.ts";
+import { previewRoutes } from "./features/apps/previews/routes.ts";
 import { appRoutes } from "./features/apps/routes.ts";
 import { referencesIn } from "./features/change-requests/brief.ts";
 import { commentRoutes } from "./features/change-requests/comments/routes.ts";
@@ -132,6 +133,7 @@ export function createApp(deps: Deps) {
         .use(certificateRoutes(deps))
         .use(appRoutes(deps))
         .use(appDomainRoutes(deps))
+        .use(previewRoutes(deps))
         .use(allChangeRequestRoutes(deps))
         .use(checkRoutes(deps))
         .use(checkRunRoutes(deps))

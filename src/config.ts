@@ -91,6 +91,8 @@ export interface Config {
   appCap: number;
   /** Whether manifests may open apps to the public. */
   publicApps: boolean;
+  /** Previews of change requests that a project may run at once; the others wait. */
+  previewCap: number;
   /** Checks that an account may run at once; the others wait. */
   checkCap: number;
   /** The file with the upstreams of the model gateway. */
@@ -122,6 +124,8 @@ export interface Config {
 const PROGRAM_MAX_BYTES = 4096;
 /** The same as the default for sessions: each app has a sandbox too. */
 const APP_CAP = 20;
+/** A project may have many open change requests, and few of them are looked at. */
+const PREVIEW_CAP = 5;
 /** Each keeps a processor busy for minutes. */
 const CHECK_CAP = 4;
 
@@ -191,6 +195,7 @@ export function readConfig(env: Environment, isRoot = process.getuid?.() === 0):
     checkCap: integer(env, "SVC_CHECK_CAP", CHECK_CAP, 0, 100_000),
     publicApps: flag(env, "SVC_PUBLIC_APPS", true),
     appCap: integer(env, "SVC_APP_CAP", APP_CAP, 0, 100_000),
+    previewCap: integer(env, "SVC_PREVIEW_CAP", PREVIEW_CAP, 0, 100_000),
     modelsFile: env["SVC_MODELS_FILE"] ? folder(env, "SVC_MODELS_FILE", "", PROGRAM_MAX_BYTES) : null,
     modelUpstream: modelUpstream(env),
     defaultModel: defaultModel(env),

@@ -70,6 +70,7 @@ type Step =
   | PromptStep
   | FiringStep
   | DeployStep
+  | PreviewStep
   | CheckStep
   | HostCheckStep
   | WebhookStep
@@ -93,6 +94,10 @@ export type SessionStep = (typeof SESSION_STEPS)[number];
 /** The steps of a deployment, besides those of its run. */
 export const DEPLOY_STEPS = ["deploy-started", "deploy-settled"] as const;
 export type DeployStep = (typeof DEPLOY_STEPS)[number];
+
+/** The steps of a preview of a change request, besides those of its deployments. */
+export const PREVIEW_STEPS = ["preview-prepared", "preview-ended"] as const;
+export type PreviewStep = (typeof PREVIEW_STEPS)[number];
 
 /** Those of a check that svc runs, in their order; the last is instead of an end. */
 export const CHECK_STEPS = [

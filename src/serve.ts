@@ -13,6 +13,7 @@ import { LiveTexts } from "./events/live-texts.ts";
 import { applyApps } from "./features/apps/apply.ts";
 import { startDomainWorker } from "./features/apps/domains/worker.ts";
 import { deploymentRuns } from "./features/apps/kind.ts";
+import { startPreviewWorker } from "./features/apps/previews/worker.ts";
 import { startAppWorker } from "./features/apps/worker.ts";
 import { startAutoMergeWorker } from "./features/change-requests/auto-merge/worker.ts";
 import { startOwnerRequestWorker } from "./features/change-requests/code-owners/request.ts";
@@ -234,6 +235,7 @@ async function startWork(
     await startRunWorker(deps, kinds),
     await startSessionWorker(deps),
     await startAppWorker(deps),
+    startPreviewWorker(deps),
     startCheckWorker(deps),
     startHostChecksWorker(deps),
     startAutoMergeWorker(deps),

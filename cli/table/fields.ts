@@ -250,6 +250,7 @@ export const CONTENTS_FIELDS = fieldsOf<FileContents>()([
 export const APP_FIELDS = fieldsOf<App>()([
   "app_id",
   "slug",
+  "change_request",
   "name",
   "type",
   "root_path",

@@ -35,7 +35,7 @@ export const set = spec({
       kind: "string",
       value: "list",
       summary:
-        "Where it is injected, comma-separated: sessions, builds, apps, apps:<slug>, triggers:<slug>, checks, connectors",
+        "Where it is injected, comma-separated: sessions, builds, apps, apps:<slug>, previews, triggers:<slug>, checks, connectors",
     },
     mine: MINE,
   },

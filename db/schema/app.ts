@@ -1,5 +1,7 @@
+import { sql } from "drizzle-orm";
 import {
   boolean,
+  check,
   index,
   integer,
   jsonb,
@@ -13,6 +15,7 @@ import { APP_PRESENCE, DEPLOY_REASONS, DEPLOYMENT_STATES } from "../../src/contr
 import type { ManifestApp } from "../../src/contract/manifest/manifest.ts";
 import { users } from "./account.ts";
 import { actor } from "./actor.ts";
+import { changeRequests } from "./change-request.ts";
 import { previewRole } from "./preview.ts";
 import { projects } from "./project.ts";
 import { time } from "./time.ts";
@@ -21,7 +24,10 @@ export const appPresence = pgEnum("app_presence", APP_PRESENCE);
 export const deploymentState = pgEnum("deployment_state", DEPLOYMENT_STATES);
 export const deployReason = pgEnum("deploy_reason", DEPLOY_REASONS);
 
-/** The apps of the last valid manifest on a project's default branch. */
+/**
+ * The apps of the last valid manifest on a project's default branch, and their previews in open change requests, which the
+ * lists of a project's apps leave out.
+ */
 export const apps = pgTable(
   "apps",
   {
@@ -30,12 +36,15 @@ export const apps = pgTable(
       .notNull()
       .references(() => projects.projectId, { onDelete: "cascade" }),
     slug: text("slug").notNull(),
+    /** Of a preview: its change request. */
+    crId: uuid("cr_id").references(() => changeRequests.crId, { onDelete: "cascade" }),
+    crNumber: integer("cr_number"),
     /** The first label of its host name. */
     label: text("label").notNull(),
     /** The entry to deploy, and its hash. */
     entry: jsonb("entry").$type<ManifestApp>().notNull(),
     entryHash: text("entry_hash").notNull(),
-    /** The commit of the default branch that the entry is from. */
+    /** The commit that the entry is from: of the default branch, or the head of the change request. */
     commit: text("commit").notNull(),
     presence: appPresence("presence").notNull(),
     /** A user stopped it: it stays stopped until it is deployed again. */
@@ -49,12 +58,16 @@ export const apps = pgTable(
     /** The deployment that is served, and the one that replaces it as soon as it answers. */
     liveId: text("live_id"),
     wantedId: text("wanted_id"),
+    /** Of a preview: when somebody last used it, to the minute; null: nobody has. */
+    visitedAt: time("visited_at"),
     createdAt: time("created_at").notNull().defaultNow(),
     updatedAt: time("updated_at").notNull().defaultNow(),
   },
   (table) => [
-    uniqueIndex("apps_project_id_slug").on(table.projectId, table.slug),
+    uniqueIndex("apps_project_id_slug").on(table.projectId, table.slug).where(sql`${table.crId} is null`),
+    uniqueIndex("apps_cr_id_slug").on(table.crId, table.slug),
     uniqueIndex("apps_label").on(table.label),
+    check("apps_preview_has_number", sql`(${table.crId} is null) = (${table.crNumber} is null)`),
   ],
 );
 

@@ -13,7 +13,7 @@ export const projectSecrets = pgTable(
     name: text("name").notNull(),
     /** Sealed: AES-256-GCM under the project's own key, bound to project and name. */
     value: text("value").notNull(),
-    /** Where it is injected: `sessions`, `builds`, `apps`, `apps:<slug>`, `triggers:<slug>` (contract: Secrets). */
+    /** Where it is injected: `sessions`, `builds`, `apps`, `apps:<slug>`, `previews`, `triggers:<slug>` (contract: Secrets). */
     audience: text("audience").array().notNull().default(["sessions", "builds"]),
     /** Who set it last; null if that was not recorded. */
     setBy: uuid("set_by").references(() => users.userId, { onDelete: "set null" }),

@@ -47,6 +47,9 @@ export type Deployment = Static<typeof deployment>;
 export const app = Type.Object({
   app_id: uuid,
   slug: Type.String(),
+  change_request: nullable(
+    Type.Integer({ description: "Of a preview: the number of its change request; null: an app" }),
+  ),
   name: nullable(Type.String()),
   type: oneOf(["run", "static"]),
   root_path: Type.String(),
@@ -70,6 +73,10 @@ export const app = Type.Object({
   updated_at: time,
 });
 export type App = Static<typeof app>;
+
+/** The apps of a project, or the previews of a change request. */
+export const appList = Type.Object({ apps: Type.Array(app) });
+export type AppList = Static<typeof appList>;
 
 /** Answer of `GET …/apps/:slug`, with the last deployments, newest first. */
 export const appWithDeployments = Type.Object({

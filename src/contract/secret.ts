@@ -21,7 +21,7 @@ const AUDIENCE_MAX = 50;
 const audience = Type.Array(Type.String({ maxLength: 200 }), {
   minItems: 1,
   maxItems: AUDIENCE_MAX,
-  description: "Where it is injected: sessions, builds, apps, apps:<slug>, triggers:<slug>, checks",
+  description: "Where it is injected: sessions, builds, apps, apps:<slug>, previews, triggers:<slug>, checks",
 });
 
 /** A secret without its value, which the server sends only to sandboxes. */

@@ -96,15 +96,21 @@ export interface AppBench {
   ): Promise<RawAnswer>;
 }
 
-/** @param server of this process or another, on the database, with a project on the remote */
-export function benchApps(server: {
-  url(): string;
-  projectId: string;
-  remote: Remote;
-  call(method: string, path: string, body?: unknown): Promise<Answer>;
-}): AppBench {
+/**
+ * @param server of this process or another, on the database, with a project on the remote
+ * @param under the apps of a project, or the previews of a change request
+ */
+export function benchApps(
+  server: {
+    url(): string;
+    projectId: string;
+    remote: Remote;
+    call(method: string, path: string, body?: unknown): Promise<Answer>;
+  },
+  under = "/apps",
+): AppBench {
   const { remote, projectId } = server;
-  const path = `/v1/projects/${projectId}/apps`;
+  const path = `/v1/projects/${projectId}${under}`;
   const call: AppBench["call"] = (method, rest, body) => server.call(method, path + rest, body);
   const get: AppBench["get"] = async (slug = "web") => {
     const answer = await call("GET", `/${slug}`);
@@ -162,6 +168,7 @@ export function tomlOf({
   slug,
   enabled,
   access,
+  previews,
   rootPath,
   build,
   run,
@@ -174,6 +181,7 @@ export function tomlOf({
     `slug = ${JSON.stringify(slug)}`,
     `enabled = ${enabled}`,
     `access = ${JSON.stringify(access)}`,
+    ...(previews ? ["previews = true"] : []),
     `source = { root_path = ${JSON.stringify(rootPath)} }`,
     ...(build === null ? [] : [`build = { command = ${JSON.stringify(build)} }`]),
     ...(run === null ? [] : [`run = { command = ${JSON.stringify(run.command)}, port = ${run.port} }`]),

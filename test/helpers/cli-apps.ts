@@ -27,6 +27,7 @@ export function app(change: Partial<App> = {}): App {
   return {
     app_id: "77777777-7777-4777-8777-777777777777",
     slug: "web",
+    change_request: null,
     name: null,
     type: "run",
     root_path: ".",

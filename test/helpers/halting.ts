@@ -1,5 +1,12 @@
 import { join } from "node:path";
-import type { CheckStep, DeployStep, MergeStep, PromptStep, SessionStep } from "../../src/deps.ts";
+import type {
+  CheckStep,
+  DeployStep,
+  MergeStep,
+  PreviewStep,
+  PromptStep,
+  SessionStep,
+} from "../../src/deps.ts";
 import type { PushStep } from "../../src/git/run/options.ts";
 import { spawnServer } from "./api.ts";
 
@@ -8,7 +15,9 @@ export interface HaltingServer {
   url(): string;
   pid(): number;
   /** Resolves when the server has reached this step, where it waits for `go`. */
-  haltAt(step: MergeStep | PushStep | SessionStep | PromptStep | DeployStep | CheckStep): Promise<void>;
+  haltAt(
+    step: MergeStep | PushStep | SessionStep | PromptStep | DeployStep | PreviewStep | CheckStep,
+  ): Promise<void>;
   go(): void;
   kill(): Promise<void>;
   /** Starts another one when this has ended. */

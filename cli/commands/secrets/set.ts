@@ -65,7 +65,7 @@ function readAudience(text: string | undefined): string[] | undefined {
   if (bad === undefined) return entries;
   throw usage(
     `--for: "${oneLine(bad.slice(0, 80))}" is not valid.`,
-    "Valid are sessions, builds, apps, apps:<slug>, triggers:<slug>, checks and connectors, separated by commas.",
+    "Valid are sessions, builds, apps, apps:<slug>, previews, triggers:<slug>, checks and connectors, separated by commas.",
   );
 }
 

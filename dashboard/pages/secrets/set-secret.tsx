@@ -59,7 +59,7 @@ export function SetSecret({ at, row, onDone, onClose }: Props) {
       />
       <TextField
         label="For"
-        hint="Where it is injected, separated by commas: sessions, builds, apps, apps:<slug>, triggers:<slug>, checks, connectors."
+        hint="Where it is injected, separated by commas: sessions, builds, apps, apps:<slug>, previews, triggers:<slug>, checks, connectors."
         required
         spellCheck={false}
         {...form.field("for")}

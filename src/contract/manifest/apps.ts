@@ -10,6 +10,8 @@ export interface ManifestApp {
   enabled: boolean;
   /** Who may open it: the members of the project's account, or everybody. */
   access: "members" | "public";
+  /** Whether open change requests have previews of it. Absent in entries that earlier versions of svc stored. */
+  previews?: boolean;
   /** Relative to the root of the repository; `.` is the root. */
   rootPath: string;
   build: string | null;
@@ -49,6 +51,13 @@ export const appsShape: ListShape = {
         kind: kinds.appAccess,
         fallback: "members",
         about: "Who may open it: the `members` of the project's account, or everybody (`public`).",
+      },
+      previews: {
+        is: "value",
+        kind: kinds.flag,
+        fallback: false,
+        about:
+          "Whether each open change request gets a preview of it. The default branch decides; the entry itself is that of the change request.",
       },
       source: {
         is: "table",
@@ -159,6 +168,7 @@ export function readApp(app: Table): ManifestApp {
     name: stringOf(app, "name"),
     enabled: app["enabled"] !== false,
     access: app["access"] === "public" ? "public" : "members",
+    previews: app["previews"] === true,
     rootPath: stringOf(tableOf(app, "source"), "root_path") ?? ROOT,
     build: stringOf(tableOf(app, "build"), "command"),
     run: command === null ? null : { command, port: Number(run["port"]) },

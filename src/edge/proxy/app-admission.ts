@@ -4,6 +4,7 @@ import { SvcError } from "../../contract/errors.ts";
 import type { Deps } from "../../deps.ts";
 import { isPublic } from "../../features/apps/access.ts";
 import { findAtDomain } from "../../features/apps/domains/find.ts";
+import { recordVisit } from "../../features/apps/previews/visit.ts";
 import type { AppRow, DeploymentRow } from "../../features/apps/rows.ts";
 import { type ReachedRun, reachRun } from "../../features/runs/reach.ts";
 import type { Visitor } from "../../identity/auth/browser-link.ts";
@@ -70,6 +71,7 @@ async function admit(deps: Deps, cookies: readonly string[], label: string): Pro
   const app = await findAppAt(deps, label);
   if (!app) throw signInFirst();
   const visitor = await admitVisitor(deps, app, visitorOf(deps, cookies, placeOfApp(app)));
+  await recordVisit(deps, app);
   const [live] =
     app.liveId === null
       ? []
@@ -94,6 +96,6 @@ async function admitVisitor(
 /** The error for a browser that is not signed in, or whose link was used before; the same for unknown apps. */
 function signInFirst(): SvcError {
   const sentence =
-    "Only members of the project can open its apps. Get a sign-in link, which works once, with: svc apps open <slug>";
+    "Only members of the project can open its apps. Get a sign-in link, which works once, with: svc apps open <slug>; for a preview of a change request: svc cr apps <number> --open";
   return new SvcError("unauthorized", sentence, {}, { "WWW-Authenticate": "Bearer" });
 }

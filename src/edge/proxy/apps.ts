@@ -3,6 +3,7 @@ import { SvcError } from "../../contract/errors.ts";
 import type { Deps } from "../../deps.ts";
 import { redeemAppLink } from "../../features/apps/link.ts";
 import { readApp } from "../../features/apps/read.ts";
+import { deployCommand, logCommand } from "../../features/apps/rows.ts";
 import { previewSite } from "../../features/apps/site.ts";
 import { SITE_METHODS } from "../../features/apps/static/serve.ts";
 import { isKnownMethod, methodNotAllowed } from "../../http/methods.ts";
@@ -89,7 +90,7 @@ export function createApps(deps: Deps, api: Address): Apps {
       return notServed(deps, head, visit);
     const { daemon, run } = reached;
     if (!isWithinReach(deps, run)) {
-      const sentence = `The app ${live.entry.slug} runs on another server's machine. Redeploy it from this server to run it here: svc apps deploy ${live.entry.slug}`;
+      const sentence = `The app ${live.entry.slug} runs on another server's machine. Redeploy it from this server to run it here: ${deployCommand(visit.app)}`;
       throw new SvcError("sandbox_unreachable", sentence);
     }
     const { scheme } = previewSite(deps);
@@ -143,15 +144,15 @@ const TITLES: Readonly<Record<AppState, string>> = {
   disabled: "The app is disabled",
 };
 
-function pageOf({ slug, state, error, next }: App): Page {
+function pageOf({ slug, change_request: crNumber, state, error, next }: App): Page {
   const sentences = [
-    `App ${slug}.`,
+    crNumber === null ? `App ${slug}.` : `Preview of the app ${slug} in change request #${crNumber}.`,
     ...(next ? [next.state === "starting" ? "It is starting." : "It is being built."] : []),
     ...(error ? [error] : []),
   ];
   const isComing = state !== "stopped" && state !== "disabled";
   if (isComing) sentences.push("This page reloads automatically.");
-  if (state === "failed") sentences.push(`See its log: svc apps logs ${slug}`);
+  if (state === "failed") sentences.push(`See its log: ${logCommand({ slug, crNumber })}`);
   return { title: TITLES[state], sentences, ...(isComing && { refreshS: RETRY_S }) };
 }
 
@@ -160,7 +161,10 @@ export function refuseForApp(deps: Deps, status: number, message: string, head: 
   if (status !== 502) return refuse(deps, ofHttp(status, message), head);
   return refuse(
     deps,
-    new SvcError("sandbox_unreachable", "The app does not answer. See its log with: svc apps logs <slug>"),
+    new SvcError(
+      "sandbox_unreachable",
+      "The app does not answer. See its log with: svc apps logs <slug>; that of a preview: svc cr apps <number> --logs",
+    ),
     head,
   );
 }

@@ -4,11 +4,11 @@ import type { AppRow } from "./rows.ts";
 
 /**
  * Whether everybody may open an app. The manifest of the default branch decides at every moment, not the deployed commit:
- * a rollback does not open an app again.
+ * a rollback does not open an app again. A preview is never public: its entry is that of a change request.
  */
 export function isPublic(
   { config }: Pick<Deps, "config">,
-  { presence, entry }: Pick<AppRow, "presence" | "entry">,
+  { crId, presence, entry }: Pick<AppRow, "crId" | "presence" | "entry">,
 ): boolean {
-  return config.publicApps && presence === "enabled" && isPublicEntry(entry);
+  return config.publicApps && crId === null && presence === "enabled" && isPublicEntry(entry);
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { and, eq, ne, notInArray } from "drizzle-orm";
+import { and, eq, isNull, ne, notInArray } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
 import { apps } from "../../../db/schema/index.ts";
 import { isPublicEntry } from "../../contract/manifest/apps.ts";
@@ -25,7 +25,11 @@ async function write(
   now: Date,
 ): Promise<ProjectChange[]> {
   const { projectId } = project;
-  const before = await tx.select().from(apps).where(eq(apps.projectId, projectId)).for("update");
+  const before = await tx
+    .select()
+    .from(apps)
+    .where(and(eq(apps.projectId, projectId), isNull(apps.crId)))
+    .for("update");
   const changes: ProjectChange[] = [];
   for (const entry of manifest.apps) {
     const { slug } = entry;
@@ -35,7 +39,8 @@ async function write(
     const isChanged =
       known?.entryHash !== entryHash ||
       known.presence !== presence ||
-      isPublicEntry(known.entry) !== isPublicEntry(entry);
+      isPublicEntry(known.entry) !== isPublicEntry(entry) ||
+      (known.entry.previews ?? false) !== (entry.previews ?? false);
     const values = { entry, entryHash, commit, presence, ...(isChanged && { updatedAt: now }) };
     const [row] = known
       ? await tx.update(apps).set(values).where(eq(apps.appId, known.appId)).returning()
@@ -68,6 +73,7 @@ async function markRemoved(
     .where(
       and(
         eq(apps.projectId, projectId),
+        isNull(apps.crId),
         ne(apps.presence, "gone"),
         slugs.length > 0 ? notInArray(apps.slug, slugs) : undefined,
       ),
@@ -77,8 +83,8 @@ async function markRemoved(
   return gone.map(({ slug }) => ({ type: "app", id: slug, action: "changed" }));
 }
 
-/** Hashes an entry without `enabled` and `access`: a change of those does not deploy an app. */
-function hashOf({ env, ...entry }: ManifestApp): string {
+/** Hashes an entry without `enabled`, `access` and `previews`: a change of those does not deploy an app. */
+export function hashOf({ env, ...entry }: ManifestApp): string {
   const pairs = Object.entries(env).sort(([one], [other]) => (one < other ? -1 : 1));
   const text = JSON.stringify([
     entry.slug,

@@ -5,7 +5,8 @@ import { publish } from "../../events/publish.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { createDeployment } from "./create.ts";
 import { findFolder } from "./folder.ts";
-import { type AppRow, lockApp } from "./rows.ts";
+import { hasRoom, makeRoom } from "./previews/room.ts";
+import { type AppRow, appChange, lockApp } from "./rows.ts";
 
 /**
  * Deploys an app if it has changed since its last deployment: its entry, or the folder at its root in the repository. A
@@ -15,6 +16,7 @@ import { type AppRow, lockApp } from "./rows.ts";
 export async function deployIfChanged(deps: Deps, app: AppRow, project: ProjectRow): Promise<void> {
   if (app.presence !== "enabled" || app.isStopped || app.consideredCommit === app.commit) return;
   const tree = await treeOf(deps, project, app);
+  await makeRoom(deps, app);
   await deps.db.transaction(async (tx) => {
     const row = await lockApp(tx, app.appId);
     // a newer commit has its own job
@@ -25,14 +27,17 @@ export async function deployIfChanged(deps: Deps, app: AppRow, project: ProjectR
       .where(eq(appDeployments.appId, app.appId))
       .orderBy(desc(appDeployments.number))
       .limit(1);
+    // one that waits for room is asked for until it has it (`previews/deploy.ts`)
+    const isAsked = row.crId !== null && row.consideredCommit === null;
+    if (!(await hasRoom(deps, tx, row))) return;
     await tx.update(apps).set({ consideredCommit: app.commit }).where(eq(apps.appId, app.appId));
     if (row.isPinned) return;
     const isSame = last?.entryHash === row.entryHash && last.tree === tree;
     const isDeployed = row.liveId !== null || row.wantedId !== null || last?.state === "failed";
-    if (isSame && isDeployed) return;
+    if (isSame && isDeployed && !isAsked) return;
     const reason = last ? "changed" : "created";
     await createDeployment(deps, tx, { app: row, project }, { tree, reason, by: null });
-    await publish(tx, project.projectId, { type: "app", id: row.slug, action: "changed" });
+    await publish(tx, project.projectId, appChange(row));
   });
   await deps.checkpoint("deploy-started");
 }

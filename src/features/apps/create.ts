@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { and, desc, eq, inArray, ne } from "drizzle-orm";
+import { and, desc, eq, inArray, isNull, ne } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
 import { appDeployments, apps, runs } from "../../../db/schema/index.ts";
 import type { DEPLOY_REASONS } from "../../contract/app.ts";
@@ -45,7 +45,7 @@ export async function createDeployment(
   if (app.wantedId)
     await endDeployment(deps, tx, app.wantedId, "stopped", `Deployment ${number} replaced it.`);
   const deploymentId = randomUUID();
-  const error = await findProblem(deps, tx, { appId, slug: app.slug, entry, commit }, project, tree);
+  const error = await findProblem(deps, tx, { ...app, entry, commit }, project, tree);
   const [live] =
     liveId === null
       ? []
@@ -91,26 +91,29 @@ export async function createDeployment(
 async function findProblem(
   deps: Deps,
   tx: Db,
-  { appId, slug, entry, commit }: Pick<AppRow, "appId" | "slug" | "entry" | "commit">,
+  { appId, slug, crId, entry, commit }: Pick<AppRow, "appId" | "slug" | "crId" | "entry" | "commit">,
   { accountId }: ProjectRow,
   tree: string | null,
 ): Promise<string | null> {
   if (slug === "xn") return `The app name "xn" is not valid: browsers treat it as an encoded name.`;
   if (tree === null)
     return `The folder ${entry.rootPath}, the app's root_path, does not exist in the commit ${commit.slice(0, 12)}.`;
-  if (!hasSandbox(entry)) return null;
+  // a preview waits for room before it is deployed (`previews/room.ts`)
+  if (!hasSandbox(entry) || crId !== null) return null;
   const limit = deps.config.appCap;
   // lock the account, so that two transactions cannot take the last slot
   await lockAccount(tx, accountId);
   const others = await tx
     .selectDistinct({ appId: appDeployments.appId })
     .from(appDeployments)
+    .innerJoin(apps, eq(apps.appId, appDeployments.appId))
     .innerJoin(runs, eq(runs.runId, appDeployments.deploymentId))
     .where(
       and(
         eq(runs.accountId, accountId),
         inArray(runs.status, [...LIVE_STATUSES]),
         ne(appDeployments.appId, appId),
+        isNull(apps.crId),
       ),
     );
   if (others.length < limit) return null;

@@ -12,7 +12,7 @@ import { treeOf } from "./auto-deploy.ts";
 import { createDeployment, type Wanted } from "./create.ts";
 import { readApp } from "./read.ts";
 import { reconcile } from "./reconcile.ts";
-import { type AppRow, findAppBySlug, lockApp } from "./rows.ts";
+import { type AppRow, appChange, findAppByName, lockApp } from "./rows.ts";
 
 /**
  * Redeploys an app from the default branch as it is in the repository now, whether or not the app has changed. A stopped
@@ -22,7 +22,7 @@ import { type AppRow, findAppBySlug, lockApp } from "./rows.ts";
 export async function deployApp(deps: Deps, caller: Caller, project: ProjectRow, slug: string): Promise<App> {
   const begunAt = deps.clock();
   await catchUp(deps, project);
-  const app = await findAppBySlug(deps.db, project, slug);
+  const app = await findAppByName(deps.db, project, slug);
   const tree = await treeOf(deps, project, app);
   return await startDeployment(deps, project, app, false, async (tx, row) =>
     (await isDeployedSince(tx, row, begunAt)) ? null : { tree, reason: "asked", by: caller },
@@ -38,7 +38,7 @@ export async function deployApp(deps: Deps, caller: Caller, project: ProjectRow,
 export async function startDeployment(
   deps: Deps,
   project: ProjectRow,
-  { appId, slug }: AppRow,
+  { appId }: AppRow,
   isPinned: boolean,
   choose: (tx: Db, row: AppRow) => Promise<Wanted | null>,
 ): Promise<App> {
@@ -52,13 +52,13 @@ export async function startDeployment(
     const wanted = await choose(tx, row);
     if (wanted) await createDeployment(deps, tx, { app: row, project }, wanted);
     await deps.jobs.enqueue(tx, APPS_QUEUE, appId);
-    await publish(tx, project.projectId, { type: "app", id: slug, action: "changed" });
+    await publish(tx, project.projectId, appChange(row));
   });
   return await readApp(deps, appId);
 }
 
 /** Whether a commit that this request has noticed was deployed meanwhile, so that it is not built twice. */
-async function isDeployedSince(
+export async function isDeployedSince(
   tx: Db,
   { appId, commit, entryHash }: AppRow,
   begunAt: Date,
@@ -83,7 +83,7 @@ function requireEnabled(app: AppRow | null, { manifestPath }: ProjectRow): asser
 
 /** Stops an app until it is deployed again. @throws not_found */
 export async function stopApp(deps: Deps, project: ProjectRow, slug: string): Promise<App> {
-  const { appId } = await findAppBySlug(deps.db, project, slug);
+  const { appId } = await findAppByName(deps.db, project, slug);
   const touched = await deps.db.transaction(async (tx) => {
     await lockApp(tx, appId);
     await tx.update(apps).set({ isStopped: true, updatedAt: deps.clock() }).where(eq(apps.appId, appId));

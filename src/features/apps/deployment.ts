@@ -1,24 +1,45 @@
 import { eq } from "drizzle-orm";
-import { appDeployments } from "../../../db/schema/index.ts";
+import { appDeployments, apps, changeRequests } from "../../../db/schema/index.ts";
 import type { DaemonApp } from "../../contract/daemon.ts";
 import type { Deps } from "../../deps.ts";
 import type { RunRow } from "../runs/row.ts";
 import { openSecrets } from "../secrets/open.ts";
 
-/** The app that the sandbox of a deployment builds and runs. @throws when the deployment is deleted */
+/** The audience of the secrets of previews, and of their builds. */
+const PREVIEWS = ["previews"];
+
+/** What the sandbox of a deployment builds and runs. */
+interface Deployed {
+  app: DaemonApp;
+  /** Of a preview: the branch that has its commit; null: the default branch. */
+  branch: string | null;
+  /** Of the secrets that the program gets. */
+  audience: readonly string[];
+}
+
+/** @throws when the deployment is deleted */
 export async function readDeployment(
   deps: Pick<Deps, "db" | "keys">,
   { runId, projectId }: Pick<RunRow, "runId" | "projectId">,
-): Promise<DaemonApp> {
+): Promise<Deployed> {
   const [row] = await deps.db
-    .select({ commit: appDeployments.commit, entry: appDeployments.entry })
+    .select({
+      commit: appDeployments.commit,
+      entry: appDeployments.entry,
+      crId: apps.crId,
+      headRef: changeRequests.headRef,
+    })
     .from(appDeployments)
+    .innerJoin(apps, eq(apps.appId, appDeployments.appId))
+    .leftJoin(changeRequests, eq(changeRequests.crId, apps.crId))
     .where(eq(appDeployments.deploymentId, runId));
   if (!row) throw new Error("the deployment is deleted");
   const { slug, rootPath, build, run, health, env } = row.entry;
-  const { values: buildSecrets } = await openSecrets(deps, projectId, ["builds"]);
+  const isPreview = row.crId !== null;
+  // the head of a change request has not been reviewed: its commands get only what is meant for them
+  const { values: buildSecrets } = await openSecrets(deps, projectId, isPreview ? PREVIEWS : ["builds"]);
   const output = row.entry.static?.dir ?? null;
-  return {
+  const app = {
     slug,
     commit: row.commit,
     rootPath,
@@ -29,4 +50,5 @@ export async function readDeployment(
     env,
     buildSecrets,
   };
+  return { app, branch: row.headRef, audience: isPreview ? PREVIEWS : ["apps", `apps:${slug}`] };
 }

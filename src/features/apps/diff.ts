@@ -8,7 +8,7 @@ import { diffJson, patchResponse } from "../projects/diff.ts";
 import { fetchCommits } from "../projects/fetch.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import { findDeployment } from "./find-deployment.ts";
-import { findAppBySlug } from "./rows.ts";
+import { findAppByName } from "./rows.ts";
 
 /**
  * What a deployment changed, from the commit that was live before it, as the JSON of a `DeploymentDiff`.
@@ -47,7 +47,7 @@ async function prepareDiff(
   slug: string,
   number: number,
 ): Promise<{ repo: Repository; request: Omit<DiffRequest, "onPatch"> }> {
-  const app = await findAppBySlug(deps.db, project, slug);
+  const app = await findAppByName(deps.db, project, slug);
   const { commit, previousCommit } = await findDeployment(deps.db, app, number);
   if (previousCommit === null)
     throw new SvcError(

@@ -15,7 +15,7 @@ const BUILD_MS = 45 * 60_000;
 const ANSWER_MS = 5 * 60_000;
 const LATE = "The app was not built, or did not answer,";
 
-/** The run of a deployment: the default branch's app, built and kept running. */
+/** The run of a deployment: an app of the default branch or a change request, built and kept running. */
 export const deploymentRuns: RunKind = {
   name: "deployment",
   limits: {
@@ -39,12 +39,16 @@ export const deploymentRuns: RunKind = {
 };
 
 async function plan(deps: Deps, { run, project }: Start): Promise<StartPlan> {
-  const app = await readDeployment(deps, run);
-  const secrets = await openSecrets(deps, project.projectId, ["apps", `apps:${app.slug}`], null);
+  const { app, branch, audience } = await readDeployment(deps, run);
+  const secrets = await openSecrets(deps, project.projectId, audience, null);
   return {
     runtime: null,
     environment: ({ serviceKey }, apiUrl) =>
-      programEnvironment({ run, project, branch: project.defaultBranch, app, secrets }, serviceKey, apiUrl),
+      programEnvironment(
+        { run, project, branch: branch ?? project.defaultBranch, app, secrets },
+        serviceKey,
+        apiUrl,
+      ),
     async onReady(daemon, signal) {
       if (app.build) await keepBuildLog(deps, run);
       if (app.output) await copySite(deps, daemon, signal);

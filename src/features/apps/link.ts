@@ -4,7 +4,7 @@ import type { Preview } from "../../contract/preview.ts";
 import type { Deps } from "../../deps.ts";
 import { newBrowserLink, refuseMoreLinks, type Visitor } from "../../identity/auth/browser-link.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
-import { findAppBySlug } from "./rows.ts";
+import { type AppName, findAppByName } from "./rows.ts";
 import { originOf } from "./site.ts";
 
 /** Creates a link that signs one browser in to an app. @throws not_found, rate_limited */
@@ -12,9 +12,9 @@ export async function makeAppLink(
   deps: Deps,
   caller: Caller,
   project: ProjectRow,
-  slug: string,
+  name: AppName,
 ): Promise<Preview> {
-  const { appId, label } = await findAppBySlug(deps.db, project, slug);
+  const { appId, label } = await findAppByName(deps.db, project, name);
   await deps.db.delete(appLinks).where(lt(appLinks.expiresAt, deps.clock()));
   refuseMoreLinks(await deps.db.$count(appLinks, eq(appLinks.appId, appId)), "The app");
   const { token, kept } = newBrowserLink(deps, caller);

@@ -9,7 +9,7 @@ import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { endOf, readLog } from "../runs/log.ts";
 import { readOutput } from "../runs/output.ts";
 import { isLogged } from "./kind.ts";
-import { findAppBySlug } from "./rows.ts";
+import { type AppName, findAppByName } from "./rows.ts";
 import { deploymentToWire } from "./wire.ts";
 
 /**
@@ -20,10 +20,10 @@ import { deploymentToWire } from "./wire.ts";
 export async function readAppLogs(
   deps: Deps,
   project: ProjectRow,
-  slug: string,
+  name: AppName,
   { number, tail }: { number: number | null; tail: number },
 ): Promise<AppLogs> {
-  const app = await findAppBySlug(deps.db, project, slug);
+  const app = await findAppByName(deps.db, project, name);
   const [found] = await deps.db
     .select({ deployment: appDeployments, run: runs })
     .from(appDeployments)
@@ -39,7 +39,7 @@ export async function readAppLogs(
   if (!found && number !== null)
     throw new SvcError(
       "not_found",
-      `Deployment ${number} of the app ${slug} not found: it does not exist, or is no longer kept.`,
+      `Deployment ${number} of the app ${app.slug} not found: it does not exist, or is no longer kept.`,
     );
   if (!found) return { deployment: null, lines: [], truncated: false };
   const { deployment, run } = found;

@@ -5,13 +5,14 @@ import { isWithinReach } from "../../jobs/places.ts";
 import { fetchHealth } from "../../sandboxes/daemon.ts";
 import { reachRun } from "../runs/reach.ts";
 import { getApp } from "./read.ts";
+import type { AppName } from "./rows.ts";
 
 /** Sandboxes are not trusted: only so many characters of a sentence are read. */
 const PROBLEM_MAX = 500;
 
 /** One app with its last deployments, and what is wrong with its program now. @throws not_found */
-export async function showApp(deps: Deps, project: ProjectRow, slug: string): Promise<AppWithDeployments> {
-  const found = await getApp(deps, project, slug);
+export async function showApp(deps: Deps, project: ProjectRow, name: AppName): Promise<AppWithDeployments> {
+  const found = await getApp(deps, project, name);
   return { ...found, problem: await readProblem(deps, found) };
 }
 

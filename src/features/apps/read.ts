@@ -1,14 +1,15 @@
-import { and, asc, desc, eq, inArray, isNotNull, lt, ne } from "drizzle-orm";
+import { and, asc, desc, eq, inArray, isNotNull, isNull, lt, ne } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
 import { appDeployments, appDomains, apps, runs } from "../../../db/schema/index.ts";
-import type { App, AppWithDeployments, Deployment } from "../../contract/app.ts";
+import type { App, AppList, AppWithDeployments, Deployment } from "../../contract/app.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { Deps } from "../../deps.ts";
 import { NUMBER_CURSOR, type Page, page, readCursor } from "../../http/page.ts";
 import { namesOf } from "../../identity/auth/actor.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
-import { type AppRow, type DeploymentRow, findAppBySlug } from "./rows.ts";
-import { type AppView, deploymentToWire, toWire } from "./wire.ts";
+import { isRoom } from "./previews/room.ts";
+import { type AppName, type AppRow, type DeploymentRow, findAppByName } from "./rows.ts";
+import { type AppView, deploymentToWire, isWaiting, toWire } from "./wire.ts";
 
 type View = Pick<Deps, "db" | "config" | "api">;
 
@@ -18,15 +19,25 @@ const DEPLOYMENTS_MAX = 20;
 /** An answer is one snapshot: between two queries a deployment may end. */
 const SNAPSHOT = { isolationLevel: "repeatable read", accessMode: "read only" } as const;
 
-/** The project's apps, by their slugs. */
-export async function listApps(deps: View, { projectId }: ProjectRow): Promise<{ apps: App[] }> {
+/** The project's apps, by their slugs; or the previews of one of its change requests. */
+export async function listApps(
+  deps: View,
+  { projectId }: ProjectRow,
+  crId: string | null = null,
+): Promise<AppList> {
   const views = await deps.db.transaction(async (tx) => {
     const rows = await tx
       .select()
       .from(apps)
-      .where(and(eq(apps.projectId, projectId), ne(apps.presence, "gone")))
+      .where(
+        and(
+          eq(apps.projectId, projectId),
+          crId === null ? isNull(apps.crId) : eq(apps.crId, crId),
+          ne(apps.presence, "gone"),
+        ),
+      )
       .orderBy(asc(apps.slug));
-    return await viewsOf(tx, rows);
+    return await viewsOf(deps, tx, rows);
   }, SNAPSHOT);
   return { apps: views.map((view) => toWire(deps, view)) };
 }
@@ -35,10 +46,10 @@ export async function listApps(deps: View, { projectId }: ProjectRow): Promise<{
 export async function getApp(
   deps: View,
   project: Pick<ProjectRow, "projectId">,
-  slug: string,
+  name: AppName,
 ): Promise<Omit<AppWithDeployments, "problem">> {
   return await deps.db.transaction(async (tx) => {
-    const row = await findAppBySlug(tx, project, slug);
+    const row = await findAppByName(tx, project, name);
     const deployments = await newestOf(tx, row, { limit: DEPLOYMENTS_MAX });
     return { app: await appOf(deps, tx, row), deployments: await allToWire(tx, deployments) };
   }, SNAPSHOT);
@@ -51,7 +62,7 @@ export async function listDeployments(
   slug: string,
   { limit, cursor }: Page,
 ): Promise<{ deployments: Deployment[]; next_cursor?: string }> {
-  const app = await findAppBySlug(db, project, slug);
+  const app = await findAppByName(db, project, slug);
   const before = readCursor(cursor, NUMBER_CURSOR);
   const found = await newestOf(db, app, {
     limit: limit + 1,
@@ -93,12 +104,12 @@ export async function readApp(deps: View, appId: string): Promise<App> {
 }
 
 async function appOf(deps: View, tx: Db, row: AppRow): Promise<App> {
-  const [view] = await viewsOf(tx, [row]);
+  const [view] = await viewsOf(deps, tx, [row]);
   if (!view) throw new Error("an app has no view");
   return toWire(deps, view);
 }
 
-async function viewsOf(tx: Db, rows: readonly AppRow[]): Promise<AppView[]> {
+async function viewsOf(deps: View, tx: Db, rows: readonly AppRow[]): Promise<AppView[]> {
   if (rows.length === 0) return [];
   const ids = rows.map(({ appId }) => appId);
   const newest = await tx
@@ -122,6 +133,9 @@ async function viewsOf(tx: Db, rows: readonly AppRow[]): Promise<AppView[]> {
     .from(appDomains)
     .where(and(inArray(appDomains.appId, ids), isNotNull(appDomains.provenAt)))
     .orderBy(appDomains.appId, appDomains.domain);
+  const waiting = new Set<string>();
+  for (const row of rows)
+    if (isWaiting(row) && row.wantedId === null && !(await isRoom(deps, tx, row))) waiting.add(row.appId);
   const last = new Map<string, DeploymentRow>(newest.map((row) => [row.appId, row]));
   return rows.map((app) => {
     const live = find(app.liveId);
@@ -133,6 +147,7 @@ async function viewsOf(tx: Db, rows: readonly AppRow[]): Promise<AppView[]> {
       domain: proven.find(({ appId }) => appId === app.appId)?.domain ?? null,
       run: live?.run ?? null,
       names,
+      waitsForRoom: waiting.has(app.appId),
     };
   });
 }

@@ -8,7 +8,7 @@ import type { RunRow } from "../runs/row.ts";
 import { deployIfChanged } from "./auto-deploy.ts";
 import { endDeployment, stopSandbox } from "./end.ts";
 import { deploymentRuns } from "./kind.ts";
-import { type AppRow, type DeploymentRow, findApp, hasSandbox, lockApp } from "./rows.ts";
+import { type AppRow, appChange, type DeploymentRow, findApp, hasSandbox, lockApp } from "./rows.ts";
 import { checkSite, type SiteCheck } from "./static/check.ts";
 import { recordDeploymentEvent } from "./webhook.ts";
 
@@ -64,7 +64,7 @@ export async function reconcile(
   ];
   if (touched.some(({ isAnnounced }) => isAnnounced)) {
     await tx.update(apps).set({ updatedAt: deps.clock() }).where(eq(apps.appId, appId));
-    await publish(tx, app.projectId, { type: "app", id: app.slug, action: "changed" });
+    await publish(tx, app.projectId, appChange(app));
   }
   return touched.map(({ id }) => id);
 }
@@ -99,7 +99,9 @@ async function endUnwanted(deps: Deps, tx: Db, app: AppRow, open: readonly Open[
   if (app.presence === "enabled" && !app.isStopped) return [];
   const why = app.isStopped
     ? null
-    : `The app is ${app.presence === "gone" ? "no longer in" : "disabled in"} the manifest.`;
+    : app.crId !== null
+      ? "The head of the change request no longer has the app."
+      : `The app is ${app.presence === "gone" ? "no longer in" : "disabled in"} the manifest.`;
   for (const { deployment } of open) {
     const isServed = [app.liveId, app.wantedId].includes(deployment.deploymentId);
     if (isServed) await endDeployment(deps, tx, deployment.deploymentId, "stopped", why);

@@ -8,7 +8,7 @@ import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { startDeployment } from "./deploy.ts";
 import { findDeployment } from "./find-deployment.ts";
 import { findFolder } from "./folder.ts";
-import { type AppRow, type DeploymentRow, findAppBySlug } from "./rows.ts";
+import { type AppRow, type DeploymentRow, findAppByName } from "./rows.ts";
 
 /**
  * Deploys the commit and the entry of an earlier deployment again, with today's secrets. From then on commits do not
@@ -23,7 +23,7 @@ export async function rollBackApp(
   slug: string,
   number: number | null,
 ): Promise<App> {
-  const app = await findAppBySlug(deps.db, project, slug);
+  const app = await findAppByName(deps.db, project, slug);
   const target = await targetOf(deps.db, app, number);
   const found = await findFolder(deps, project, target.commit, target.entry.rootPath);
   if (found === "no-commit") {

@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import {
   app,
+  appList,
   appLogs,
   appWithDeployments,
   deployment,
@@ -13,16 +14,14 @@ import type { Deps } from "../../deps.ts";
 import { pageQuery, readPage } from "../../http/page.ts";
 import { answer, listOf } from "../../http/schema.ts";
 import { guard } from "../../identity/auth/guard.ts";
-import { LOG_LINES } from "../runs/log.ts";
 import { deployApp, stopApp } from "./deploy.ts";
 import { diffDeployment, streamDeploymentDiff } from "./diff.ts";
 import { makeAppLink } from "./link.ts";
+import { logQuery, number, readLogQuery } from "./log-query.ts";
 import { readAppLogs } from "./logs.ts";
 import { showApp } from "./problem.ts";
 import { listApps, listDeployments } from "./read.ts";
 import { rollBackApp } from "./rollback.ts";
-
-const number = Type.String({ pattern: "^[1-9][0-9]{0,5}$" });
 
 /** Contract: Manifest, `[[apps]]`. */
 export const appRoutes = (deps: Deps) =>
@@ -30,7 +29,7 @@ export const appRoutes = (deps: Deps) =>
     .use(guard(deps))
     .get("", ({ project }) => listApps(deps, project), {
       project: "write",
-      ...answer(200, Type.Object({ apps: Type.Array(app) })),
+      ...answer(200, appList),
     })
     .get("/:slug", ({ project, params }) => showApp(deps, project, params.slug), {
       project: "write",
@@ -82,14 +81,10 @@ export const appRoutes = (deps: Deps) =>
     )
     .get(
       "/:slug/logs",
-      ({ project, params, query }) =>
-        readAppLogs(deps, project, params.slug, {
-          number: query.deployment === undefined ? null : Number(query.deployment),
-          tail: Math.min(Number(query.tail ?? LOG_LINES.default), LOG_LINES.max),
-        }),
+      ({ project, params, query }) => readAppLogs(deps, project, params.slug, readLogQuery(query)),
       {
         project: "write",
-        query: Type.Object({ deployment: Type.Optional(number), tail: Type.Optional(number) }),
+        query: logQuery,
         ...answer(200, appLogs),
       },
     )

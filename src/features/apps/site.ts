@@ -5,6 +5,8 @@ import type { Deps } from "../../deps.ts";
 const LABEL_MAX = 63;
 /** Characters of the hash that replaces the end of a long project slug. */
 const HASH_LENGTH = 8;
+/** Characters of the id of a change request in the label of a preview. */
+const ID_LENGTH = 6;
 
 /** The domain of previews and apps: `host[:port]`, and the scheme for browsers (contract: Preview). */
 export function previewSite({ config, api }: Pick<Deps, "config" | "api">): { host: string; scheme: string } {
@@ -22,6 +24,15 @@ export function labelOf(slug: string, projectSlug: string): string {
   const hash = createHash("sha256").update(projectSlug).digest("hex").slice(0, HASH_LENGTH);
   const kept = projectSlug.slice(0, LABEL_MAX - slug.length - "--".length - HASH_LENGTH - 1);
   return `${slug}--${kept.replace(/-+$/, "")}-${hash}`;
+}
+
+/** The first label of a preview's host name. The part of the id keeps it apart from an app of any name. */
+export function previewLabelOf(
+  slug: string,
+  { crId, number }: { crId: string; number: number },
+  projectSlug: string,
+): string {
+  return labelOf(`${slug}-cr${number}-${crId.slice(0, ID_LENGTH)}`, projectSlug);
 }
 
 export function originOf(deps: Pick<Deps, "config" | "api">, label: string): string {

@@ -25,7 +25,13 @@ export async function recordDeploymentEvent(
   if (!found) return;
   const { app, deployment } = found;
   await recordWebhookEvent(tx, app.projectId, { type, at: deps.clock() }, async () => ({
-    app: { app_id: app.appId, slug: app.slug, name: app.entry.name, url: `${originOf(deps, app.label)}/` },
+    app: {
+      app_id: app.appId,
+      slug: app.slug,
+      change_request: app.crNumber,
+      name: app.entry.name,
+      url: `${originOf(deps, app.label)}/`,
+    },
     deployment: deploymentToWire(deployment, await namesOf(tx, [deployment.createdBy])),
   }));
 }

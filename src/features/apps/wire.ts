@@ -5,7 +5,7 @@ import { authorOf } from "../../identity/auth/actor.ts";
 import type { RunRow } from "../runs/row.ts";
 import { isPublic } from "./access.ts";
 import { urlOf } from "./domains/rows.ts";
-import type { AppRow, DeploymentRow } from "./rows.ts";
+import { type AppRow, type DeploymentRow, deployCommand } from "./rows.ts";
 import { originOf } from "./site.ts";
 
 /** An app with the deployments that the API returns with it. */
@@ -20,6 +20,8 @@ export interface AppView {
   /** The run of the live deployment; null if it has none. */
   run: RunRow | null;
   names: Names;
+  /** A preview that waits until its project runs fewer previews. */
+  waitsForRoom: boolean;
 }
 
 /** The names of the users who deployed, by their ids. */
@@ -31,11 +33,12 @@ export function toWire(deps: Pick<Deps, "config" | "api">, view: AppView): App {
   return {
     app_id: app.appId,
     slug: app.slug,
+    change_request: app.crNumber,
     name: app.entry.name,
     type: app.entry.run ? "run" : "static",
     root_path: app.entry.rootPath,
     enabled: app.presence === "enabled",
-    access: app.entry.access === "public" ? "public" : "members",
+    access: app.crId === null && app.entry.access === "public" ? "public" : "members",
     auto_deploy: !app.isPinned,
     state: stateOf(view),
     error: errorOf(view),
@@ -70,7 +73,13 @@ function stateOf({ app, live, wanted, last, run }: AppView): AppState {
   if (app.isStopped) return "stopped";
   if (live) return isServed(live, run) ? "live" : "down";
   if (wanted) return "deploying";
+  if (isWaiting(app)) return "waiting";
   return last?.state === "failed" ? "failed" : "waiting";
+}
+
+/** Whether a preview has a head that is not deployed yet, or was asked to be deployed again. */
+export function isWaiting({ crId, consideredCommit, commit }: AppRow): boolean {
+  return crId !== null && consideredCommit !== commit;
 }
 
 /** Whether the live deployment is a site, or its sandbox runs. */
@@ -78,10 +87,15 @@ function isServed({ entry }: DeploymentRow, run: RunRow | null): boolean {
   return entry.run === null || run?.status === "running";
 }
 
-function errorOf({ app, live, wanted, last, run }: AppView): string | null {
+function errorOf({ app, live, wanted, last, run, waitsForRoom }: AppView): string | null {
+  if (app.crId !== null && app.isStopped)
+    return `It was not in use, and made room for another preview. To start it: ${deployCommand(app)}`;
+  if (waitsForRoom)
+    return "It waits until another preview ends: the project runs as many as it may at once (SVC_PREVIEW_CAP).";
   if (app.presence !== "enabled" || app.isStopped) return null;
   if (live && !isServed(live, run)) return `${whyDown(run)} It restarts automatically.`;
-  if (wanted || last?.state !== "failed" || last.deploymentId === live?.deploymentId) return null;
+  if (wanted || isWaiting(app) || last?.state !== "failed" || last.deploymentId === live?.deploymentId)
+    return null;
   return last.error;
 }
 

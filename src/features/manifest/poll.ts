@@ -1,18 +1,18 @@
 import { and, eq } from "drizzle-orm";
 import { projectManifests, projects } from "../../../db/schema/index.ts";
 import { SvcError } from "../../contract/errors.ts";
-import { type ManifestError, readManifest } from "../../contract/manifest/manifest.ts";
+import type { ManifestError, readManifest } from "../../contract/manifest/manifest.ts";
 import { VERSION } from "../../contract/version.ts";
 import type { Deps } from "../../deps.ts";
 import { type ProjectChange, publish } from "../../events/publish.ts";
 import type { Branches } from "../../git/git.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
-import { fetchCommits, LISTING_MS } from "../projects/fetch.ts";
+import { LISTING_MS } from "../projects/fetch.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import type { Claim } from "./claim.ts";
 import type { ManifestFeature } from "./feature.ts";
+import { readManifestAt } from "./read-at.ts";
 import { tipOf } from "./tip.ts";
-import { finderOf, readText } from "./tree.ts";
 
 /** The interval for a repository on a git host, which does not notify svc of pushes. */
 const POLL_S = 60;
@@ -72,14 +72,11 @@ async function readTip(
   claim: Claim,
   listing: Branches,
 ): Promise<Snapshot | null> {
-  const repo = repositoryOf(deps, project);
   const commit = tipOf(project, listing);
   if (commit === claim.commit && claim.reader === VERSION) return null;
-  if (!(await fetchCommits(deps, repo, [commit])))
-    throw new SvcError("branch_missing", "The default branch moved while svc read it. Try again.");
-  const entry = await finderOf(deps, repo, commit)(project.manifestPath);
-  if (entry?.type !== "file") return { commit, manifest: readManifest("").manifest, errors: [] };
-  return { commit, ...readManifest(await readText(deps, repo, commit, entry)) };
+  const read = await readManifestAt(deps, project, commit);
+  if (!read) throw new SvcError("branch_missing", "The default branch moved while svc read it. Try again.");
+  return { commit, ...read };
 }
 
 interface Outcome {

@@ -70,7 +70,8 @@ export async function setSecret(
 function readAudience(entries: readonly string[]): string[] {
   const bad = entries.find((entry) => !new RegExp(AUDIENCE).test(entry));
   if (bad === undefined) return [...new Set(entries)];
-  const message = "must be sessions, builds, apps, apps:<slug>, triggers:<slug>, checks or connectors";
+  const message =
+    "must be sessions, builds, apps, apps:<slug>, previews, triggers:<slug>, checks or connectors";
   throw new SvcError("validation_failed", `Each entry of for ${message}, not ${JSON.stringify(bad)}.`, {
     details: [{ path: "for", message }],
   });

@@ -44,7 +44,10 @@ export function chatText(payload: string, site: string): string {
   const app = textAt(event, "data", "app", "slug");
   const error = escapeText(textAt(event, "data", "deployment", "error"));
   const number = textAt(event, "data", "deployment", "number");
-  return `${name}: deployment ${number} of ${escapeText(app)} ${DEPLOYMENT_VERBS[type] ?? "has changed"}${error === "" ? "" : `: ${error}`} ${page}/apps/${encodeURIComponent(app)}`;
+  const cr = textAt(event, "data", "app", "change_request");
+  const of = cr === "" ? escapeText(app) : `the preview of ${escapeText(app)} in change request #${cr}`;
+  const to = cr === "" ? `${page}/apps/${encodeURIComponent(app)}` : `${page}/change-requests/${cr}`;
+  return `${name}: deployment ${number} of ${of} ${DEPLOYMENT_VERBS[type] ?? "has changed"}${error === "" ? "" : `: ${error}`} ${to}`;
 }
 
 const CR_VERBS: Readonly<Record<string, string>> = {

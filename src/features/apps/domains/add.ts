@@ -6,7 +6,7 @@ import { SvcError } from "../../../contract/errors.ts";
 import type { Deps } from "../../../deps.ts";
 import { lockAccount } from "../../../identity/accounts/lock.ts";
 import type { ProjectRow } from "../../../identity/auth/caller.ts";
-import { findAppBySlug } from "../rows.ts";
+import { findAppByName } from "../rows.ts";
 import { announce, checkDomain } from "./check.ts";
 import { readOne } from "./list.ts";
 import { readDomain } from "./name.ts";
@@ -27,7 +27,7 @@ export async function addDomain(
   text: string,
 ): Promise<AppDomain> {
   const domain = readDomain(deps, text);
-  const app = await findAppBySlug(deps.db, project, slug);
+  const app = await findAppByName(deps.db, project, slug);
   const key = { accountId: project.accountId, domain };
   await deps.db.transaction(async (tx) => {
     await lockAccount(tx, project.accountId);

@@ -5,7 +5,7 @@ import { SvcError } from "../../../contract/errors.ts";
 import type { Deps } from "../../../deps.ts";
 import type { ProjectRow } from "../../../identity/auth/caller.ts";
 import { isPublic } from "../access.ts";
-import { type AppRow, findAppBySlug } from "../rows.ts";
+import { type AppRow, findAppByName } from "../rows.ts";
 import { toWire } from "./rows.ts";
 
 type View = Pick<Deps, "db" | "config" | "api" | "keys" | "clock">;
@@ -16,7 +16,7 @@ export async function listDomains(
   project: ProjectRow,
   slug: string,
 ): Promise<{ domains: AppDomain[] }> {
-  const app = await findAppBySlug(deps.db, project, slug);
+  const app = await findAppByName(deps.db, project, slug);
   const rows = await deps.db
     .select()
     .from(appDomains)

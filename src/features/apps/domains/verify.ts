@@ -1,7 +1,7 @@
 import type { AppDomain } from "../../../contract/app-domain.ts";
 import type { Deps } from "../../../deps.ts";
 import type { ProjectRow } from "../../../identity/auth/caller.ts";
-import { findAppBySlug } from "../rows.ts";
+import { findAppByName } from "../rows.ts";
 import { checkDomain } from "./check.ts";
 import { readOne } from "./list.ts";
 import { readDomain } from "./name.ts";
@@ -14,7 +14,7 @@ export async function verifyDomain(
   text: string,
 ): Promise<AppDomain> {
   const domain = readDomain(deps, text);
-  const app = await findAppBySlug(deps.db, project, slug);
+  const app = await findAppByName(deps.db, project, slug);
   await readOne(deps, app, domain);
   await checkDomain(deps, { accountId: project.accountId, domain });
   return await readOne(deps, app, domain);

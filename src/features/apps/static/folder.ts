@@ -10,7 +10,7 @@ import { streamOf } from "../../../http/stream.ts";
 import { unpack } from "../../../sandboxes/unpack.ts";
 import { repositoryOf } from "../../projects/repository.ts";
 import { findFolder } from "../folder.ts";
-import { hasSandbox } from "../rows.ts";
+import { deployCommand, hasSandbox } from "../rows.ts";
 import { sitePath } from "./check.ts";
 
 /** The files of sites, which are kept in the data folder, one folder for each deployment. */
@@ -43,7 +43,7 @@ export function openSites(deps: Deps): Sites {
 
 async function unpackSite(deps: Deps, deploymentId: string, folder: string): Promise<void> {
   const [row] = await deps.db
-    .select({ deployment: appDeployments, project: projects })
+    .select({ deployment: appDeployments, app: apps, project: projects })
     .from(appDeployments)
     .innerJoin(apps, eq(apps.appId, appDeployments.appId))
     .innerJoin(projects, eq(projects.projectId, apps.projectId))
@@ -57,14 +57,14 @@ async function unpackSite(deps: Deps, deploymentId: string, folder: string): Pro
     const where = isHere
       ? "This server has lost the files of this site"
       : "Another server has the files of this site";
-    const sentence = `${where}. Redeploy the app to build them on this server: svc apps deploy ${entry.slug}`;
+    const sentence = `${where}. Redeploy the app to build them on this server: ${deployCommand(row.app)}`;
     throw new SvcError("sandbox_unreachable", sentence);
   }
   const found = await findFolder(deps, row.project, commit, sitePath(entry.rootPath, site.dir));
   if (found === "no-commit")
     throw new SvcError(
       "repo_unreachable",
-      `The commit of this site, ${commit}, is no longer in the repository. Deploy it again: svc apps deploy ${entry.slug}`,
+      `The commit of this site, ${commit}, is no longer in the repository. Deploy it again: ${deployCommand(row.app)}`,
     );
   if (found === "no-folder")
     throw new SvcError(
