@@ -1,9 +1,9 @@
 import { bind, type Group, spec } from "../spec.ts";
 import { DOMAIN_COMMANDS } from "./app-domains.ts";
+import { TAIL, WAIT } from "./app-flags.ts";
 import { APP_FIELDS, DEPLOYMENT_FIELDS } from "./fields.ts";
 
 const SLUG = { name: "slug", summary: "The app's slug in svc.toml", required: true } as const;
-const WAIT = { kind: "boolean", summary: "Wait until it is live or has failed" } as const;
 
 export const ls = spec({
   path: ["apps", "ls"],
@@ -123,7 +123,7 @@ export const logs = spec({
   flags: {
     follow: { kind: "boolean", short: "f", summary: "Print new lines as they arrive" },
     deployment: { kind: "integer", value: "n", min: 1, max: 999_999, summary: "The number of a deployment" },
-    tail: { kind: "integer", value: "n", short: "n", min: 1, max: 10_000, summary: "Only the last lines" },
+    tail: TAIL,
   },
   fields: ["deployment", "lines", "truncated"],
   examples: [

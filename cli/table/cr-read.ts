@@ -99,7 +99,7 @@ export const show = spec({
   summary: "Show a change request with its review and merge preview",
   args: [CR],
   flags: WEB,
-  fields: [...CR_FIELDS, "merge_preview", "manifest", "open_comments", "stack"],
+  fields: [...CR_FIELDS, "merge_preview", "manifest", "open_comments", "stack", "apps"],
   examples: [
     ["svc cr show 3", "Show a change request"],
     ["svc cr show 3 --web", "Its page in the browser"],

@@ -1,4 +1,5 @@
 import { bind, type Group, spec } from "../spec.ts";
+import { crApps } from "./cr-apps.ts";
 import { DESCRIPTION } from "./cr-description.ts";
 import { CR } from "./cr-id.ts";
 import { dequeue, merge, queue, ready, revert } from "./cr-merge.ts";
@@ -179,6 +180,7 @@ export const cr: Group = {
     bind(resolve, () => import("../commands/cr/resolve.ts").then((module) => module.resolve)),
     bind(apply, () => import("../commands/cr/apply.ts").then((module) => module.apply)),
     bind(comments, () => import("../commands/cr/comments.ts").then((module) => module.comments)),
+    bind(crApps, () => import("../commands/cr/apps.ts").then((module) => module.crApps)),
     bind(checks, () => import("../commands/cr/checks.ts").then((module) => module.checks)),
     bind(review, () => import("../commands/cr/review.ts").then((module) => module.review)),
     bind(approve, () => import("../commands/cr/approve.ts").then((module) => module.approve)),

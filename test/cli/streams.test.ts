@@ -44,6 +44,7 @@ const DATA_LINES: Record<string, string[]> = {
   "cr update-branch": ["3"],
   "cr resolve-conflicts": ["3"],
   "cr checks": ["3"],
+  "cr apps": ["3"],
   "labels new": ["bug"],
   "labels edit": ["bug", "--name", "defect"],
   "labels rm": ["bug"],

@@ -80,8 +80,20 @@ export function appDomain(change: Partial<AppDomain> = {}): AppDomain {
 
 const ONE = "/projects/:p/apps/web";
 
-/** The routes of a project with one app. */
+const PREVIEW = "/projects/:p/change-requests/:cr/apps/web";
+
+/** A preview of the app in change request 3. */
+export function previewOf(change: Partial<App> = {}): App {
+  return app({ change_request: 3, url: "http://web-cr3-a1b2c3--shop.localhost:8008/", ...change });
+}
+
+/** The routes of a project with one app, which has a preview. */
 export const APP_ROUTES = {
+  "GET /projects/:p/change-requests/:cr/apps": () => ({ apps: [previewOf()] }),
+  [`GET ${PREVIEW}`]: () => ({ app: previewOf(), deployments: [deployment()], problem: null }),
+  [`POST ${PREVIEW}/deploy`]: () => Response.json(previewOf(), { status: 202 }),
+  [`GET ${PREVIEW}/logs`]: () => LOGS,
+  [`POST ${PREVIEW}/preview`]: () => Response.json(LINK, { status: 201 }),
   "GET /projects/:p/apps": () => ({ apps: [app()] }),
   [`GET ${ONE}`]: () => ({ app: app(), deployments: [deployment()], problem: null }),
   [`POST ${ONE}/deploy`]: () => Response.json(app(), { status: 202 }),

@@ -1,18 +1,24 @@
 import type { App } from "../../../src/contract/app.ts";
-import { path } from "../../api.ts";
+import { type Api, path } from "../../api.ts";
+import type { Context } from "../../context.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/apps.ts";
 import { oneLine } from "../../text.ts";
+import { logCommand } from "./commands.ts";
 import { outcome } from "./show-app.ts";
 import { waitForEnd } from "./wait.ts";
 
 export const deploy: Handler<typeof table.deploy> = async (context, { args, flags }) => {
   const { id } = await context.project();
-  const api = await context.api();
-  const at = path`/projects/${id}/apps/${args.slug}`;
-  const started = await api.call<App>({ method: "POST", path: `${at}/deploy` });
-  const app = flags.wait ? await waitForEnd(context, api, at, started) : started;
-  const sentence = flags.wait ? `live at ${oneLine(app.url)}` : "its deployment has started";
-  await context.out.result(app, (view) => outcome(app, sentence, view));
-  if (!flags.wait) await context.out.note(`Next: svc apps logs ${oneLine(app.slug)}`);
+  await deployAt(context, await context.api(), path`/projects/${id}/apps/${args.slug}`, flags.wait);
 };
+
+/** Deploys an app or a preview. @param at its path */
+export async function deployAt(context: Context, api: Api, at: string, wait: boolean): Promise<void> {
+  const started = await api.call<App>({ method: "POST", path: `${at}/deploy` });
+  const app = wait ? await waitForEnd(context, api, at, started) : started;
+  const begun = app.state === "waiting" ? "waiting for its deployment" : "its deployment has started";
+  const sentence = wait ? `live at ${oneLine(app.url)}` : begun;
+  await context.out.result(app, (view) => outcome(app, sentence, view));
+  if (!wait) await context.out.note(`Next: ${logCommand(app)}`);
+}

@@ -1,6 +1,6 @@
 import type { AppLogLine, AppLogs } from "../../../src/contract/app.ts";
 import { isTransient } from "../../../src/conversation/transport.ts";
-import { path } from "../../api.ts";
+import { type Api, path } from "../../api.ts";
 import type { Context } from "../../context.ts";
 import { CliError } from "../../failure.ts";
 import type { Handler } from "../../spec.ts";
@@ -19,24 +19,33 @@ const LOST_MS = 120_000;
 type Read = (tail: number | undefined) => Promise<AppLogs>;
 
 export const logs: Handler<typeof table.logs> = async (context, { args, flags }) => {
-  const { out } = context;
-  if (flags.follow) rejectFollowWithJson(out.data.json);
+  if (flags.follow) rejectFollowWithJson(context.out.data.json);
   const { id } = await context.project();
   const api = await context.api();
   const { deployment, tail } = flags;
-  const read: Read = async (tail) => {
-    const call = { path: path`/projects/${id}/apps/${args.slug}/logs`, query: { deployment, tail } };
-    const log = await api.call<AppLogs>(call);
+  const read = readerOf(api, path`/projects/${id}/apps/${args.slug}`, deployment);
+  if (flags.follow) return followLog(context, read, { tail, isOfOne: deployment !== undefined });
+  await showLog(context, read, tail);
+};
+
+/** @param at the path of an app or a preview */
+export function readerOf(api: Api, at: string, deployment?: number): Read {
+  return async (tail) => {
+    const log = await api.call<AppLogs>({ path: `${at}/logs`, query: { deployment, tail } });
     if (Array.isArray(log.lines)) return log;
     throw new CliError("unexpected_response", "The host sent a log without lines.");
   };
-  if (flags.follow) return followLog(context, read, { tail, isOfOne: deployment !== undefined });
+}
+
+/** Prints the end of a log. */
+export async function showLog(context: Context, read: Read, tail: number | undefined): Promise<void> {
+  const { out } = context;
   const log = await read(tail);
   await print(context, log.lines, log);
   if (log.deployment === null) await out.note("The app has no deployment yet.");
   else if (log.lines.length === 0) await out.note("The log is empty.");
   else if (log.truncated && tail === undefined) await out.note("This is the end of a longer log.");
-};
+}
 
 /**
  * Prints a log and its new lines: of one deployment until it ends, or else of the newest one, continuing with each new

@@ -3,6 +3,7 @@ import type { Api } from "../../api.ts";
 import type { Context } from "../../context.ts";
 import { CliError } from "../../failure.ts";
 import { count, oneLine } from "../../text.ts";
+import { infoCommand, logCommand } from "./commands.ts";
 
 /** The default of --timeout: a build may take half an hour. */
 const WAIT_SECONDS = 1800;
@@ -23,11 +24,16 @@ export async function waitForEnd(context: Context, api: Api, at: string, started
   let reported = "";
   for (const end = performance.now() + seconds * 1000; performance.now() < end; await sleep(POLL_MS)) {
     const { app, deployments } = await api.call<AppWithDeployments>({ path: at });
+    if (app.state === "waiting") {
+      if (app.error !== null && app.error !== reported) await context.out.note(oneLine(app.error));
+      reported = app.error ?? "";
+      continue;
+    }
     // a deployment that could not start has no id
     const mine = deployments.find(({ deployment_id }) => deployment_id === id) ?? deployments[0];
     if (!mine) throw new CliError("unexpected_response", "The host sent an app without deployments.");
     if (mine.state === "live" || mine.state === "retired") return app;
-    if (mine.state !== "building" && mine.state !== "starting") throw await failed(api, at, slug, mine);
+    if (mine.state !== "building" && mine.state !== "starting") throw await failed(api, at, app, mine);
     if (mine.state !== reported) await context.out.note(`Deployment ${mine.number} is ${mine.state}…`);
     reported = mine.state;
   }
@@ -35,18 +41,23 @@ export async function waitForEnd(context: Context, api: Api, at: string, started
     "timeout",
     `The deployment of ${slug} did not finish within ${count(seconds, "second")}.`,
     {
-      hint: `It continues. To check it: svc apps info ${slug}`,
+      hint: `It continues. To check it: ${infoCommand(started)}`,
     },
   );
 }
 
-async function failed(api: Api, at: string, slug: string, mine: Deployment): Promise<CliError> {
+async function failed(api: Api, at: string, app: App, mine: Deployment): Promise<CliError> {
   const query = { deployment: mine.number, tail: TAIL };
   const log = await api.call<AppLogs>({ path: `${at}/logs`, query }).catch(() => null);
   const how = mine.state === "failed" ? "failed" : "was stopped";
   const reason = oneLine(mine.error ?? "no reason is known");
-  return new CliError("deployment_failed", `Deployment ${mine.number} of ${slug} ${how}: ${reason}`, {
-    log: log?.lines,
-    hint: `The whole log: svc apps logs ${slug} --deployment ${mine.number}`,
-  });
+  const number = app.change_request === null ? ` --deployment ${mine.number}` : "";
+  return new CliError(
+    "deployment_failed",
+    `Deployment ${mine.number} of ${oneLine(app.slug)} ${how}: ${reason}`,
+    {
+      log: log?.lines,
+      hint: `The whole log: ${logCommand(app)}${number}`,
+    },
+  );
 }

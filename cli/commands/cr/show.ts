@@ -9,6 +9,7 @@ import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/cr-read.ts";
 import { ago, sheet } from "../../table-print.ts";
 import { lines, oneLine } from "../../text.ts";
+import { previewsOf, previewsText } from "./apps.ts";
 import { checksText } from "./checks.ts";
 import { codeOwnersText } from "./code-owners.ts";
 import { nextSteps } from "./next-steps.ts";
@@ -23,16 +24,21 @@ export const show: Handler<typeof table.show> = async (context, { args, flags })
   const found = await findCr(context, args.cr);
   if (flags.web) return openDashboard(context, found.api, found.path);
   const cr = await readCr(found);
-  const [preview, manifest, stack] = await Promise.all([
+  const [preview, manifest, stack, apps] = await Promise.all([
     cr.status === "open" ? previewOf(found) : null,
     cr.status === "open" ? manifestOf(found) : null,
     cr.status === "open" ? stackOf(found) : [],
+    cr.status === "open" ? previewsOf(found) : [],
   ]);
   const open_comments = cr.open_threads;
   const merge_preview = preview && "failed" in preview ? null : preview;
   await context.out.result(
-    { ...cr, merge_preview, manifest, open_comments, stack },
-    (view) => page(cr, preview, view) + stackText(stack, view) + manifestText(manifest, view.paint),
+    { ...cr, merge_preview, manifest, open_comments, stack, apps },
+    (view) =>
+      page(cr, preview, view) +
+      stackText(stack, view) +
+      previewsText(apps, view) +
+      manifestText(manifest, view.paint),
   );
   const isAgent = inSandbox(context.system.env);
   const next = nextSteps(cr, { preview: merge_preview, openThreads: open_comments, isAgent });

@@ -15,6 +15,7 @@ import { Composer } from "./composer.tsx";
 import { Description } from "./description.tsx";
 import { ManifestCheck } from "./manifest-check.tsx";
 import { MergeBox } from "./merge-box.tsx";
+import { Previews } from "./previews.tsx";
 import { useAct, useTimeline, type Where } from "./queries.ts";
 import { SendToSession } from "./send-to-session.tsx";
 import { Stack } from "./stack.tsx";
@@ -47,6 +48,7 @@ export function Conversation({ where, cr, threads, error }: Props) {
       </div>
       <aside aria-label="Review" className="flex flex-col gap-6">
         {cr.status === "open" && <Stack where={where} cr={cr} />}
+        {cr.status === "open" && <Previews where={where} cr={cr} />}
         <Checks where={where} cr={cr} />
         <Approvals where={where} cr={cr} />
         <SendToSession where={where} cr={cr} threads={threads} />

@@ -108,4 +108,21 @@ export const CHANGE_REQUEST_OPERATIONS = {
     "dismissRequestForChanges",
     "Dismiss the request for changes of another person",
   ],
+  "GET /v1/projects/:projectId/change-requests/:crId/apps": [
+    "listPreviews",
+    "List the previews of a change request",
+  ],
+  "GET /v1/projects/:projectId/change-requests/:crId/apps/:slug": ["getPreview", "Get a preview"],
+  "POST /v1/projects/:projectId/change-requests/:crId/apps/:slug/deploy": [
+    "deployPreview",
+    "Deploy a preview again",
+  ],
+  "GET /v1/projects/:projectId/change-requests/:crId/apps/:slug/logs": [
+    "getPreviewLogs",
+    "Get the log of a preview",
+  ],
+  "POST /v1/projects/:projectId/change-requests/:crId/apps/:slug/preview": [
+    "createPreviewLink",
+    "Create a link to a preview",
+  ],
 } as const satisfies Operations;

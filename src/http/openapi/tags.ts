@@ -12,7 +12,10 @@ export const TAGS = [
   { name: "models", description: "The model gateway, and what its calls have used" },
   { name: "change requests", description: "Proposing, reviewing and merging changes" },
   { name: "checks", description: "Results of CI for commits" },
-  { name: "apps", description: "Apps that are deployed from the default branch" },
+  {
+    name: "apps",
+    description: "Apps that are deployed from the default branch, and their previews in change requests",
+  },
   { name: "triggers", description: "Schedules and webhooks that start sessions" },
   { name: "webhooks", description: "URLs that the events of a project are sent to" },
   { name: "channels", description: "Chat workspaces in which people work with agents" },
