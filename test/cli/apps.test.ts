@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { fakeApi } from "../helpers/cli-api.ts";
-import { app, appDomain, deployment } from "../helpers/cli-apps.ts";
+import { app, appDomain, deployment, previewOf } from "../helpers/cli-apps.ts";
 import { svc } from "../helpers/cli-run.ts";
 
 const api = fakeApi();
@@ -186,5 +186,72 @@ describe("logs --follow", () => {
 
   test("does not print JSON", async () => {
     expect(await run(["apps", "logs", "web", "-f", "--json"])).toMatchObject({ code: 2, stdout: "" });
+  });
+});
+
+describe("cr apps", () => {
+  const PREVIEWS = "/projects/:p/change-requests/:n/apps";
+  const error = "It waits until another preview ends.";
+
+  test("lists the previews, and cr show has them", async () => {
+    const { stdout } = await run(["cr", "apps", "3"]);
+    expect(stdout).toStartWith(`web\tlive\t${"c".repeat(40)}\t`);
+    expect(stdout).toContain("http://web-cr3-a1b2c3--shop.localhost:8008/");
+    api.on(`GET ${PREVIEWS}`, () => ({ apps: [previewOf({ state: "waiting", live: null, error })] }));
+    const shown = (await run(["cr", "show", "3"])).stdout;
+    expect(shown).toContain("Previews:\n  web  waiting  http://web-cr3-");
+    expect(shown).toContain(`  web: ${error}\n`);
+    expect(JSON.parse((await run(["cr", "show", "3", "--json=apps"])).stdout).apps).toMatchObject([
+      { slug: "web", change_request: 3 },
+    ]);
+    api.on(`GET ${PREVIEWS}`, () => ({ apps: [] }));
+    expect((await run(["cr", "show", "3"])).stdout).not.toContain("Previews");
+    expect((await run(["cr", "apps", "3"])).stderr).toContain("previews = true in svc.toml");
+  });
+
+  test("deploys the only preview, or the one that is named", async () => {
+    const deployed = await run(["cr", "apps", "3", "--deploy"]);
+    expect(deployed).toMatchObject({ code: 0, stdout: "web: its deployment has started\n" });
+    expect(deployed.stderr).toContain("Next: svc cr apps 3 web --logs");
+    api.on(`GET ${PREVIEWS}`, () => ({ apps: [previewOf(), previewOf({ slug: "docs" })] }));
+    const several = await run(["cr", "apps", "3", "--deploy"]);
+    expect([several.code, several.stderr]).toEqual([
+      2,
+      expect.stringContaining("several previews: web, docs"),
+    ]);
+    expect((await run(["cr", "apps", "3", "web", "--deploy"])).code).toBe(0);
+  });
+
+  test("--wait waits for room, and shows the log of a failure", async () => {
+    const next = deployment({ number: 2, deployment_id: "d", state: "failed", error: "The build failed." });
+    api.on(`POST ${PREVIEWS}/web/deploy`, () => previewOf({ state: "waiting", live: null, error }));
+    let polls = 0;
+    api.on(`GET ${PREVIEWS}/web`, () => ({
+      app: polls++ < 2 ? previewOf({ state: "waiting", live: null, error }) : previewOf({ state: "failed" }),
+      // the one before has failed, too
+      deployments: polls <= 2 ? [deployment({ state: "failed" })] : [next, deployment({ state: "failed" })],
+    }));
+    api.on(`GET ${PREVIEWS}/web/logs`, () => ({ deployment: next, lines: [LINE], truncated: false }));
+    const { code, stderr } = await run(["cr", "apps", "3", "web", "--deploy", "--wait"]);
+    expect(code).toBe(1);
+    expect(stderr.split(error)).toHaveLength(2);
+    for (const part of ["Deployment 2 of web failed", "build | no such", "svc cr apps 3 web --logs"])
+      expect(stderr).toContain(part);
+  });
+
+  test.each([
+    [["--deploy", "--logs"], "Only one of"],
+    [["--wait"], "--wait needs --deploy"],
+    [["--tail", "3"], "--tail needs --logs"],
+    [["--logs", "--json"], "are for the list"],
+  ])("refuses %p", async (flags, sentence) => {
+    const { code, stderr } = await run(["cr", "apps", "3", ...flags]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(sentence)]);
+    expect(api.seen).toHaveLength(0);
+  });
+
+  test("prints the log, and a sign-in link", async () => {
+    expect((await run(["cr", "apps", "3", "--logs"])).stdout).toContain("listens");
+    expect((await run(["cr", "apps", "3", "web", "--open"])).stdout).toContain("?token=x");
   });
 });

@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, expect } from "bun:test";
-import { DEPLOY_STEPS, type DeployStep, SESSION_STEPS, type SessionStep } from "../../src/deps.ts";
+import {
+  DEPLOY_STEPS,
+  type DeployStep,
+  PREVIEW_STEPS,
+  SESSION_STEPS,
+  type SessionStep,
+} from "../../src/deps.ts";
 import { caller } from "../helpers/api.ts";
 import { APP_PROGRAM, type AppBench, benchApps, entryOf, NODE_INSIDE } from "../helpers/apps.ts";
 import { needs } from "../helpers/needs.ts";
@@ -92,6 +98,54 @@ test.each(sample(1, ALIVE).map((step) => [step] as const))(
     await settles(commit, `v${version}`);
   },
 );
+
+/** A preview is a deployment like any other once it is prepared. */
+const DEPLOYING: readonly (SessionStep | DeployStep)[] = ["deploy-started", ...ALIVE];
+const PREVIEW_LIFE = [...sample(1, DEPLOYING), ...PREVIEW_STEPS];
+
+test("the server is killed at each step of a preview: it goes live, once, and ends with its change request", async () => {
+  await bench.merge({ "says.txt": `v${++version}` }, [entryOf({ previews: true })]);
+  await bench.becomes("the app is live", ({ next, live }) => next === null && live?.number !== 1);
+  const call = (method: string, path: string, body?: unknown) =>
+    caller(server.url(), server.token)(method, `/v1/projects/${server.projectId}${path}`, { body });
+  const crs = "/change-requests";
+  const ids: string[] = [];
+  for (const step of PREVIEW_LIFE) {
+    const branch = `killed-at-${step}`;
+    const reached = server.haltAt(step);
+    const commit = server.remote.commit(branch, { "says.txt": branch }, { from: "main" });
+    const { body: cr } = await call("POST", crs, { title: branch, head_ref: branch });
+    const previews = benchApps(
+      {
+        ...server,
+        call: (method, path, body) =>
+          caller(server.url(), server.token)(method, path, body === undefined ? {} : { body }),
+      },
+      `${crs}/${cr.number}/apps`,
+    );
+    const isEnd = step === "preview-ended";
+    const kill = async () => {
+      await reached;
+      await server.kill();
+      await server.start();
+    };
+    if (!isEnd) await kill();
+    const { app, deployments } = await previews.becomes("it is live", ({ live }) => live?.commit === commit);
+    expect(deployments).toHaveLength(1);
+    ids.push(app.live?.deployment_id ?? "");
+    expect((await call("POST", `${crs}/${cr.number}/close`)).status).toBe(200);
+    if (isEnd) await kill();
+    await until("it has ended", async () => {
+      const { body } = await call("GET", `${crs}/${cr.number}/apps`);
+      return body.apps.length === 0;
+    });
+  }
+  const left = () => ids.filter((id) => server.processes(id).length > 0);
+  await until(
+    () => `the sandboxes of ${left().join()} have ended`,
+    () => left().length === 0,
+  );
+});
 
 test("leaves only the live deployment's sandbox", async () => {
   const { app, deployments } = await bench.get();

@@ -300,7 +300,7 @@ export const BROKEN: readonly (readonly [
   [
     served("ports = [80]"),
     "both",
-    "5:1 warning: apps[0].ports is not a known key and is ignored. Known: slug, name, enabled, access, source, build, run, health, static, env.",
+    "5:1 warning: apps[0].ports is not a known key and is ignored. Known: slug, name, enabled, access, previews, source, build, run, health, static, env.",
   ],
   // tables
   [

@@ -80,7 +80,7 @@ export function appDomain(change: Partial<AppDomain> = {}): AppDomain {
 
 const ONE = "/projects/:p/apps/web";
 
-const PREVIEW = "/projects/:p/change-requests/:cr/apps/web";
+const PREVIEW = "/projects/:p/change-requests/:n/apps/web";
 
 /** A preview of the app in change request 3. */
 export function previewOf(change: Partial<App> = {}): App {
@@ -89,7 +89,7 @@ export function previewOf(change: Partial<App> = {}): App {
 
 /** The routes of a project with one app, which has a preview. */
 export const APP_ROUTES = {
-  "GET /projects/:p/change-requests/:cr/apps": () => ({ apps: [previewOf()] }),
+  "GET /projects/:p/change-requests/:n/apps": () => ({ apps: [previewOf()] }),
   [`GET ${PREVIEW}`]: () => ({ app: previewOf(), deployments: [deployment()], problem: null }),
   [`POST ${PREVIEW}/deploy`]: () => Response.json(previewOf(), { status: 202 }),
   [`GET ${PREVIEW}/logs`]: () => LOGS,
