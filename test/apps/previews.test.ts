@@ -132,9 +132,16 @@ env = { SAYS = "mine" }
   await close(opened);
 });
 
-test("the link of an app does not open a preview, and that of a preview not the app", async () => {
-  const opened = await open("access");
+test("a preview is for members only, also if its head says public, and has a sign-in of its own", async () => {
+  const manifest = `svc_version = 1
+[[apps]]
+slug = "web"
+access = "public"
+run = { command = "exec node server.js", port = 3000 }
+`;
+  const opened = await open("access", { files: { "svc.toml": manifest } });
   await opened.previews.becomes("it is live", ({ state }) => state === "live");
+  expect((await opened.list())[0]).toMatchObject({ access: "members", public_url: null });
   const [ofApp, ofPreview] = [await bench.signIn(), await opened.previews.signIn()];
   const visits = [
     [ofApp.host, ofApp.cookie, 200],

@@ -13,7 +13,7 @@ const remote = new Remote();
 const HOSTILE = "<img src=x onerror=alert(1)>\u202emoc.elgoog";
 
 const manifest = (dir: string, access = "members") =>
-  `svc_version = 1\n[[apps]]\naccess = "${access}"\nslug = "site"\nname = ${JSON.stringify(HOSTILE)}\nstatic = { dir = "${dir}" }\n`;
+  `svc_version = 1\n[[apps]]\npreviews = true\naccess = "${access}"\nslug = "site"\nname = ${JSON.stringify(HOSTILE)}\nstatic = { dir = "${dir}" }\n`;
 
 beforeAll(async () => {
   if (!CHROMIUM[1]) return;
@@ -82,6 +82,40 @@ test("shows what a deployment changed, and rolls back", async () => {
   await page.getByRole("button", { name: "Deploy", exact: true }).click();
   await page.getByText("This app was rolled back.").waitFor({ state: "detached" });
   await until("it is live", async () => (await state()) === "live");
+  expect(faults()).toEqual([]);
+  await close();
+});
+
+test("a change request shows its preview, opens it, deploys it again, and says why it fails", async () => {
+  const push = async (files: Record<string, string>) => {
+    remote.commit("preview", files, { from: remote.has("preview") ? "preview" : "main" });
+    await svc.api.call("PATCH", "/v1/projects/shop", { body: { default_branch: "main" } });
+  };
+  await push({ "public/index.html": "<h1>Previewed</h1>" });
+  const cr = { title: "Preview", head_ref: "preview" };
+  await svc.api.call("POST", "/v1/projects/shop/change-requests", { body: cr });
+  const { page, faults, close } = await svc.openAs(FIRST, "/projects/shop/change-requests/1");
+  const previews = page.getByRole("region", { name: "Previews" });
+  await previews.getByText("onerror").waitFor();
+  await previews.getByText("Live", { exact: true }).waitFor();
+  const opened = page.context().waitForEvent("page");
+  await previews.getByRole("button", { name: "Open site" }).click();
+  const tab = await opened;
+  await tab.getByRole("heading", { name: "Previewed" }).waitFor();
+  expect(new URL(tab.url()).host).toStartWith("site-cr1-");
+  await tab.close();
+
+  const number = async () => {
+    const { body } = await svc.api.call("GET", "/v1/projects/shop/change-requests/1/apps/site");
+    return body.app.live?.number;
+  };
+  await previews.getByRole("button", { name: "Redeploy site" }).click();
+  await until("it is deployed again", async () => (await number()) === 2);
+  await push({ "svc.toml": manifest("nowhere") });
+  await previews.getByText("The site's folder nowhere does not exist").waitFor();
+  expect(await barriers(page)).toEqual([]);
+  await svc.api.call("POST", "/v1/projects/shop/change-requests/1/close");
+  await previews.waitFor({ state: "detached" });
   expect(faults()).toEqual([]);
   await close();
 });

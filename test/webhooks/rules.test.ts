@@ -144,6 +144,11 @@ test.each([
     { app: { slug: "web" }, deployment: { number: 3, error: null } },
     "Shop: deployment 3 of web is live https://svc.test/projects/shop/apps/web",
   ],
+  [
+    "deployment.live",
+    { app: { slug: "web", change_request: 12 }, deployment: { number: 3, error: null } },
+    "Shop: deployment 3 of the preview of web in change request #12 is live https://svc.test/projects/shop/change-requests/12",
+  ],
 ])("%s as a sentence", (type, data, expected) => {
   expect(said(type, data)).toBe(expected);
 });

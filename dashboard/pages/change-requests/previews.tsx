@@ -57,7 +57,9 @@ function PreviewRow({ projectId, app, at }: { projectId: string; app: App; at: s
   return (
     <li className="flex flex-col gap-1.5 text-sm">
       <span className="flex flex-wrap items-center gap-2">
-        <span className="min-w-0 break-words font-medium">{app.name ?? slug}</span>
+        <span className="min-w-0 break-words font-medium">
+          <Visible>{app.name ?? slug}</Visible>
+        </span>
         <AppState app={app} />
       </span>
       {error !== null && (
