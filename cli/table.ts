@@ -21,6 +21,7 @@ import { env, secrets } from "./table/secrets.ts";
 import { selfHost } from "./table/self-host.ts";
 import { sessions } from "./table/sessions.ts";
 import { shipping } from "./table/ship.ts";
+import { signingKeys } from "./table/signing-keys.ts";
 import { status } from "./table/status.ts";
 import { tools } from "./table/tools.ts";
 import { triggers } from "./table/triggers.ts";
@@ -44,6 +45,7 @@ export const TABLE: readonly (Group | Command)[] = [
   models,
   usage,
   notifications,
+  signingKeys,
   projects,
   hosts,
   alias,

@@ -56,7 +56,7 @@ import { methodTable, unanswered } from "./http/methods.ts";
 import { openapiDocument } from "./http/openapi/document.ts";
 import { answer } from "./http/schema.ts";
 import { oneAccountRoutes } from "./identity/accounts/account-routes.ts";
-import { accountRoutes } from "./identity/accounts/routes.ts";
+import { accountRoutes, signingKeyRoutes } from "./identity/accounts/routes.ts";
 import { authRoutes } from "./identity/auth/routes.ts";
 import { deviceRoutes } from "./identity/device/routes.ts";
 import { signInRoutes } from "./identity/sign-in/routes.ts";
@@ -115,6 +115,7 @@ export function createApp(deps: Deps) {
         .use(signInRoutes(deps))
         .use(deviceRoutes(deps))
         .use(accountRoutes(deps))
+        .use(signingKeyRoutes(deps))
         .use(oneAccountRoutes(deps))
         .use(notificationRoutes(deps))
         .use(inboxRoutes(deps))

@@ -221,6 +221,7 @@ export const COMMIT_FIELDS = fieldsOf<Commit>()([
   "subject",
   "body",
   "truncated",
+  "verification",
 ]);
 
 export const ENTRY_FIELDS = fieldsOf<TreeEntry>()([

@@ -27,6 +27,7 @@ export * from "./secret.ts";
 export * from "./server.ts";
 export * from "./session.ts";
 export * from "./sign-in.ts";
+export * from "./signing-key.ts";
 export * from "./timeline.ts";
 export * from "./token.ts";
 export * from "./trigger.ts";

@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { nullable, oneOf } from "./schema.ts";
 
 const text = Type.String();
 const time = Type.String({ format: "date-time", description: "ISO 8601, UTC" });
@@ -22,6 +23,33 @@ const signature = Type.Object({
   date: Type.Union([time, Type.Null()], { description: "Null if the commit has no valid date" }),
 });
 
+/** Whether a commit is signed with a key of its committer, in GitHub's words. */
+export const VERIFICATION_REASONS = [
+  "valid",
+  "unsigned",
+  "unknown_signature_type",
+  "malformed_signature",
+  "unknown_key",
+  "invalid",
+  "bad_email",
+  "unverified_email",
+  "gpgverify_unavailable",
+] as const;
+
+const verification = Type.Object({
+  verified: Type.Boolean({ description: "Whether `reason` is `valid`" }),
+  reason: oneOf(VERIFICATION_REASONS),
+  signer: nullable(
+    Type.Object({
+      user_id: Type.String({ format: "uuid" }),
+      name: text,
+      fingerprint: Type.String({ description: "Of the signing key: `SHA256:…`" }),
+    }),
+    "Whose key it is; null unless it is verified",
+  ),
+});
+export type Verification = Static<typeof verification>;
+
 /** A row of `GET …/commits`. */
 export const commit = Type.Object({
   sha,
@@ -34,6 +62,7 @@ export const commit = Type.Object({
   subject: Type.String({ description: "The message's first paragraph, on one line" }),
   body: text,
   truncated: Type.Boolean({ description: "Whether the message was cut" }),
+  verification,
 });
 export type Commit = Static<typeof commit>;
 

@@ -51,6 +51,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "POST /v1/accounts/tokens": { name: "t" },
   "POST /v1/accounts/notifications/read": {},
   "PATCH /v1/accounts/notifications/settings": { choices: [{ event: "cr.opened", ways: [] }] },
+  "POST /v1/users/me/signing-keys": { key: "ssh-ed25519 AAAA" },
   "POST /v1/accounts/notifications/browsers": {
     endpoint: "https://push.example.com/x",
     keys: {

@@ -201,6 +201,7 @@ describe("commits", () => {
           co_authors: [{ name: "B", email: "b@example.com" }],
           body: BODY,
           truncated: false,
+          verification: { verified: false, reason: "unsigned", signer: null },
         },
       ],
     });

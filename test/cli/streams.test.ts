@@ -89,6 +89,8 @@ const DATA_LINES: Record<string, string[]> = {
   "sessions abort": [SESSION_ID],
   "sessions conversation": [SESSION_ID],
   "notifications set": ["session.done", "page"],
+  "signing-keys add": ["-"],
+  "signing-keys rm": ["3"],
   "webhooks add": ["https://example.com/svc"],
   "webhooks edit": [WEBHOOK_ID, "--rotate-secret"],
   "webhooks rm": [WEBHOOK_ID],

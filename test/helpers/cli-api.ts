@@ -26,6 +26,7 @@ import { MODEL_ROUTES } from "./cli-models.ts";
 import { NOTIFICATION_ROUTES } from "./cli-notifications.ts";
 import { REPOSITORY_ROUTES } from "./cli-repository.ts";
 import { SESSION_ROUTES } from "./cli-sessions.ts";
+import { SIGNING_KEY_ROUTES } from "./cli-signing-keys.ts";
 import { TRIGGER_ROUTES } from "./cli-triggers.ts";
 import { WEBHOOK_ROUTES } from "./cli-webhooks.ts";
 
@@ -411,6 +412,7 @@ const DEFAULTS: Record<string, Route> = {
   ...TRIGGER_ROUTES,
   ...WEBHOOK_ROUTES,
   ...NOTIFICATION_ROUTES,
+  ...SIGNING_KEY_ROUTES,
   ...CHANNEL_ROUTES,
   ...MODEL_ROUTES,
   ...CONNECTOR_ROUTES,

@@ -18,6 +18,7 @@ export function commit(change: Partial<Commit> = {}): Commit {
     subject: "Fix the login page",
     body: "",
     truncated: false,
+    verification: { verified: false, reason: "unsigned", signer: null },
     ...change,
   };
 }

@@ -1,5 +1,6 @@
-import type { Commit } from "../../../src/contract/repository.ts";
+import type { Commit, Verification } from "../../../src/contract/repository.ts";
 import { Ago } from "../../parts/ago.tsx";
+import { Badge } from "../../parts/badge.tsx";
 import { Command } from "../../parts/command.tsx";
 import { Loading } from "../../parts/loading.tsx";
 import { More } from "../../parts/more.tsx";
@@ -37,7 +38,7 @@ export function Commits({ where }: { where: Where }) {
 }
 
 function Row({ commit }: { commit: Commit }) {
-  const { sha, subject, body, author, co_authors, truncated } = commit;
+  const { sha, subject, body, author, co_authors, truncated, verification } = commit;
   return (
     <li className="flex flex-col gap-1 px-4 py-3">
       <span className="font-medium">
@@ -55,6 +56,7 @@ function Row({ commit }: { commit: Commit }) {
           )}
         </span>
         {author.date && <Ago at={author.date} />}
+        {verification.verified && <Badge look="ok">Verified</Badge>}
       </p>
       <details className="text-sm">
         <summary className="w-fit text-accent underline">More of {sha.slice(0, SHORT)}</summary>
@@ -65,9 +67,30 @@ function Row({ commit }: { commit: Commit }) {
               {truncated && " …"}
             </p>
           )}
+          {verification.reason !== "unsigned" && <p className="text-muted">{signatureText(verification)}</p>}
           <Command label={`Copy the id ${sha.slice(0, SHORT)}`}>{sha}</Command>
         </div>
       </details>
     </li>
+  );
+}
+
+const REASONS: Readonly<Record<Exclude<Verification["reason"], "valid" | "unsigned">, string>> = {
+  unknown_signature_type: "It is signed, but not with an SSH key.",
+  malformed_signature: "Its signature cannot be read.",
+  unknown_key: "It is signed with a key that no user has added.",
+  invalid: "Its signature is not valid.",
+  bad_email: "It is signed with the key of a user who does not have the committer's e-mail address.",
+  unverified_email: "It is signed with a key of its committer, whose e-mail address is not verified.",
+  gpgverify_unavailable: "The commit is too large to verify its signature.",
+};
+
+function signatureText({ reason, signer }: Verification) {
+  if (reason === "unsigned") return null;
+  if (reason !== "valid") return REASONS[reason];
+  return (
+    <>
+      Signed with a key of <Visible>{signer?.name ?? ""}</Visible>: <code>{signer?.fingerprint}</code>
+    </>
   );
 }

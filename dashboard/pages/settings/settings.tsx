@@ -12,6 +12,7 @@ import { CommandLine } from "./command-line.tsx";
 import { Notifications } from "./notifications.tsx";
 import { OwnSecrets } from "./own-secrets.tsx";
 import { Password } from "./password.tsx";
+import { SigningKeys } from "./signing-keys.tsx";
 
 /** The settings of the signed-in user: profile, tokens, secrets, password, appearance. */
 export function Settings() {
@@ -28,6 +29,7 @@ export function Settings() {
           areMine
         />
         <OwnSecrets />
+        <SigningKeys />
         <Notifications />
         <Password />
         <Section title="Appearance">

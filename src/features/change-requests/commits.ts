@@ -3,7 +3,7 @@ import type { Deps } from "../../deps.ts";
 import { type Page, readCursor } from "../../http/page.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { repositoryOf } from "../projects/repository.ts";
-import { commitToWire } from "../repository/commits.ts";
+import { commitsToWire } from "../repository/commits.ts";
 import { requireCommits } from "./preview.ts";
 import { findChangeRequest } from "./row.ts";
 import { findWithBranches, resolveTips } from "./tips.ts";
@@ -22,10 +22,10 @@ export async function listCrCommits(
   const { base, head, skip } = await readPosition(deps, project, name, readCursor(cursor, CURSOR));
   const repo = repositoryOf(deps, project);
   await requireCommits(deps, repo, [base, head]);
-  const path = new Uint8Array();
-  const { commits, more } = await deps.git.log(repo, { commit: head, without: base, path, skip, limit });
+  const range = { commit: head, without: base, path: new Uint8Array(), skip, limit };
+  const { commits, more } = await deps.git.log(repo, { ...range, signatures: true });
   const next = Buffer.from(`${base}.${head}.${skip + commits.length}`).toString("base64url");
-  return { commits: commits.map(commitToWire), ...(more && { next_cursor: next }) };
+  return { commits: await commitsToWire(deps, commits), ...(more && { next_cursor: next }) };
 }
 
 const CURSOR = /^([0-9a-f]{40}|[0-9a-f]{64})\.([0-9a-f]{40}|[0-9a-f]{64})\.([1-9]\d{0,7})$/;

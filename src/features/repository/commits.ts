@@ -6,6 +6,7 @@ import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { coAuthorsOf } from "./co-authors.ts";
 import { nextCursor, resolvePage } from "./cursor.ts";
 import { readPath } from "./path.ts";
+import { verificationsOf } from "./verification.ts";
 
 interface CommitsQuery {
   ref?: string;
@@ -25,30 +26,24 @@ export async function listCommits(
 ) {
   const path = readPath(query);
   const { repo, commit, skip } = await resolvePage(deps, project, { ref: query.ref, cursor });
-  const { commits, more } = await deps.git.log(repo, { commit, path, skip, limit });
-  return { commits: commits.map(commitToWire), ...nextCursor(commit, skip + commits.length, more) };
+  const request = { commit, path, skip, limit, signatures: true };
+  const { commits, more } = await deps.git.log(repo, request);
+  return { commits: await commitsToWire(deps, commits), ...nextCursor(commit, skip + commits.length, more) };
 }
 
-/** A commit as it crosses the wire. */
-export function commitToWire({
-  id,
-  parents,
-  author,
-  committer,
-  subject,
-  body,
-  truncated,
-}: LoggedCommit): Commit {
-  return {
-    sha: id,
-    parents,
-    author: signatureToWire(author),
-    committer: signatureToWire(committer),
-    co_authors: coAuthorsOf(body),
-    subject,
-    body,
-    truncated,
-  };
+/** Commits as they cross the wire. @param commits with their signatures */
+export async function commitsToWire(
+  deps: Pick<Deps, "db">,
+  commits: readonly LoggedCommit[],
+): Promise<Commit[]> {
+  const verifications = await verificationsOf(deps, commits);
+  return commits.flatMap(({ id, parents, author, committer, subject, body, truncated }, at) => {
+    const verification = verifications[at];
+    if (!verification) return [];
+    const people = { author: signatureToWire(author), committer: signatureToWire(committer) };
+    const message = { co_authors: coAuthorsOf(body), subject, body, truncated };
+    return [{ sha: id, parents, ...people, ...message, verification }];
+  });
 }
 
 function signatureToWire({ name, email, date }: Signature): Commit["author"] {

@@ -5,6 +5,7 @@ import type { Engine } from "../run/engine.ts";
 import { engineFailure, objectMissing } from "../run/failure.ts";
 import { linesOf, query } from "../run/query.ts";
 import { parseCommit } from "./commit.ts";
+import { commitSignature } from "./commit-signature.ts";
 import { readObjectBytes } from "./object-bytes.ts";
 
 /**
@@ -15,7 +16,10 @@ import { readObjectBytes } from "./object-bytes.ts";
 export async function logCommits(engine: Engine, mirror: Mirror, request: LogRequest): Promise<LogPage> {
   const ids = await listIds(engine, mirror, request);
   const wanted = ids.slice(0, request.limit);
-  return { commits: await readCommits(engine, mirror, wanted), more: ids.length > wanted.length };
+  return {
+    commits: await readCommits(engine, mirror, wanted, request.signatures),
+    more: ids.length > wanted.length,
+  };
 }
 
 /** One more than the limit, to find out whether there are more. */
@@ -46,14 +50,19 @@ function withPath({ commit, without, path }: LogRequest): { args: string[]; stdi
 
 const NEWLINE = Buffer.from("\n");
 
-async function readCommits(engine: Engine, mirror: Mirror, ids: readonly string[]): Promise<LoggedCommit[]> {
+async function readCommits(
+  engine: Engine,
+  mirror: Mirror,
+  ids: readonly string[],
+  signatures = false,
+): Promise<LoggedCommit[]> {
   const whole = await Promise.all(ids.map((id) => readWhole(engine, mirror, id)));
   const until = performance.now() + engine.limits.mergeMs;
   const commits: LoggedCommit[] = [];
   for (const [index, id] of ids.entries()) {
-    const bytes = whole[index];
-    if (bytes) commits.push(parseCommit(id, bytes, true));
-    else commits.push(parseCommit(id, await readBeginning(engine, mirror, id, until), false));
+    const bytes = whole[index] ?? (await readBeginning(engine, mirror, id, until));
+    const of = [id, bytes, whole[index] !== null] as const;
+    commits.push({ ...parseCommit(...of), ...(signatures && { signature: commitSignature(...of) }) });
   }
   return commits;
 }

@@ -1,3 +1,7 @@
+import type { CommitSignature } from "./commit-signature.ts";
+
+export type { CommitSignature };
+
 export interface LogRequest {
   commit: string;
   /** Excludes the commits reachable from this one. */
@@ -7,6 +11,8 @@ export interface LogRequest {
   /** Commits to skip. */
   skip: number;
   limit: number;
+  /** Whether to verify the signatures of the commits. */
+  signatures?: boolean;
 }
 
 export interface LogPage {
@@ -24,6 +30,8 @@ export interface LoggedCommit {
   body: string;
   /** The message, or the commit itself, is longer than what is returned. */
   truncated: boolean;
+  /** If it was asked for. */
+  signature?: CommitSignature;
 }
 
 export interface Signature {
