@@ -49,7 +49,7 @@ import { Changes } from "./lib/changes.ts";
 import { openConnections } from "./lib/connections.ts";
 import { KeyedMutex } from "./lib/keyed-mutex.ts";
 import { createOutbound } from "./lib/outbound.ts";
-import { lookUpTxtRecords } from "./lib/txt-records.ts";
+import { createTxtRecords } from "./lib/txt-records.ts";
 import { listen } from "./listen.ts";
 import { createMetrics } from "./metrics.ts";
 import { openModels } from "./models/models.ts";
@@ -209,7 +209,7 @@ async function openParts(
     api,
     keys,
     outbound: createOutbound({ allowPrivate: config.allowPrivateAddresses }),
-    txtRecords: lookUpTxtRecords,
+    txtRecords: createTxtRecords(),
     connections: openConnections(),
     config,
     log,

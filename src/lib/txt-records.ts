@@ -10,17 +10,26 @@ const RECORDS_MAX = 100;
 /** Errors that say that there are none. */
 const NONE: ReadonlySet<unknown> = new Set(["ENOTFOUND", "ENODATA"]);
 
-/** Looks up TXT records with the resolver of the system. */
-export const lookUpTxtRecords: TxtRecords = async (name) => {
-  const resolver = new Resolver();
-  try {
-    const late = () => new Error(`The resolver did not answer for ${name} in ${LIMIT_MS / 1000} seconds.`);
-    const records = await within(resolver.resolveTxt(name), LIMIT_MS, late);
-    return records.slice(0, RECORDS_MAX).map((parts) => parts.join(""));
-  } catch (error) {
-    if (error instanceof Error && NONE.has(Reflect.get(error, "code"))) return [];
-    throw error;
-  } finally {
-    resolver.cancel();
-  }
-};
+/** @param servers addresses of DNS servers, `address:port`; by default those of the system */
+export function createTxtRecords({
+  servers = [],
+  limitMs = LIMIT_MS,
+}: {
+  servers?: readonly string[];
+  limitMs?: number;
+} = {}): TxtRecords {
+  return async (name) => {
+    const resolver = new Resolver();
+    if (servers.length > 0) resolver.setServers(servers);
+    try {
+      const late = () => new Error(`No DNS server answered for ${name} in ${limitMs} ms.`);
+      const records = await within(resolver.resolveTxt(name), limitMs, late);
+      return records.slice(0, RECORDS_MAX).map((parts) => parts.join(""));
+    } catch (error) {
+      if (error instanceof Error && NONE.has(Reflect.get(error, "code"))) return [];
+      throw error;
+    } finally {
+      resolver.cancel();
+    }
+  };
+}

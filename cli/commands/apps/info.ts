@@ -29,6 +29,7 @@ function page({ app, deployments, problem }: AppWithDeployments, view: View): st
       ["error", app.error],
       ["problem", problem],
       ["address", app.url],
+      ["public address", app.public_url === app.url ? null : app.public_url],
       ["access", tty ? accessText(app) : app.access],
       ["type", app.type],
       ["root path", app.root_path],

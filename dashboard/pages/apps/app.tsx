@@ -36,7 +36,7 @@ function Shown({ app, deployments, problem, at }: AppWithDeployments & { at: str
   return (
     <Page title={app.name ?? app.slug} badge={<AppState app={app} />} actions={<Actions app={app} at={at} />}>
       <p className="mb-4 break-all text-muted">
-        {app.url} · {accessOf(app)}
+        {app.public_url ?? app.url} · {accessOf(app)}
       </p>
       {[app.error, problem].map(
         (sentence) =>
