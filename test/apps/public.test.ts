@@ -15,8 +15,9 @@ import { until } from "../helpers/until.ts";
 const test = needs("a real Postgres, and node below /usr", POSTGRES && NODE_INSIDE);
 
 const KEY = randomBytes(32).toString("hex");
-const OPEN = entryOf({ access: "public" });
-const CLOSED = entryOf();
+/** Its folder is not that of the manifest, whose changes would deploy it. */
+const CLOSED = entryOf({ rootPath: "app" });
+const OPEN = { ...CLOSED, access: "public" } as const;
 
 const remote = new Remote();
 let api: Api;
@@ -37,7 +38,7 @@ beforeAll(async () => {
     api.call(method, path, { token, ...(body !== undefined && { body }) });
   const place = { url: () => api.url, projectId, remote };
   bench = benchApps({ ...place, call: call(api.token) });
-  await bench.merge({ "server.js": APP_PROGRAM, "says.txt": "one" }, [CLOSED]);
+  await bench.merge({ "app/server.js": APP_PROGRAM, "app/says.txt": "one" }, [CLOSED]);
   await bench.becomes("it is live", isLive(1));
 
   const signedIn = await bench.signIn();
