@@ -303,3 +303,17 @@ test("a domain that an app does not have cannot be verified, nor one of an unkno
     expect((await theirs.domains("DELETE", rest, undefined, slug)).body.code).toBe("not_found");
   }
 });
+
+test("visitors of a public app that is stopped do not see why, and members do", async () => {
+  await mine.bench.call("POST", "/site/stop");
+  const { host, cookie } = await mine.bench.signIn("site");
+  await until("it is stopped", async () => (await visit(host))[0] === 503);
+  expect(JSON.parse((await visit(host))[1])).toEqual({
+    error: "This app is not available now.",
+    code: "not_running",
+  });
+  const [status, seen] = await visit(host, "/", [`Cookie: ${cookie}`]);
+  expect([status, JSON.parse(seen)]).toMatchObject([503, { status: "stopped" }]);
+  // a cookie that svc has not written is none
+  expect((await visit(host, "/", [`Cookie: ${cookie}x`]))[1]).not.toContain("status");
+});

@@ -11,7 +11,7 @@ import type { Visitor } from "../../identity/auth/browser-link.ts";
 import { isWithinReach } from "../../jobs/places.ts";
 import { createCache } from "../../lib/cache.ts";
 import { CACHE_MAX, CACHE_MS, isMember, requireMember } from "./admission.ts";
-import { visitorOf } from "./preview-cookie.ts";
+import { isSigned, visitorOf } from "./preview-cookie.ts";
 
 /** An admitted visit of an app, and the deployment that serves it. */
 export interface AppVisit {
@@ -39,7 +39,11 @@ export function createAppAdmission(deps: Deps): AppAdmission {
       (reached === null || (reached.run.status === "running" && isWithinReach(deps, reached.run))));
   const once = createCache({ keepMs: CACHE_MS, max: CACHE_MAX }, isKept);
 
-  return (cookies, label) => once(`${label} ${cookies.join(" ")}`, () => admit(deps, cookies, label));
+  return (given, label) => {
+    // others would fill the cache: a stranger can send any
+    const cookies = given.filter((cookie) => isSigned(deps, cookie));
+    return once(`${label} ${cookies.join(" ")}`, () => admit(deps, cookies, label));
+  };
 }
 
 /** An app's cookie is like that of a preview, with port 0. */

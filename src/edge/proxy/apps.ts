@@ -89,7 +89,9 @@ export function createApps(deps: Deps, api: Address): Apps {
     if (!live?.entry.run || !reached?.daemon || reached.run.status !== "running")
       return notServed(deps, head, visit);
     const { daemon, run } = reached;
-    if (!isWithinReach(deps, run)) {
+    const isHere = isWithinReach(deps, run);
+    if (!isHere && !visit.visitor) return notServed(deps, head, visit);
+    if (!isHere) {
       const sentence = `The app ${live.entry.slug} runs on another server's machine. Redeploy it from this server to run it here: ${deployCommand(visit.app)}`;
       throw new SvcError("sandbox_unreachable", sentence);
     }
@@ -115,17 +117,16 @@ function forSite(head: RequestHead, path: string, deploymentId: string): string 
   return rewriteRequestHead(head, { target: path, value, add });
 }
 
-/** The response for an app without a running deployment. Only members see why. */
+/** The response for an app without a running deployment. Only members see why, which is read from the database. */
 async function notServed(deps: Deps, head: RequestHead, { app, visitor }: AppVisit): Promise<Decision> {
-  const view = await readApp(deps, app.appId);
-  const page = visitor ? pageOf(view) : pageForStrangers(view);
+  const view = visitor && (await readApp(deps, app.appId));
+  const page = view ? pageOf(view) : pageForStrangers(app);
   const again = page.refreshS === undefined ? {} : { "Retry-After": String(page.refreshS) };
-  const error = new SvcError("not_running", `${page.title}.`, { status: view.state }, again);
+  const error = new SvcError("not_running", `${page.title}.`, view ? { status: view.state } : {}, again);
   return { answer: refuse(deps, error, head, page) };
 }
 
-function pageForStrangers({ state }: App): Page {
-  const isStopped = state === "stopped";
+function pageForStrangers({ isStopped }: AppVisit["app"]): Page {
   const sentence = isStopped ? "It has been stopped." : "This page reloads automatically.";
   return {
     title: "This app is not available now",

@@ -45,15 +45,21 @@ export function visitorOf(
   return cookies.map((cookie) => readPreviewCookie(deps, cookie, place)).find((found) => found) ?? null;
 }
 
+/** Whether svc has written a cookie, for any place. */
+export function isSigned({ keys }: Pick<Deps, "keys">, value: string): boolean {
+  const [body = "", signature = ""] = value.split(".");
+  const expected = keys.mac(PURPOSE, body);
+  const given = Buffer.from(signature, "base64url");
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
+
 function readPreviewCookie(
   deps: Pick<Deps, "keys" | "clock">,
   value: string,
   place: PreviewPlace,
 ): Visitor | null {
-  const [body = "", signature = ""] = value.split(".");
-  const expected = deps.keys.mac(PURPOSE, body);
-  const given = Buffer.from(signature, "base64url");
-  if (given.length !== expected.length || !timingSafeEqual(given, expected)) return null;
+  if (!isSigned(deps, value)) return null;
+  const [body = ""] = value.split(".");
   const claims: unknown = JSON.parse(Buffer.from(body, "base64url").toString());
   const [sessionId, port, userId, role, expiresAt]: unknown[] = Array.isArray(claims) ? claims : [];
   if (sessionId !== place.sessionId || port !== place.port) return null;

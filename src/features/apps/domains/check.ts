@@ -13,8 +13,8 @@ const PROVEN_MS = 6 * 60 * 60_000;
 /** The first pause after a check that found no proof; it doubles up to the longest. */
 const FIRST_MS = 60_000;
 const LONGEST_MS = 24 * 60 * 60_000;
-/** Within the grace, so that a record that is back is noticed in time. */
-const LONGEST_LOST_MS = 60 * 60_000;
+/** For a domain that is served: well within its grace, so that a record that is back is noticed in time. */
+const LONGEST_SERVED_MS = 60 * 60_000;
 
 /**
  * Looks for the proof of a domain, and records what it finds: the domain is proven, or the proof is missing, or another
@@ -64,7 +64,7 @@ function unproven({ clock }: Pick<Deps, "clock">, row: DomainRow, problem: Domai
   const now = clock();
   const lostAt = row.provenAt === null ? null : (row.lostAt ?? (problem === "unanswered" ? null : now));
   const isOver = lostAt !== null && now.getTime() >= lostAt.getTime() + GRACE_MS;
-  const longest = lostAt === null ? LONGEST_MS : LONGEST_LOST_MS;
+  const longest = row.provenAt === null ? LONGEST_MS : LONGEST_SERVED_MS;
   const pause = Math.min(FIRST_MS * 2 ** Math.min(row.failures, 20), longest);
   return {
     provenAt: isOver ? null : row.provenAt,
