@@ -5,7 +5,7 @@ import { domainOfHost, readDomain } from "../../src/features/apps/domains/name.t
 import { DOMAIN_WORK } from "../../src/features/apps/domains/worker.ts";
 import { Changes } from "../../src/lib/changes.ts";
 import { type Answer, type Api, startApi } from "../helpers/api.ts";
-import { type AppBench, benchApps, entryOf, isLive } from "../helpers/apps.ts";
+import { type AppBench, benchApps, entryOf, isLive, tomlOf } from "../helpers/apps.ts";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
 import { rawRequest, sendRaw } from "../helpers/raw-http.ts";
@@ -46,8 +46,8 @@ beforeAll(async () => {
       },
     },
   });
-  mine = await startAccount(api.token, "Mine");
-  theirs = await startAccount(await api.mint("other@example.com"), "Theirs");
+  const other = await api.mint("other@example.com");
+  [mine, theirs] = await Promise.all([startAccount(api.token, "Mine"), startAccount(other, "Theirs")]);
 });
 afterAll(async () => {
   await api?.stop();
@@ -66,11 +66,13 @@ async function startAccount(token: string, name: string): Promise<Account> {
   remotes.push(remote);
   const call = (method: string, path: string, body?: unknown) =>
     api.call(method, path, { token, ...(body !== undefined && { body }) });
-  remote.commit("main", { "index.html": name });
+  remote.commit("main", {
+    "index.html": name,
+    "svc.toml": `svc_version = 1\n${ENTRIES.map(tomlOf).join("")}`,
+  });
   const made = await call("POST", "/v1/projects", { name, repo_url: remote.url });
   const at = { url: () => api.url, projectId: made.body.project_id, remote };
   const bench = benchApps({ ...at, call });
-  await bench.merge({}, ENTRIES);
   await bench.becomes("the site is live", isLive(1), { slug: "site" });
   const domains: Account["domains"] = (method, rest = "", body = undefined, slug = "site") =>
     bench.call(method, `/${slug}/domains${rest}`, body);
