@@ -3,7 +3,7 @@ import { NAME_MAX } from "./limits.ts";
 
 /** Signing keys of one user: the keys of a commit's page are compared with those of its committer. */
 export const SIGNING_KEYS_MAX = 50;
-/** Characters of a public key: an RSA key of 16,384 bits has 2,800. */
+/** Characters of a public key: an RSA key of 8,192 bits has 1,400, and a comment follows. */
 const KEY_MAX = 8_192;
 
 /** A public key that verifies a user's commits: with GitHub's field names. */

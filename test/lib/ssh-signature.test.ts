@@ -2,6 +2,7 @@ import { afterAll, expect } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { sshString } from "../../src/lib/ssh-key.ts";
 import { verifySshSignature } from "../../src/lib/ssh-signature.ts";
 import { needs } from "../helpers/needs.ts";
 import { generator, SEED, share } from "../helpers/random.ts";
@@ -104,4 +105,38 @@ test("a key of another type is unknown, and text that is no signature malformed"
   expect(state(of("ssh-ed25518"))).toBe("unknown_key");
   expect(state("-----BEGIN SSH SIGNATURE-----\nU1NIU0lH\n-----END SSH SIGNATURE-----\n")).toBe("malformed");
   expect(state("-----BEGIN SSH SIGNATURE-----")).toBe("malformed");
+});
+
+/** A signature whose key and number are given, of the message. */
+function made(type: string, key: Buffer[], signature: Buffer): string {
+  const strings = (...parts: (string | Buffer)[]) =>
+    Buffer.concat(parts.map((part) => sshString(typeof part === "string" ? Buffer.from(part) : part)));
+  const magic = Buffer.from("SSHSIG\0\0\0\x01", "latin1");
+  const name = type === "ssh-rsa" ? "rsa-sha2-512" : type;
+  const rest = strings(strings(type, ...key), "git", "", "sha512", strings(name, signature));
+  return armor(Buffer.concat([magic, rest]));
+}
+
+const ONES = Buffer.alloc(256, 0x55);
+const HOSTILE: [what: string, armored: string][] = [
+  ["an exponent of 0", made("ssh-rsa", [Buffer.alloc(0), ONES], ONES)],
+  ["an even exponent", made("ssh-rsa", [Buffer.of(2), ONES], ONES)],
+  ["an exponent of 2,048 bits", made("ssh-rsa", [ONES, ONES], ONES)],
+  ["a modulus of 8,192 bits", made("ssh-rsa", [Buffer.of(3), Buffer.alloc(1_024, 0x55)], ONES)],
+  ["a modulus of 40,000 bits", made("ssh-rsa", [Buffer.of(3), Buffer.alloc(5_000, 0x55)], ONES)],
+  [
+    "a point that is not on the curve",
+    made(
+      "ecdsa-sha2-nistp256",
+      [Buffer.from("nistp256"), Buffer.concat([Buffer.of(4), ONES.subarray(0, 64)])],
+      ONES,
+    ),
+  ],
+  ["a key of zeros", made("ssh-ed25519", [Buffer.alloc(32)], Buffer.alloc(64))],
+  ["a length beyond the end", armor(Buffer.from("SSHSIG\0\0\0\x01\xff\xff\xff\xff", "latin1"))],
+];
+
+test.each(HOSTILE)("%s is refused, and nothing is thrown", (_, armored) => {
+  const { state } = verifySshSignature(armored, "git", Buffer.from(MESSAGE));
+  expect(["malformed", "unknown_key", "invalid"]).toContain(state);
 });

@@ -79,7 +79,7 @@ async function writeCommit(
   others.delete(caller.userId);
   const trailers: string[] = [];
   for (const userId of others) trailers.push(coAuthor(await personOf(deps, { userId })));
-  const words = (given ?? subject).trimEnd();
+  const words = given?.trim() || subject;
   return await deps.git.replaceFiles(repositoryOf(deps, project), {
     ...{ commit: head, files },
     message: trailers.length === 0 ? words : `${words}\n\n${trailers.join("\n")}`,
