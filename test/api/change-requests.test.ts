@@ -589,7 +589,6 @@ describe("diff", () => {
       additions: 2,
       deletions: 2,
       truncated: false,
-      verification: { verified: false, reason: "unsigned", signer: null },
     });
     expect(body.files).toEqual([
       { path: "a", status: "modified", additions: 1, deletions: 1, binary: false },
