@@ -146,6 +146,7 @@ describe("cr", () => {
       manifest,
       open_comments: 1,
       stack: [],
+      apps: [expect.objectContaining({ slug: "web", state: "live" })],
     });
     api.on("GET /projects/:p/change-requests/:n/merge-preview", () =>
       failure("branch_missing", "The branch fix-login is gone.", 409),
