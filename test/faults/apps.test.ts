@@ -24,15 +24,14 @@ let version = 0;
 beforeAll(async () => {
   if (!POSTGRES) return;
   server = await startSessionServer();
-  bench = benchApps({
-    ...server,
-    call: (method, path, body) =>
-      caller(server.url(), server.token)(method, path, body === undefined ? {} : { body }),
-  });
+  bench = benchApps({ ...server, call: ask });
   await bench.merge({ "server.js": APP_PROGRAM, "says.txt": "v0" }, [entryOf()]);
   await bench.becomes("the first is live", ({ state }) => state === "live");
 });
 afterAll(() => server?.stop());
+
+const ask = (method: string, path: string, body?: unknown) =>
+  caller(server.url(), server.token)(method, path, body === undefined ? {} : { body });
 
 /** An app has no branch of its own; the last two belong to the end of a sandbox. */
 const START_STEPS = SESSION_STEPS.filter(
@@ -106,23 +105,15 @@ const PREVIEW_LIFE = [...sample(1, DEPLOYING), ...PREVIEW_STEPS];
 test("the server is killed at each step of a preview: it goes live, once, and ends with its change request", async () => {
   await bench.merge({ "says.txt": `v${++version}` }, [entryOf({ previews: true })]);
   await bench.becomes("the app is live", ({ next, live }) => next === null && live?.number !== 1);
-  const call = (method: string, path: string, body?: unknown) =>
-    caller(server.url(), server.token)(method, `/v1/projects/${server.projectId}${path}`, { body });
   const crs = "/change-requests";
+  const at = (rest: string) => `/v1/projects/${server.projectId}${crs}${rest}`;
   const ids: string[] = [];
   for (const step of PREVIEW_LIFE) {
     const branch = `killed-at-${step}`;
     const reached = server.haltAt(step);
     const commit = server.remote.commit(branch, { "says.txt": branch }, { from: "main" });
-    const { body: cr } = await call("POST", crs, { title: branch, head_ref: branch });
-    const previews = benchApps(
-      {
-        ...server,
-        call: (method, path, body) =>
-          caller(server.url(), server.token)(method, path, body === undefined ? {} : { body }),
-      },
-      `${crs}/${cr.number}/apps`,
-    );
+    const { body: cr } = await ask("POST", at(""), { title: branch, head_ref: branch });
+    const previews = benchApps({ ...server, call: ask }, `${crs}/${cr.number}/apps`);
     const isEnd = step === "preview-ended";
     const kill = async () => {
       await reached;
@@ -133,10 +124,10 @@ test("the server is killed at each step of a preview: it goes live, once, and en
     const { app, deployments } = await previews.becomes("it is live", ({ live }) => live?.commit === commit);
     expect(deployments).toHaveLength(1);
     ids.push(app.live?.deployment_id ?? "");
-    expect((await call("POST", `${crs}/${cr.number}/close`)).status).toBe(200);
+    expect((await ask("POST", at(`/${cr.number}/close`))).status).toBe(200);
     if (isEnd) await kill();
     await until("it has ended", async () => {
-      const { body } = await call("GET", `${crs}/${cr.number}/apps`);
+      const { body } = await ask("GET", at(`/${cr.number}/apps`));
       return body.apps.length === 0;
     });
   }
