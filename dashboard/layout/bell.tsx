@@ -1,3 +1,4 @@
+import { Bell as BellIcon } from "lucide-react";
 import { useEffect } from "react";
 import { Link } from "wouter";
 import type { Notification } from "../../src/contract/notification.ts";
@@ -18,10 +19,7 @@ export function Bell() {
   return (
     <details name="menu" className="relative">
       <summary className="flex min-h-9 list-none items-center gap-1 rounded-md px-2 hover:bg-raised">
-        <svg aria-hidden="true" viewBox="0 0 24 24" className="size-5 fill-none stroke-2 stroke-current">
-          <path strokeLinejoin="round" d="M4 17c1.5-1.5 2-3.5 2-7a6 6 0 0 1 12 0c0 3.5 .5 5.5 2 7z" />
-          <path strokeLinecap="round" d="M10 20.5a2.2 2.2 0 0 0 4 0" />
-        </svg>
+        <BellIcon className="size-5" />
         <span className="sr-only">Notifications</span>
         {unread > 0 && (
           <span className="rounded-full bg-accent px-2 text-on-accent text-sm">

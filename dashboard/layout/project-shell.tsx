@@ -1,8 +1,10 @@
+import type { LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
 import { useLocation } from "wouter";
 import { useProjectEvents } from "../api/events.ts";
 import { path } from "../api/path.ts";
 import { ProjectContext, useProjectQuery } from "../api/project.ts";
+import { LinkButton } from "../parts/button.tsx";
 import { Loading } from "../parts/loading.tsx";
 import { Failure } from "../parts/notice.tsx";
 import { Tab } from "../parts/tab.tsx";
@@ -15,7 +17,11 @@ export function ProjectShell({ projectId, children }: { projectId: string; child
   if (error && !project) {
     return (
       <div className="py-6">
-        <Failure error={error} retry={() => void refetch()} />
+        <Failure
+          error={error}
+          retry={() => void refetch()}
+          also={<LinkButton to="/">All projects</LinkButton>}
+        />
       </div>
     );
   }
@@ -31,8 +37,8 @@ export function ProjectShell({ projectId, children }: { projectId: string; child
           <Visible>{project.name}</Visible>
         </span>
         <ul className="flex gap-1 overflow-x-auto">
-          {TABS.map(([part, name]) => (
-            <ProjectTab key={part} to={path`/projects/${projectId}/${part}`}>
+          {TABS.map(([part, name, icon]) => (
+            <ProjectTab key={part} to={path`/projects/${projectId}/${part}`} icon={icon}>
               {name}
             </ProjectTab>
           ))}
@@ -48,10 +54,10 @@ function EventSubscription({ projectId }: { projectId: string }) {
   return null;
 }
 
-function ProjectTab({ to, children }: { to: string; children: string }) {
+function ProjectTab({ to, icon, children }: { to: string; icon: LucideIcon; children: string }) {
   const [address] = useLocation();
   return (
-    <Tab to={to} isHere={address === to || address.startsWith(`${to}/`)}>
+    <Tab to={to} icon={icon} isHere={address === to || address.startsWith(`${to}/`)}>
       {children}
     </Tab>
   );

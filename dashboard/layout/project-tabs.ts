@@ -1,9 +1,11 @@
-/** The tabs of a project: path and label. */
+import { AlarmClock, Bot, GitPullRequest, KeyRound, Rocket, Settings } from "lucide-react";
+
+/** The tabs of a project: path, label and icon. */
 export const TABS = [
-  ["change-requests", "Change requests"],
-  ["sessions", "Sessions"],
-  ["apps", "Apps"],
-  ["triggers", "Triggers"],
-  ["secrets", "Secrets"],
-  ["settings", "Settings"],
+  ["change-requests", "Change requests", GitPullRequest],
+  ["sessions", "Sessions", Bot],
+  ["apps", "Apps", Rocket],
+  ["triggers", "Triggers", AlarmClock],
+  ["secrets", "Secrets", KeyRound],
+  ["settings", "Settings", Settings],
 ] as const;

@@ -1,3 +1,4 @@
+import { ChevronDown } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
 import { Link } from "wouter";
 import { useMe } from "../api/accounts.ts";
@@ -72,7 +73,7 @@ function UserMenu({ onKeys }: { onKeys: () => void }) {
     <details name="menu" className="relative">
       <summary className="flex min-h-9 list-none items-center gap-1 rounded-md px-2 hover:bg-raised">
         <Visible>{data?.user?.name ?? "Account"}</Visible>
-        <span aria-hidden="true">▾</span>
+        <ChevronDown className="size-4" />
       </summary>
       <div className="absolute right-0 z-40 mt-1 flex w-64 flex-col gap-3 rounded-md border border-line bg-surface p-3 shadow-lg">
         <p className="text-muted text-sm">

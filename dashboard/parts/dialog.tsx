@@ -1,3 +1,4 @@
+import { X } from "lucide-react";
 import { type ReactNode, useId, useLayoutEffect, useRef, useState } from "react";
 import { Button } from "./button.tsx";
 import { Form } from "./form.tsx";
@@ -51,7 +52,7 @@ export function Dialog({ title, isDraft = true, onClose, children }: Props) {
       {/* last, so that the dialog opens with the focus on its first field */}
       <div className="absolute top-4 right-4">
         <Button look="quiet" onClick={onClose} aria-label="Close">
-          ✕
+          <X className="size-4" />
         </Button>
       </div>
     </dialog>

@@ -21,14 +21,24 @@ export function Notice({ kind, children }: { kind: keyof typeof LOOKS; children:
   );
 }
 
+interface FailureProps {
+  error: unknown;
+  retry?: () => void;
+  /** Another way on, next to the button. */
+  also?: ReactNode;
+}
+
 /** Shows the message of an error and a button to retry; nothing if there is no error. */
-export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
+export function Failure({ error, retry, also }: FailureProps) {
   if (error === null || error === undefined) return null;
   return (
     <Notice kind="error">
       <div className="flex flex-wrap items-center justify-between gap-2">
         <span className="wrap-anywhere">{messageOf(error)}</span>
-        {retry && <Button onClick={retry}>Try again</Button>}
+        <span className="flex flex-wrap gap-2 empty:hidden">
+          {also}
+          {retry && <Button onClick={retry}>Try again</Button>}
+        </span>
       </div>
     </Notice>
   );

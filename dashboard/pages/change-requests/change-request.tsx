@@ -5,7 +5,7 @@ import { path } from "../../api/path.ts";
 import { useProject } from "../../api/project.ts";
 import { Ago } from "../../parts/ago.tsx";
 import { AuthorName } from "../../parts/author-name.tsx";
-import { Button } from "../../parts/button.tsx";
+import { Button, LinkButton } from "../../parts/button.tsx";
 import { spent } from "../../parts/cost.ts";
 import { useKeys } from "../../parts/keys.ts";
 import { Loading } from "../../parts/loading.tsx";
@@ -37,7 +37,15 @@ export function ChangeRequestPage() {
   if (error && !data) {
     return (
       <Page title="Change request">
-        <Failure error={error} retry={() => void refetch()} />
+        <Failure
+          error={error}
+          retry={() => void refetch()}
+          also={
+            <LinkButton to={path`/projects/${project.slug}/change-requests?status=all`}>
+              All change requests
+            </LinkButton>
+          }
+        />
       </Page>
     );
   }

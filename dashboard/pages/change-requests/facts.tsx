@@ -1,14 +1,11 @@
 import type { ChangeRequest } from "../../../src/contract/change-request.ts";
 import { count } from "../../parts/count.ts";
+import { StateIcon, type StateLook } from "../../parts/state-icon.tsx";
 
-const LOOKS = {
-  ok: ["text-ok", "✓"],
-  danger: ["text-danger", "✕"],
-  muted: ["text-muted", "○"],
-} as const;
-type Fact = [look: keyof typeof LOOKS, text: string];
+const COLOURS = { ok: "text-ok", danger: "text-danger", muted: "text-muted" } as const;
+type Fact = [look: StateLook, text: string];
 
-/** What a merge of an open change request depends on, for a row of a list; nothing if there is nothing to say. */
+/** What a merge of an open change request depends on, in a few words; nothing if there is nothing to say. */
 export function Facts({ cr }: { cr: ChangeRequest }) {
   const facts =
     cr.status === "open"
@@ -16,15 +13,13 @@ export function Facts({ cr }: { cr: ChangeRequest }) {
       : [];
   if (facts.length === 0) return null;
   return (
-    <ul aria-label="State" className="flex flex-wrap gap-x-3 text-sm">
-      {facts.map(([look, text]) => {
-        const [color, sign] = LOOKS[look];
-        return (
-          <li key={text} className={color}>
-            <span aria-hidden="true">{sign}</span> {text}
-          </li>
-        );
-      })}
+    <ul aria-label="State" className="flex flex-wrap gap-x-4 text-sm">
+      {facts.map(([look, text]) => (
+        <li key={text} className={`flex items-center gap-1 ${COLOURS[look]}`}>
+          <StateIcon look={look} />
+          {text}
+        </li>
+      ))}
     </ul>
   );
 }

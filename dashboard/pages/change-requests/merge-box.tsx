@@ -1,3 +1,4 @@
+import { Check, Clock, GitMerge, TriangleAlert } from "lucide-react";
 import { useRef } from "react";
 import type { ChangeRequest, HeadBranch } from "../../../src/contract/change-request.ts";
 import { ApiFailure } from "../../api/failure.ts";
@@ -5,6 +6,7 @@ import { Failure, Notice } from "../../parts/notice.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import { AutoMerge } from "./auto-merge.tsx";
 import { Conflicts } from "./conflicts.tsx";
+import { Facts } from "./facts.tsx";
 import { MergeActions } from "./merge-actions.tsx";
 import { mergeStateOf } from "./merge-state.ts";
 import { MissingOwners } from "./missing-owners.tsx";
@@ -15,17 +17,17 @@ import { Revert } from "./revert.tsx";
 import { UpdateBranch } from "./update-branch.tsx";
 
 const LOOKS = {
-  good: ["border-ok", "bg-ok text-surface", "✓"],
-  wait: ["border-edge", "bg-edge text-surface", "…"],
-  bad: ["border-danger", "bg-danger text-surface", "!"],
-  done: ["border-done", "bg-done text-surface", "✓"],
+  good: ["border-ok", "bg-ok text-surface", Check],
+  wait: ["border-edge", "bg-edge text-surface", Clock],
+  bad: ["border-danger", "bg-danger text-surface", TriangleAlert],
+  done: ["border-done", "bg-done text-surface", GitMerge],
 } as const;
 
 /** Shows whether a change request can be merged; merges, closes and reopens it. Updates when its branches change. */
 export function MergeBox({ where, cr }: { where: Where; cr: ChangeRequest }) {
   const preview = usePreview(where, cr.status === "open");
   const state = mergeStateOf(cr, preview.data, preview.error);
-  const [edge, mark, sign] = LOOKS[state.look];
+  const [edge, mark, Sign] = LOOKS[state.look];
   const result = useRef<HTMLHeadingElement>(null);
   const act = useAct<{ head_branch?: HeadBranch }>(where);
   const run = (at: string, body?: unknown, method?: Act["method"]) =>
@@ -40,17 +42,20 @@ export function MergeBox({ where, cr }: { where: Where; cr: ChangeRequest }) {
       <div className="flex items-start gap-3 p-4">
         <span
           aria-hidden="true"
-          className={`flex size-8 shrink-0 items-center justify-center rounded-full font-bold ${mark}`}
+          className={`flex size-8 shrink-0 items-center justify-center rounded-full ${mark}`}
         >
-          {sign}
+          <Sign className="size-4.5" />
         </span>
-        <div role="status" className="min-w-0 grow">
-          <h2 id="merge" ref={result} tabIndex={-1} className="font-semibold outline-none">
-            <Visible>{state.title}</Visible>
-          </h2>
-          <div className="text-muted">{state.note}</div>
-          {state.missing.length > 0 && <MissingOwners missing={state.missing} />}
-          {state.conflicts.length > 0 && <Conflicts paths={state.conflicts} />}
+        <div className="flex min-w-0 grow flex-col gap-2">
+          <div role="status">
+            <h2 id="merge" ref={result} tabIndex={-1} className="font-semibold outline-none">
+              <Visible>{state.title}</Visible>
+            </h2>
+            <div className="text-muted">{state.note}</div>
+            {state.missing.length > 0 && <MissingOwners missing={state.missing} />}
+            {state.conflicts.length > 0 && <Conflicts paths={state.conflicts} />}
+          </div>
+          <Facts cr={cr} />
         </div>
       </div>
       {state.isConflict && <ResolveConflicts where={where} />}

@@ -1,3 +1,4 @@
+import { Plus } from "lucide-react";
 import { useInbox } from "../../api/inbox.ts";
 import { LinkButton } from "../../parts/button.tsx";
 import { Loading } from "../../parts/loading.tsx";
@@ -17,6 +18,7 @@ export function Home() {
       title="Home"
       actions={
         <LinkButton to="/new" look="primary">
+          <Plus className="size-4" />
           New project
         </LinkButton>
       }

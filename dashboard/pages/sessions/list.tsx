@@ -1,3 +1,4 @@
+import { Bot, Plus } from "lucide-react";
 import { useState } from "react";
 import { Link } from "wouter";
 import type { Session } from "../../../src/contract/session.ts";
@@ -7,7 +8,7 @@ import { path } from "../../api/path.ts";
 import { useProject } from "../../api/project.ts";
 import { Ago } from "../../parts/ago.tsx";
 import { Badge } from "../../parts/badge.tsx";
-import { LinkButton } from "../../parts/button.tsx";
+import { Button, LinkButton } from "../../parts/button.tsx";
 import { count } from "../../parts/count.ts";
 import { Empty } from "../../parts/empty.tsx";
 import { Loading } from "../../parts/loading.tsx";
@@ -51,6 +52,7 @@ export function Sessions() {
       title="Sessions"
       actions={
         <LinkButton to={begin} look="primary">
+          <Plus className="size-4" />
           New session
         </LinkButton>
       }
@@ -63,7 +65,9 @@ export function Sessions() {
       </p>
       <Failure error={list.error} retry={() => void list.refetch()} />
       {list.isPending && <Loading what="Loading the sessions" />}
-      {list.isSuccess && list.rows.length === 0 && <None status={status} slug={project.slug} />}
+      {list.isSuccess && list.rows.length === 0 && (
+        <None status={status} slug={project.slug} onAll={() => setStatus("")} />
+      )}
       {list.rows.length > 0 && (
         <VirtualList rows={list.rows} isPart={list.hasNextPage} keyOf={idOf} height={ROW_PX}>
           {(session) => (
@@ -80,11 +84,17 @@ export function Sessions() {
   );
 }
 
-function None({ status, slug }: { status: string; slug: string }) {
-  if (status !== "") return <Empty title="No sessions with this status" />;
+function None({ status, slug, onAll }: { status: string; slug: string; onAll: () => void }) {
+  if (status !== "")
+    return (
+      <Empty title="No sessions with this status" icon={Bot}>
+        <Button onClick={onAll}>Show all sessions</Button>
+      </Empty>
+    );
   return (
     <Empty
       title="No sessions yet"
+      icon={Bot}
       command={`svc sessions new --project ${slug} --prompt "Fix the login page on phones"`}
     >
       In a session an agent works on its own branch. Start one here, or from a terminal:
