@@ -198,7 +198,8 @@ test("edits title and description, merges with a message, and the base branch ha
   await message.fill("Digits only\n\nAs agreed.");
   await page.getByRole("button", { name: "Merge", exact: true }).click();
   await page.getByRole("heading", { name: "Merged into main" }).waitFor();
-  expect(await page.evaluate(() => document.activeElement?.id)).toBe("merge");
+  const focused = () => page.evaluate(() => document.activeElement?.id);
+  await until("the result has the focus", async () => (await focused()) === "merge");
   expect(remote.git("log", "-1", "--format=%B", "main")).toStartWith(
     "Digits only\n\nAs agreed.\n\nMerged-by: first <first@example.com>\n",
   );
