@@ -54,12 +54,17 @@ export async function startAgentServer(provider: "local" | "docker"): Promise<Ag
     call,
     async firstTurn(id) {
       const turns = async () => (await call("GET", `/${id}/conversation`)).body.turns ?? [];
-      await until("its first turn is over", async () => {
-        const { status, error } = (await call("GET", `/${id}`)).body;
-        if (status === "failed") throw new Error(error);
-        const [first] = await turns();
-        return first !== undefined && first.state !== "working";
-      });
+      let seen = "";
+      await until(
+        () => `its first turn is over: ${seen}`,
+        async () => {
+          const { status, step, error } = (await call("GET", `/${id}`)).body;
+          if (status === "failed") throw new Error(error);
+          const [first] = await turns();
+          seen = JSON.stringify({ status, step, first, asked: upstream.bodies.length });
+          return first !== undefined && first.state !== "working";
+        },
+      );
       return (await turns())[0];
     },
     async askedAfterRestart(id, text) {
