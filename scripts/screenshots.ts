@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { DESKTOP, PHONE } from "../test/helpers/browser.ts";
+import { closeBrowser, DESKTOP, PHONE } from "../test/helpers/browser.ts";
 import type { ScriptedRuntime } from "../test/helpers/conversation.ts";
 import { type SessionPages, startSessionPages } from "../test/helpers/session-pages.ts";
 import { until } from "../test/helpers/until.ts";
@@ -99,6 +99,7 @@ if (import.meta.main) {
     await takePictures(pages);
   } finally {
     await pages.stop();
+    await closeBrowser();
   }
   // these tests create what their screenshots need
   const tests = ["test/dashboard/settings-barriers", "test/dashboard/home"];
