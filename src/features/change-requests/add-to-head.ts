@@ -1,8 +1,9 @@
 import { SvcError } from "../../contract/errors.ts";
 import type { Deps } from "../../deps.ts";
+import type { Git } from "../../git/git.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { LISTING_MS } from "../projects/fetch.ts";
-import { repositoryOf } from "../projects/repository.ts";
+import { type RepositoryRow, repositoryOf } from "../projects/repository.ts";
 import { headMoved, requireHead } from "./merge-intent.ts";
 import { requireCommits } from "./preview.ts";
 import { refresh } from "./refresh.ts";
@@ -51,12 +52,12 @@ export async function writableTips(
 
 /**
  * Pushes a commit to the head branch, as a compare-and-swap.
- * @throws head_moved, push_rejected, repo_unreachable
+ * @throws head_moved, branch_missing, push_rejected, repo_unreachable
  */
 export async function pushHead(
-  deps: Deps,
-  project: ProjectRow,
-  { headRef: branch }: CrRow,
+  deps: Pick<Deps, "keys"> & { git: Pick<Git, "push" | "listBranches"> },
+  project: RepositoryRow,
+  { headRef: branch }: Pick<CrRow, "headRef">,
   { from, to }: { from: string; to: string },
 ): Promise<void> {
   const repo = repositoryOf(deps, project);
@@ -64,9 +65,9 @@ export async function pushHead(
   if (outcome.outcome === "moved") return;
   if (outcome.outcome === "rejected")
     throw new SvcError("push_rejected", `The git host refused the push to "${branch}": ${outcome.reason}`);
-  const now = (await deps.git.listBranches(repo, LISTING_MS)).tips.get(branch);
-  if (now === to) return;
-  if (outcome.outcome === "stale") throw headMoved({ headRef: branch }, from, now ?? "");
+  const listing = await deps.git.listBranches(repo, LISTING_MS);
+  if (listing.tips.get(branch) === to) return;
+  if (outcome.outcome === "stale") throw headMoved({ headRef: branch }, from, tipOf(listing, branch));
   throw new SvcError(
     "repo_unreachable",
     `The git host did not confirm the push to "${branch}". Look at the branch before you try again.`,
