@@ -117,7 +117,7 @@ class AppProgram implements Program {
 
   /** The app completes requests under way, so it counts as ready until it has ended. */
   drain(child: Child): Promise<void> {
-    return terminate(child, this.#limits.termMs);
+    return terminate(child, this.#context.children, this.#limits.termMs);
   }
 
   onExit(exit: Exclude<Exit, { kind: "replaced" }>, pauseMs: number): boolean {

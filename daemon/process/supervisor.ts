@@ -155,11 +155,11 @@ export class Supervisor {
     const { promise: over, resolve } = Promise.withResolvers<void>();
     const run: Run = { child, over, stopped: null };
     this.#state = { kind: request.aborted ? "stopping" : "starting", run };
-    if (request.aborted) run.stopped = terminate(child, this.#limits.termMs);
+    if (request.aborted) run.stopped = terminate(child, this.#children, this.#limits.termMs);
     const exit = await this.#exitOf(run, request);
     if (!request.aborted) {
       this.#state = exit.kind === "replaced" ? { kind: "stopping", run } : { kind: "exiting", run, exit };
-      if (!hasEnded(child)) await terminate(child, this.#limits.termMs);
+      if (!hasEnded(child)) await terminate(child, this.#children, this.#limits.termMs);
     }
     await run.stopped;
     await endDescendants(process.pid, this.#children.helpers);
@@ -189,12 +189,17 @@ export class Supervisor {
     this.#state = { kind: wasReady ? "draining" : "stopping", run };
     await this.#program.drain(run.child, wasReady);
     this.#state = { kind: "stopping", run };
-    if (!hasEnded(run.child)) await terminate(run.child, this.#limits.termMs);
+    if (!hasEnded(run.child)) await terminate(run.child, this.#children, this.#limits.termMs);
   }
 }
 
-/** Ends a process and what stayed in its group. */
-export async function terminate(child: Child, termMs: number): Promise<void> {
+/**
+ * Ends a process and all its descendants: SIGTERM, and SIGKILL after `termMs`. A shell or bubblewrap exits at once on SIGTERM,
+ * while the program that it started still handles it.
+ */
+export async function terminate(child: Child, children: Children, termMs: number): Promise<void> {
+  await endDescendants(process.pid, children.helpers, termMs);
+  // where the system has no /proc, the process group
   signalGroup(child.pid, "SIGTERM");
   const timer = setTimeout(() => signalGroup(child.pid, "SIGKILL"), termMs);
   await child.exited;

@@ -13,28 +13,30 @@ const TICK_MS = 10;
 
 /** The interval at which the process list is read. */
 const CHECK_MS = 20;
-/** The time to end after SIGTERM; then SIGKILL is sent repeatedly, since a fork bomb starts more processes. */
+/** The time to end after SIGTERM, unless the caller gives one; then SIGKILL is sent repeatedly, since a fork bomb starts more processes. */
 const TERM_MS = 1_000;
 const KILL_MS = 4_000;
 
 /**
- * Ends all descendants of `root`, including those that left its process group, except `kept` and their descendants.
+ * Ends all descendants of `root`, including those that left its process group, except `kept` and their descendants. SIGTERM is
+ * sent once: programs that a process starts to finish its work are not interrupted.
  * @returns whether all have ended
  */
-export async function endDescendants(root: number, kept: () => ReadonlySet<number>): Promise<boolean> {
+export async function endDescendants(
+  root: number,
+  kept: () => ReadonlySet<number>,
+  termMs = TERM_MS,
+): Promise<boolean> {
   for (const [signal, ms] of [
-    ["SIGTERM", TERM_MS],
+    ["SIGTERM", termMs],
     ["SIGKILL", KILL_MS],
   ] as const) {
-    const signaled = new Set<number>();
+    let isFirst = true;
     for (const end = performance.now() + ms; performance.now() < end; await Bun.sleep(CHECK_MS)) {
       const left = descendantsOf(await allProcesses(), root, kept());
       if (left.length === 0) return true;
-      for (const pid of left) {
-        if (signal === "SIGTERM" && signaled.has(pid)) continue;
-        signaled.add(pid);
-        sendSignal(pid, signal);
-      }
+      if (signal === "SIGKILL" || isFirst) for (const pid of left) sendSignal(pid, signal);
+      isFirst = false;
     }
   }
   return false;

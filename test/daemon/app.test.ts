@@ -1,10 +1,12 @@
 import { afterEach, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AppError } from "../../daemon/app/context.ts";
 import { type AppLimits, type AppProcess, superviseApp } from "../../daemon/app/process.ts";
 import { createChildren } from "../../daemon/process/children.ts";
+import { loadLibc } from "../../daemon/process/libc.ts";
+import { reapOrphans } from "../../daemon/process/reaper.ts";
 import { readSettings } from "../../daemon/settings.ts";
 import { freePort } from "../../scripts/free-port.ts";
 import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
@@ -30,6 +32,11 @@ const PROGRAM = `Bun.serve({
   fetch: async () => new Response("", { status: Number(await Bun.file("status").text()) }),
 });`;
 
+/** As in a daemon, a program whose shell has exited becomes a child of this process. */
+const children = createChildren();
+const libc = loadLibc();
+if (libc?.adoptOrphans()) reapOrphans(libc, children.isOurs);
+
 const running: { process: AppProcess; folder: string }[] = [];
 afterEach(async () => {
   for (const { process, folder } of running.splice(0)) {
@@ -43,13 +50,20 @@ interface Supervised {
   healthPath?: string;
   /** The status that the program answers at first. */
   status?: number;
+  /** More files of its workspace. */
+  files?: Record<string, string>;
 }
 
-async function supervise(command: string, { limits = {}, healthPath, status: first = 200 }: Supervised = {}) {
+async function supervise(
+  command: string,
+  { limits = {}, healthPath, status: first = 200, files = {} }: Supervised = {},
+) {
   const folder = mkdtempSync(join(tmpdir(), "svc-app-"));
+  const workspace = join(folder, "workspace");
   for (const name of ["workspace", "home"]) mkdirSync(join(folder, name));
   const answer = (status: number) => writeWhole(join(folder, "workspace/status"), String(status));
-  writeFileSync(join(folder, "workspace/program.js"), PROGRAM);
+  for (const [name, text] of Object.entries({ ...files, "program.js": PROGRAM }))
+    writeFileSync(join(workspace, name), text);
   answer(first);
   const port = freePort();
   const settings = readSettings(
@@ -74,17 +88,18 @@ async function supervise(command: string, { limits = {}, healthPath, status: fir
         run,
         healthPath: healthPath ?? null,
         output: null,
-        env: {},
+        // otherwise Bun ends a program whose shell has exited
+        env: { BUN_FEATURE_FLAG_NO_ORPHANS: "0" },
         buildSecrets: {},
       },
-      children: createChildren(),
+      children,
       log: { info: log, app: log, build: log, check: log, runtime: log },
     },
     { ...LIMITS, ...limits },
   );
   running.push({ process, folder });
   const ended = process.keepRunning().catch((error: unknown) => error);
-  return { process, answer, said, port, ended };
+  return { process, answer, said, port, ended, workspace };
 }
 
 const SERVER = `exec ${process.execPath} program.js`;
@@ -152,3 +167,30 @@ test.each([
     expect(said.at(-1)).toBe(message);
   },
 );
+
+/** Answers requests, and on SIGTERM writes to the file `finished` half a second later. */
+const FINISHING = `Bun.serve({ hostname: "127.0.0.1", port: process.env.PORT, fetch: () => new Response("") });
+process.on("SIGTERM", async () => {
+  await Bun.sleep(500);
+  require("node:fs").appendFileSync("finished", "yes;");
+  process.exit();
+});`;
+
+test.each([
+  ["replaces the shell", `exec ${process.execPath} finishing.js`],
+  ["is started by a shell, which exits at once", `${process.execPath} finishing.js; true`],
+  ["has a session of its own", `setsid ${process.execPath} finishing.js & wait`],
+  [
+    "needs a program that it starts after the signal",
+    `trap 'sleep 0.5; printf "yes;" > finished; kill -9 $!; exit' TERM; ${SERVER} & wait`,
+  ],
+])("a program that is stopped gets one SIGTERM, and time to finish, if it %s", async (_, command) => {
+  const limits = { termMs: WAIT_LIMIT_MS };
+  const { process: app, workspace } = await supervise(command, {
+    limits,
+    files: { "finishing.js": FINISHING },
+  });
+  await until("it answers", () => app.state === "ok");
+  await app.stop();
+  expect(readFileSync(join(workspace, "finished"), "utf8")).toBe("yes;");
+});
