@@ -57,7 +57,12 @@ export async function openPostgres(url: string, { migrate = true }: OpenOptions 
   const quiet = () => {};
   if (migrate)
     await migratePostgres(
-      postgres(url, { max: 1, connect_timeout: CONNECT_TIMEOUT_SECONDS, onnotice: quiet }),
+      postgres(url, {
+        max: 1,
+        connect_timeout: CONNECT_TIMEOUT_SECONDS,
+        fetch_types: false,
+        onnotice: quiet,
+      }),
     );
   const client = postgres(url, {
     max: POOL_SIZE,

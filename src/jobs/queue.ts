@@ -3,6 +3,7 @@ import { fromDrizzle, fromPglite, getConstructionPlans, PgBoss } from "pg-boss";
 import type { Logger } from "pino";
 import type { Database, Db } from "../../db/client.ts";
 import type { Changes } from "../lib/changes.ts";
+import { within } from "../lib/within.ts";
 import { runPeriodically } from "./periodic.ts";
 import { newJobIn } from "./places.ts";
 import { createWorkers } from "./workers.ts";
@@ -114,7 +115,11 @@ export async function openJobs(
     async stop() {
       stopping.abort();
       await Promise.all([endWatch(), listening.close()]);
-      await boss.stop({ graceful: true, timeout: STOP_MS });
+      await within(workers.end(), STOP_MS, () => new Error("jobs are still running")).catch(
+        (error: unknown) => log.warn({ err: error }, "cannot wait for the jobs"),
+      );
+      // a graceful stop would wait for half a second at least
+      await boss.stop({ graceful: false });
     },
   };
 

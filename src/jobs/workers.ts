@@ -1,6 +1,10 @@
 /** The workers of this server, each of which runs one job at a time. They fetch a job only when they are woken. */
 export interface Workers {
-  /** Starts the workers of a queue. @param handler its signal is aborted when the server stops */
+  /**
+   * Starts a worker of a queue; the others start when no worker is free.
+   * @param handler its signal is aborted when the server stops
+   * @param atOnce how many workers there are at most
+   */
   start(
     queue: string,
     handler: (key: string, signal: AbortSignal) => Promise<void>,
@@ -8,7 +12,10 @@ export interface Workers {
   ): Promise<void>;
   /** Wakes a worker that has no job. If it finds one, it wakes the next. */
   wakeOne(queue: string): void;
+  /** Wakes all workers, and starts another. */
   wakeAll(queue: string): void;
+  /** Waits until all workers have recorded the results of their jobs. */
+  end(): Promise<void>;
 }
 
 /** What the workers use of pg-boss. */
@@ -19,43 +26,69 @@ interface Boss {
     handler: (jobs: { singletonKey: string | null; signal: AbortSignal }[]) => Promise<void>,
   ): Promise<string>;
   notifyWorker(id: string): void;
+  offWork(queue: string): Promise<void>;
+}
+
+interface Queue {
+  /** The ids of its workers, and of those that have a job. */
+  ids: string[];
+  busy: Set<string>;
+  /** Starts another worker; null: there are as many as there may be. */
+  startOne: () => Promise<void> | null;
 }
 
 /** @param pollS the interval in which they fetch without being woken */
 export function createWorkers(boss: Boss, pollS: number, stopping: AbortSignal): Workers {
-  /** Queues → the ids of the workers, and of those that have a job. */
-  const queues = new Map<string, { ids: string[]; busy: Set<string> }>();
+  const queues = new Map<string, Queue>();
 
   return {
-    async start(queue, handler, atOnce) {
-      const busy = new Set<string>();
-      // one call for several workers has one id, by which only the first of them can be woken
-      const startOne = async () => {
-        const options = { pollingIntervalSeconds: pollS, includeMetadata: true } as const;
-        const id = await boss.work(queue, options, async ([job]) => {
-          busy.add(id);
-          wakeOne(queue);
-          try {
-            if (job) await handler(job.singletonKey ?? "", AbortSignal.any([job.signal, stopping]));
-          } finally {
-            busy.delete(id);
-            // it fetches the next job as soon as the result of this one is recorded
-            boss.notifyWorker(id);
-          }
-        });
-        return id;
-      };
-      queues.set(queue, { ids: await Promise.all(Array.from({ length: atOnce }, startOne)), busy });
+    async start(name, handler, atOnce) {
+      const queue: Queue = { ids: [], busy: new Set(), startOne };
+      let started = 0;
+      queues.set(name, queue);
+      await startOne();
+
+      function startOne(): Promise<void> | null {
+        // pg-boss refuses workers once it stops
+        if (started >= atOnce || stopping.aborted) return null;
+        started++;
+        return work(name, queue, handler);
+      }
     },
     wakeOne,
-    wakeAll(queue) {
-      for (const id of queues.get(queue)?.ids ?? []) boss.notifyWorker(id);
+    wakeAll(name) {
+      const queue = queues.get(name);
+      for (const id of queue?.ids ?? []) boss.notifyWorker(id);
+      // one whose connection does not answer cannot be woken
+      void queue?.startOne();
+    },
+    async end() {
+      await Promise.all([...queues.keys()].map((name) => boss.offWork(name)));
     },
   };
 
-  function wakeOne(queue: string): void {
-    const { ids = [], busy } = queues.get(queue) ?? {};
-    const free = ids.find((id) => !busy?.has(id));
+  /** One call for several workers would have one id, by which only the first of them can be woken. */
+  async function work(name: string, queue: Queue, handler: Parameters<Workers["start"]>[1]): Promise<void> {
+    const options = { pollingIntervalSeconds: pollS, includeMetadata: true } as const;
+    const id = await boss.work(name, options, async ([job]) => {
+      queue.busy.add(id);
+      wakeOne(name);
+      try {
+        if (job) await handler(job.singletonKey ?? "", AbortSignal.any([job.signal, stopping]));
+      } finally {
+        queue.busy.delete(id);
+        // it fetches the next job as soon as the result of this one is recorded
+        boss.notifyWorker(id);
+      }
+    });
+    queue.ids.push(id);
+  }
+
+  function wakeOne(name: string): void {
+    const queue = queues.get(name);
+    const free = queue?.ids.find((id) => !queue.busy.has(id));
     if (free !== undefined) boss.notifyWorker(free);
+    // a worker fetches when it starts
+    else void queue?.startOne();
   }
 }

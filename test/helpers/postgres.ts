@@ -109,17 +109,16 @@ function serverOrFail(): string {
   return SERVER;
 }
 
+/** One connection of a process for all its databases: each start of a backend costs as much as a server's queries. */
 async function execute(url: string, statement: string): Promise<void> {
-  const client = connect(url);
-  try {
-    await client.unsafe(statement);
-  } finally {
-    await client.end({ timeout: 1 });
-  }
+  admin ??= connect(url);
+  await admin.unsafe(statement);
 }
 
+let admin: postgres.Sql | undefined;
+
 function connect(url: string) {
-  return postgres(url, { max: 1, onnotice() {} });
+  return postgres(url, { max: 1, fetch_types: false, onnotice() {} });
 }
 
 /** TEST_DATABASE_URL names a server whose superuser it is; empty, the test command found that none can run here. */
