@@ -93,6 +93,8 @@ export interface Config {
   publicApps: boolean;
   /** Previews of change requests that a project may run at once; the others wait. */
   previewCap: number;
+  /** The size of an app's volume above which its deployment is stopped. */
+  volumeMaxBytes: number;
   /** Checks that an account may run at once; the others wait. */
   checkCap: number;
   /** The file with the upstreams of the model gateway. */
@@ -126,6 +128,9 @@ const PROGRAM_MAX_BYTES = 4096;
 const APP_CAP = 20;
 /** A project may have many open change requests, and few of them are looked at. */
 const PREVIEW_CAP = 5;
+/** A database of a small team. */
+const VOLUME_MAX_BYTES = 1024 ** 3;
+const TIB = 1024 ** 4;
 /** Each keeps a processor busy for minutes. */
 const CHECK_CAP = 4;
 
@@ -196,6 +201,7 @@ export function readConfig(env: Environment, isRoot = process.getuid?.() === 0):
     publicApps: flag(env, "SVC_PUBLIC_APPS", true),
     appCap: integer(env, "SVC_APP_CAP", APP_CAP, 0, 100_000),
     previewCap: integer(env, "SVC_PREVIEW_CAP", PREVIEW_CAP, 0, 100_000),
+    volumeMaxBytes: integer(env, "SVC_VOLUME_MAX_BYTES", VOLUME_MAX_BYTES, 1024 ** 2, TIB),
     modelsFile: env["SVC_MODELS_FILE"] ? folder(env, "SVC_MODELS_FILE", "", PROGRAM_MAX_BYTES) : null,
     modelUpstream: modelUpstream(env),
     defaultModel: defaultModel(env),

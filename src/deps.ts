@@ -70,6 +70,7 @@ type Step =
   | PromptStep
   | FiringStep
   | DeployStep
+  | VolumeStep
   | PreviewStep
   | CheckStep
   | HostCheckStep
@@ -94,6 +95,9 @@ export type SessionStep = (typeof SESSION_STEPS)[number];
 /** The steps of a deployment, besides those of its run. */
 export const DEPLOY_STEPS = ["deploy-started", "deploy-settled"] as const;
 export type DeployStep = (typeof DEPLOY_STEPS)[number];
+
+/** Called when the data of a volume is removed, before its row is. */
+export type VolumeStep = "volume-removed";
 
 /** The steps of a preview of a change request, besides those of its deployments. */
 export const PREVIEW_STEPS = ["preview-prepared", "preview-ended"] as const;

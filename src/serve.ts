@@ -14,6 +14,7 @@ import { applyApps } from "./features/apps/apply.ts";
 import { startDomainWorker } from "./features/apps/domains/worker.ts";
 import { deploymentRuns } from "./features/apps/kind.ts";
 import { startPreviewWorker } from "./features/apps/previews/worker.ts";
+import { startVolumeWorker } from "./features/apps/volumes/worker.ts";
 import { startAppWorker } from "./features/apps/worker.ts";
 import { startAutoMergeWorker } from "./features/change-requests/auto-merge/worker.ts";
 import { startOwnerRequestWorker } from "./features/change-requests/code-owners/request.ts";
@@ -242,6 +243,7 @@ async function startWork(
     startQueueWorker(deps),
     startOwnerRequestWorker(deps),
     startDomainWorker(deps),
+    startVolumeWorker(deps),
   ];
   const endTriggers = startTriggerScheduler(deps);
   const endWebhooks = startWebhookWorker(deps);

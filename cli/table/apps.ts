@@ -1,6 +1,7 @@
 import { bind, type Group, spec } from "../spec.ts";
 import { DOMAIN_COMMANDS } from "./app-domains.ts";
 import { TAIL, WAIT } from "./app-flags.ts";
+import { VOLUME_COMMANDS } from "./app-volume.ts";
 import { APP_FIELDS, DEPLOYMENT_FIELDS } from "./fields.ts";
 
 const SLUG = { name: "slug", summary: "The app's slug in svc.toml", required: true } as const;
@@ -162,6 +163,7 @@ export const apps: Group = {
     bind(diff, () => import("../commands/apps/diff.ts").then((module) => module.diff)),
     bind(logs, () => import("../commands/apps/logs.ts").then((module) => module.logs)),
     ...DOMAIN_COMMANDS,
+    ...VOLUME_COMMANDS,
     bind(open, () => import("../commands/apps/open.ts").then((module) => module.open)),
   ],
 };

@@ -262,6 +262,7 @@ export const APP_FIELDS = fieldsOf<App>()([
   "error",
   "url",
   "public_url",
+  "volume",
   "live",
   "next",
   "updated_at",

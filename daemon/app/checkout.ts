@@ -1,7 +1,7 @@
 import { chown, mkdir } from "node:fs/promises";
 import { workspaceCommand } from "../git/git.ts";
 import { run } from "../process/run.ts";
-import { type AppContext, AppError } from "./context.ts";
+import { type AppContext, AppError, VOLUME } from "./context.ts";
 import { findFolder } from "./folder.ts";
 
 /** Writing the files of a large commit. */
@@ -13,8 +13,10 @@ const CHECKOUT_MS = 5 * 60_000;
  */
 export async function checkOut(context: AppContext, signal: AbortSignal): Promise<void> {
   const { settings, app, children } = context;
-  await mkdir(settings.home, { recursive: true });
-  if (settings.user) await chown(settings.home, settings.user.uid, settings.user.gid);
+  const { home, user, inherited } = settings;
+  await mkdir(home, { recursive: true });
+  for (const folder of [home, inherited[VOLUME]])
+    if (user && folder !== undefined) await chown(folder, user.uid, user.gid);
   const command = workspaceCommand(settings, ["checkout", "--quiet", "--force", "--detach", app.commit]);
   const ran = await run(children, command, CHECKOUT_MS, signal);
   if (ran.code !== 0)

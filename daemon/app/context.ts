@@ -46,7 +46,7 @@ export function appEnvironment(
 ): Record<string, string> {
   const { settings, app } = context;
   const inherited = Object.entries(settings.inherited).filter(
-    ([name]) => !name.startsWith("SVC_") || name === PROCESS_MARK,
+    ([name]) => !name.startsWith("SVC_") || name === PROCESS_MARK || name === VOLUME,
   );
   return {
     ...Object.fromEntries(inherited),
@@ -62,5 +62,7 @@ export function appEnvironment(
   };
 }
 
+/** Where the app's volume is, if it has one. */
+export const VOLUME = "SVC_VOLUME";
 /** Identifies the processes of a sandbox that has no isolation. */
 const PROCESS_MARK = "SVC_SANDBOX";

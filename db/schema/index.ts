@@ -31,4 +31,5 @@ export * from "./signing-key.ts";
 export * from "./timeline.ts";
 export * from "./token.ts";
 export * from "./trigger.ts";
+export * from "./volume.ts";
 export * from "./webhook.ts";

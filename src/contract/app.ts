@@ -68,6 +68,21 @@ export const app = Type.Object({
         "Where everybody can open it, at a domain of its own if it has one; null: nobody but members, also if the server forbids public apps",
     }),
   ),
+  volume: nullable(
+    Type.Object(
+      {
+        path: nullable(
+          Type.String({
+            description: "Where the program has it; null: the manifest does not use it any more",
+          }),
+        ),
+        bytes: nullable(
+          Type.Integer({ description: "Its size when it was last measured; null: it was not" }),
+        ),
+      },
+      { description: "The directory that outlives its deployments; null: it has none" },
+    ),
+  ),
   live: nullable(deployment),
   next: nullable(deployment),
   updated_at: time,

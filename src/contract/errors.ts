@@ -42,6 +42,7 @@ export const ERROR_STATUS = {
   nothing_to_merge: 409,
   nothing_to_revert: 409,
   nothing_to_roll_back: 409,
+  volume_in_use: 409,
   merge_method_not_allowed: 409,
   too_many_commits: 409,
   unrelated_histories: 409,

@@ -38,6 +38,8 @@ export interface Provider {
   wallsOf(sessionId: string): readonly Wall[] | null;
   /** The last `maxBytes` of the output of daemon and runtime; empty when there is none. */
   logs(sessionId: string, maxBytes: number): Promise<Uint8Array>;
+  /** Null: sandboxes cannot have volumes. */
+  readonly volumes: Volumes | null;
   /** Closes connections and listeners. Ends sandboxes that depend on this process. */
   close(): Promise<void>;
 }
@@ -59,7 +61,28 @@ export interface SandboxSpec {
   runtime: string | null;
   /** How to build the image; null: the default image. Ignored by providers without images. */
   build: ImageBuild | null;
+  /** The volume of an app, which no other sandbox may have at the same time. Absent: none. */
+  volume?: VolumeMount;
 }
+
+/** A directory that outlives sandboxes. */
+export interface VolumeMount {
+  /** A UUID. */
+  id: string;
+  /** Where the sandbox has it. The variable `SVC_VOLUME` has the path, too. */
+  path: string;
+}
+
+/** The volumes of a provider: `start` creates the one that it mounts. */
+export interface Volumes {
+  /** The size in bytes; more than `enough` is not counted. Null: unknown. */
+  measure(id: string, enough: number): Promise<number | null>;
+  /** Removes a volume that no sandbox has. It is not an error if it does not exist. @throws SandboxError */
+  remove(id: string): Promise<void>;
+}
+
+/** The longest time that the sandbox before this one has to end, if it still has the volume: a program gets ten seconds. */
+export const VOLUME_GRACE_MS = 15_000;
 
 /** Limits of one sandbox. A provider logs those that it cannot enforce, on each start. */
 export interface SandboxLimits {

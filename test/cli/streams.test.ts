@@ -114,6 +114,7 @@ const DATA_LINES: Record<string, string[]> = {
   "apps diff": ["web", "1"],
   "apps stop": ["web"],
   "apps logs": ["web"],
+  "apps volume rm": ["web", "--yes"],
   "apps domains ls": ["web"],
   "apps domains add": ["web", "www.example.com"],
   "apps domains verify": ["web", "www.example.com"],

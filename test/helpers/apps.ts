@@ -184,7 +184,7 @@ export function tomlOf({
     ...(previews ? ["previews = true"] : []),
     `source = { root_path = ${JSON.stringify(rootPath)} }`,
     ...(build === null ? [] : [`build = { command = ${JSON.stringify(build)} }`]),
-    ...(run === null ? [] : [`run = { command = ${JSON.stringify(run.command)}, port = ${run.port} }`]),
+    ...(run === null ? [] : [`run = ${runTable(run)}`]),
     ...(site === null ? [] : [`static = { dir = ${JSON.stringify(site.dir)} }`]),
     ...(health === null ? [] : [`health = { path = ${JSON.stringify(health.path)} }`]),
     `env = { ${Object.entries(env)
@@ -192,6 +192,11 @@ export function tomlOf({
       .join(", ")} }`,
   ];
   return `${lines.join("\n")}\n`;
+}
+
+function runTable({ command, port, volume }: NonNullable<ManifestApp["run"]>): string {
+  const more = volume === undefined ? "" : `, volume = ${JSON.stringify(volume)}`;
+  return `{ command = ${JSON.stringify(command)}, port = ${port}${more} }`;
 }
 
 /** Whether this deployment of an app is live. */

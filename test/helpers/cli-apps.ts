@@ -38,6 +38,7 @@ export function app(change: Partial<App> = {}): App {
     error: null,
     url: "http://web--shop.localhost:8008/",
     public_url: null,
+    volume: null,
     live: deployment(),
     next: null,
     updated_at: TIME,
@@ -108,6 +109,7 @@ export const APP_ROUTES = {
   [`GET ${ONE}/deployments`]: () => ({ deployments: [deployment()] }),
   [`GET ${ONE}/deployments/1/diff`]: () => DIFF,
   [`GET ${ONE}/logs`]: () => LOGS,
+  [`DELETE ${ONE}/volume`]: () => ({ ok: true }),
   [`GET ${ONE}/domains`]: () => ({ domains: [appDomain()] }),
   [`POST ${ONE}/domains`]: () => Response.json(appDomain(), { status: 201 }),
   [`POST ${ONE}/domains/www.example.com/verify`]: () =>

@@ -5,7 +5,7 @@ import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/apps.ts";
 import { sheet } from "../../table-print.ts";
 import { oneLine } from "../../text.ts";
-import { accessText, deploymentsOf, statePaint, stateText } from "./show-app.ts";
+import { accessText, deploymentsOf, statePaint, stateText, volumeText } from "./show-app.ts";
 
 export const info: Handler<typeof table.info> = async (context, { args }) => {
   const { id } = await context.project();
@@ -33,6 +33,7 @@ function page({ app, deployments, problem }: AppWithDeployments, view: View): st
       ["access", tty ? accessText(app) : app.access],
       ["type", app.type],
       ["root path", app.root_path],
+      ["volume", volumeText(app)],
       ["commit", app.live?.commit],
       ["rolled back", app.auto_deploy ? null : "commits do not deploy it until svc apps deploy does"],
     ],

@@ -1,4 +1,5 @@
 import type { App, Deployment } from "../../../src/contract/app.ts";
+import { sizeText } from "../../../src/contract/size.ts";
 import { authorText } from "../../author-text.ts";
 import type { Paint, View } from "../../output.ts";
 import { ago, type Column, table } from "../../table-print.ts";
@@ -72,6 +73,13 @@ export function stateText({ state, next }: App): string {
 /** Who may open an app: a manifest may say `public` where the server forbids it, or of an app that is disabled. */
 export function accessText({ access, enabled, public_url }: App): string {
   return access === "public" && enabled && public_url === null ? "members (server forbids public)" : access;
+}
+
+/** Where the program has its volume, and how large that is. */
+export function volumeText({ volume }: App): string | null {
+  if (volume === null) return null;
+  const size = volume.bytes === null ? [] : [sizeText(volume.bytes)];
+  return [volume.path === null ? "not in svc.toml" : oneLine(volume.path), ...size].join(", ");
 }
 
 export function statePaint(paint: Paint, state: string): (text: string) => string {

@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { App, AppWithDeployments } from "../../../src/contract/app.ts";
+import { sizeText } from "../../../src/contract/size.ts";
 import { call } from "../../api/call.ts";
 import { useGet } from "../../api/get.ts";
 import { path } from "../../api/path.ts";
@@ -38,6 +39,12 @@ function Shown({ app, deployments, problem, at }: AppWithDeployments & { at: str
       <p className="mb-4 break-all text-muted">
         {app.public_url ?? app.url} · {accessOf(app)}
       </p>
+      {app.volume !== null && (
+        <p className="mb-4 break-all text-muted">
+          {`Volume: ${app.volume.path ?? "not in svc.toml"}`}
+          {app.volume.bytes !== null && ` · ${sizeText(app.volume.bytes)}`}
+        </p>
+      )}
       {[app.error, problem].map(
         (sentence) =>
           sentence && (

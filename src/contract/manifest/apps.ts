@@ -15,7 +15,8 @@ export interface ManifestApp {
   /** Relative to the root of the repository; `.` is the root. */
   rootPath: string;
   build: string | null;
-  run: { command: string; port: number } | null;
+  /** `volume`: where the directory that outlives its deployments is mounted; absent: it has none. */
+  run: { command: string; port: number; volume?: string } | null;
   static: { dir: string } | null;
   /** The path that must return a 2xx status; null: any status below 500 of `/`. */
   health: { path: string } | null;
@@ -102,6 +103,12 @@ export const appsShape: ListShape = {
             example: 3000,
             about: "The port that it listens on.",
           },
+          volume: {
+            is: "value",
+            kind: kinds.volume,
+            example: "/data",
+            about: "A directory for data that outlives deployments, mounted at this path.",
+          },
         },
       },
       health: {
@@ -161,7 +168,8 @@ export function isPublicEntry({ enabled, access }: Pick<ManifestApp, "enabled" |
 /** @param app a valid one */
 export function readApp(app: Table): ManifestApp {
   const [run, files] = [tableOf(app, "run"), tableOf(app, "static")];
-  const [command, dir] = [stringOf(run, "command"), stringOf(files, "dir")];
+  const [command, volume] = [stringOf(run, "command"), stringOf(run, "volume")];
+  const dir = stringOf(files, "dir");
   const healthPath = stringOf(tableOf(app, "health"), "path");
   return {
     slug: stringOf(app, "slug") ?? "",
@@ -171,7 +179,7 @@ export function readApp(app: Table): ManifestApp {
     previews: app["previews"] === true,
     rootPath: stringOf(tableOf(app, "source"), "root_path") ?? ROOT,
     build: stringOf(tableOf(app, "build"), "command"),
-    run: command === null ? null : { command, port: Number(run["port"]) },
+    run: command === null ? null : { command, port: Number(run["port"]), ...(volume !== null && { volume }) },
     static: dir === null ? null : { dir },
     health: healthPath === null ? null : { path: healthPath },
     env: Object.fromEntries(

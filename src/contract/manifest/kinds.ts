@@ -35,6 +35,10 @@ const PATH =
 const PATH_MAX = 1024;
 /** The target of an HTTP request, with a query. */
 const HEALTH_PATH = '^/[!-"$-\\[\\]-~]*$';
+/** Absolute and normalized, of plain characters, and not in a folder of the system or of svc. */
+const VOLUME =
+  "^(?!/(?:bin|boot|dev|etc|lib|lib32|lib64|libx32|nix|opt|proc|root|run|sbin|sys|tmp|usr|var|workspace)(?:/|$))(?:/[A-Za-z0-9_][A-Za-z0-9_.-]*)+$";
+const VOLUME_MAX = 200;
 /** A valid branch name, or `*` in it. */
 const REF_PATTERN = "^(?![-/.])(?!.*(?:\\.\\.|//|@\\{))[^\\p{Cc} ~^:?\\[\\\\]*[^\\p{Cc} ~^:?\\[\\\\/.]$";
 /** Processors or GiB. */
@@ -112,6 +116,10 @@ export const healthPath = string("a path that starts with /, without spaces and 
   pattern: HEALTH_PATH,
   characters: PATH_MAX,
 });
+export const volume = string(
+  `an absolute path of letters, digits, ".", "_" and "-", such as "/data", of at most ${VOLUME_MAX} characters and outside the folders of the system (/etc, /opt, /tmp, /usr, /var, …) and /workspace`,
+  { pattern: VOLUME, characters: VOLUME_MAX },
+);
 export const branchPattern = string(
   "the name of a branch or tag, in which * matches anything except / and ** matches anything",
   { pattern: REF_PATTERN, characters: REF_MAX_BYTES },

@@ -96,6 +96,7 @@ export function hashOf({ env, ...entry }: ManifestApp): string {
     pairs,
     // absent in entries of earlier versions, whose hashes must not change
     ...(entry.health === null ? [] : [{ health: entry.health.path }]),
+    ...(entry.run?.volume === undefined ? [] : [{ volume: entry.run.volume }]),
   ]);
   return createHash("sha256").update(text).digest("hex");
 }

@@ -12,6 +12,7 @@ import { addRun, setGoal } from "../runs/goal.ts";
 import { endDeployment } from "./end.ts";
 import { deploymentRuns } from "./kind.ts";
 import { type AppRow, type DeploymentRow, hasSandbox } from "./rows.ts";
+import { usesVolume } from "./volumes/take.ts";
 import { recordDeploymentEvent } from "./webhook.ts";
 
 /** Ended deployments that are kept of an app, with their logs: some weeks of a project that merges daily. */
@@ -73,7 +74,8 @@ export async function createDeployment(
     })
     .returning();
   if (!deployment) throw new Error("the insert of a deployment returned no row");
-  if (error === null && hasSandbox(entry)) {
+  // one with a volume starts when no other deployment has it (`reconcile.ts`)
+  if (error === null && hasSandbox(entry) && !usesVolume({ entry })) {
     const run = { ...project, runId: deploymentId, provider: deps.sandboxes.defaultName };
     await addRun(deps, tx, deploymentRuns, run);
   }
@@ -98,6 +100,8 @@ async function findProblem(
   if (slug === "xn") return `The app name "xn" is not valid: browsers treat it as an encoded name.`;
   if (tree === null)
     return `The folder ${entry.rootPath}, the app's root_path, does not exist in the commit ${commit.slice(0, 12)}.`;
+  if (usesVolume({ entry }) && !deps.sandboxes.get(deps.sandboxes.defaultName)?.volumes)
+    return "Volumes are not supported on Kubernetes yet. Remove volume from [apps.run], or run apps with another provider.";
   // a preview waits for room before it is deployed (`previews/room.ts`)
   if (!hasSandbox(entry) || crId !== null) return null;
   const limit = deps.config.appCap;

@@ -1,7 +1,8 @@
-import { eq } from "drizzle-orm";
-import { appDeployments, apps, changeRequests } from "../../../db/schema/index.ts";
+import { and, eq } from "drizzle-orm";
+import { appDeployments, apps, changeRequests, volumes } from "../../../db/schema/index.ts";
 import type { DaemonApp } from "../../contract/daemon.ts";
 import type { Deps } from "../../deps.ts";
+import type { VolumeMount } from "../../sandboxes/provider.ts";
 import type { RunRow } from "../runs/row.ts";
 import { openSecrets } from "../secrets/open.ts";
 
@@ -15,6 +16,8 @@ interface Deployed {
   branch: string | null;
   /** Of the secrets that the program gets. */
   audience: readonly string[];
+  /** Null: it has no volume. */
+  volume: VolumeMount | null;
 }
 
 /** @throws when the deployment is deleted */
@@ -28,10 +31,12 @@ export async function readDeployment(
       entry: appDeployments.entry,
       crId: apps.crId,
       headRef: changeRequests.headRef,
+      volumeId: volumes.volumeId,
     })
     .from(appDeployments)
     .innerJoin(apps, eq(apps.appId, appDeployments.appId))
     .leftJoin(changeRequests, eq(changeRequests.crId, apps.crId))
+    .leftJoin(volumes, and(eq(volumes.appId, apps.appId), eq(volumes.runId, runId)))
     .where(eq(appDeployments.deploymentId, runId));
   if (!row) throw new Error("the deployment is deleted");
   const { slug, rootPath, build, run, health, env } = row.entry;
@@ -44,11 +49,14 @@ export async function readDeployment(
     commit: row.commit,
     rootPath,
     build,
-    run,
+    run: run && { command: run.command, port: run.port },
     healthPath: health?.path ?? null,
     output,
     env,
     buildSecrets,
   };
-  return { app, branch: row.headRef, audience: isPreview ? PREVIEWS : ["apps", `apps:${slug}`] };
+  const path = run?.volume ?? null;
+  if (path !== null && row.volumeId === null) throw new Error("the volume is another deployment's");
+  const volume = path === null || row.volumeId === null ? null : { id: row.volumeId, path };
+  return { app, branch: row.headRef, audience: isPreview ? PREVIEWS : ["apps", `apps:${slug}`], volume };
 }

@@ -39,10 +39,11 @@ export const deploymentRuns: RunKind = {
 };
 
 async function plan(deps: Deps, { run, project }: Start): Promise<StartPlan> {
-  const { app, branch, audience } = await readDeployment(deps, run);
+  const { app, branch, audience, volume } = await readDeployment(deps, run);
   const secrets = await openSecrets(deps, project.projectId, audience, null);
   return {
     runtime: null,
+    ...(volume && { volume }),
     environment: ({ serviceKey }, apiUrl) =>
       programEnvironment(
         { run, project, branch: branch ?? project.defaultBranch, app, secrets },

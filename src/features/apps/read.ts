@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, inArray, isNotNull, isNull, lt, ne } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
-import { appDeployments, appDomains, apps, runs } from "../../../db/schema/index.ts";
+import { appDeployments, appDomains, apps, runs, volumes } from "../../../db/schema/index.ts";
 import type { App, AppList, AppWithDeployments, Deployment } from "../../contract/app.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { Deps } from "../../deps.ts";
@@ -133,6 +133,10 @@ async function viewsOf(deps: View, tx: Db, rows: readonly AppRow[]): Promise<App
     .from(appDomains)
     .where(and(inArray(appDomains.appId, ids), isNotNull(appDomains.provenAt)))
     .orderBy(appDomains.appId, appDomains.domain);
+  const kept = await tx
+    .select({ appId: volumes.appId, bytes: volumes.bytes })
+    .from(volumes)
+    .where(inArray(volumes.appId, ids));
   const waiting = new Set<string>();
   for (const row of rows)
     if (isWaiting(row) && row.wantedId === null && !(await isRoom(deps, tx, row))) waiting.add(row.appId);
@@ -145,6 +149,7 @@ async function viewsOf(deps: View, tx: Db, rows: readonly AppRow[]): Promise<App
       wanted: find(app.wantedId)?.deployment ?? null,
       last: last.get(app.appId) ?? null,
       domain: proven.find(({ appId }) => appId === app.appId)?.domain ?? null,
+      volume: kept.find(({ appId }) => appId === app.appId) ?? null,
       run: live?.run ?? null,
       names,
       waitsForRoom: waiting.has(app.appId),

@@ -1,15 +1,16 @@
 import { and, eq, inArray, isNotNull, or } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
-import { appDeployments, apps, runs } from "../../../db/schema/index.ts";
+import { appDeployments, apps, projects, runs } from "../../../db/schema/index.ts";
 import type { Deps } from "../../deps.ts";
 import { publish } from "../../events/publish.ts";
-import { startAgain } from "../runs/goal.ts";
+import { addRun, startAgain } from "../runs/goal.ts";
 import type { RunRow } from "../runs/row.ts";
 import { deployIfChanged } from "./auto-deploy.ts";
 import { endDeployment, stopSandbox } from "./end.ts";
 import { deploymentRuns } from "./kind.ts";
 import { type AppRow, appChange, type DeploymentRow, findApp, hasSandbox, lockApp } from "./rows.ts";
 import { checkSite, type SiteCheck } from "./static/check.ts";
+import { takeVolume, usesVolume } from "./volumes/take.ts";
 import { recordDeploymentEvent } from "./webhook.ts";
 
 /** How long a replaced deployment keeps running to finish its requests; then they are cut off. */
@@ -30,6 +31,8 @@ const HEALTHY_MS = 10 * 60_000;
  * 3. The daemon builds and runs the app; each change of its run enqueues this job again (`kind.ts`).
  * 4. A deployment that answers becomes live, and the one before it ends after half a minute. One that failed changes
  *    nothing; a live one that died is restarted with backoff.
+ * 5. A deployment with a volume starts once the one that has the volume has ended (`volumes/`). If it fails, the live one,
+ *    which was stopped for it, is restarted like one that died.
  *
  * @param id of the app, or of one of its deployments
  */
@@ -58,10 +61,12 @@ export async function reconcile(
   const open = await openDeployments(tx, app);
   const touched = [
     ...(await endUnwanted(deps, tx, app, open)),
+    ...(await startWithVolume(deps, tx, app, open)),
     ...(await promote(deps, tx, app, open, site)),
-    ...(await restartDead(deps, tx, app, open)),
-    ...(await endDrained(deps, tx, open)),
   ];
+  // another deployment may be the live one by now
+  const settled = (await lockApp(tx, appId)) ?? app;
+  touched.push(...(await restartDead(deps, tx, settled, open)), ...(await endDrained(deps, tx, open)));
   if (touched.some(({ isAnnounced }) => isAnnounced)) {
     await tx.update(apps).set({ updatedAt: deps.clock() }).where(eq(apps.appId, appId));
     await publish(tx, app.projectId, appChange(app));
@@ -96,7 +101,7 @@ async function openDeployments(tx: Db, { appId, liveId, wantedId }: AppRow): Pro
 
 /** Ends all deployments of an app that is stopped, disabled or removed. The latter two end a rollback, too. */
 async function endUnwanted(deps: Deps, tx: Db, app: AppRow, open: readonly Open[]): Promise<Touched[]> {
-  if (app.presence === "enabled" && !app.isStopped) return [];
+  if (isServable(app)) return [];
   const why = app.isStopped
     ? null
     : app.crId !== null
@@ -114,6 +119,37 @@ async function endUnwanted(deps: Deps, tx: Db, app: AppRow, open: readonly Open[
   return open.map(({ deployment }) => ({ id: deployment.deploymentId, isAnnounced: true }));
 }
 
+/** Starts the next deployment if it needs the volume, and stops the one that still has the volume. */
+async function startWithVolume(deps: Deps, tx: Db, app: AppRow, open: readonly Open[]): Promise<Touched[]> {
+  const wanted = wantedOf(app, open);
+  if (!wanted || !usesVolume(wanted.deployment) || wanted.run || !isServable(app)) return [];
+  const { deploymentId: id } = wanted.deployment;
+  const take = await takeVolume(deps, tx, app, id);
+  if (take.kind === "gone") {
+    await endDeployment(deps, tx, id, "failed", take.error);
+    await set(tx, app, { wantedId: null });
+    return [{ id, isAnnounced: true }];
+  }
+  if (take.kind === "busy") {
+    await stopSandbox(deps, tx, take.runId);
+    return [{ id: take.runId, isAnnounced: true }];
+  }
+  const [project] = await tx.select().from(projects).where(eq(projects.projectId, app.projectId));
+  if (!project) throw new Error("an app has no project");
+  const { provider, place } = take.volume;
+  await addRun(deps, tx, deploymentRuns, { ...project, runId: id, provider }, place);
+  return [{ id, isAnnounced: false }];
+}
+
+/** @returns false: not now, since another deployment has its volume */
+async function startRunAgain(deps: Deps, tx: Db, app: AppRow, { deployment, run }: Open): Promise<boolean> {
+  if (!run) return false;
+  const take = usesVolume(deployment) ? await takeVolume(deps, tx, app, run.runId) : null;
+  if (take && take.kind !== "taken") return false;
+  await startAgain(deps, tx, deploymentRuns, run, take?.volume.place);
+  return true;
+}
+
 /** Serves the next deployment as soon as it answers. A failed one leaves the live one as it is. */
 async function promote(
   deps: Deps,
@@ -122,16 +158,14 @@ async function promote(
   open: readonly Open[],
   site: SiteCheck | null,
 ): Promise<Touched[]> {
-  const wanted = open.find(({ deployment }) => deployment.deploymentId === app.wantedId);
+  const wanted = wantedOf(app, open);
   if (!wanted) return [];
-  const { deployment, run } = wanted;
+  const { deployment } = wanted;
   const { deploymentId: id } = deployment;
   const verdict = verdictOn(wanted, site);
   if (verdict.kind === "wait") return [];
-  if (verdict.kind === "again" && run) {
-    await startAgain(deps, tx, deploymentRuns, run);
-    return [{ id, isAnnounced: false }];
-  }
+  if (verdict.kind === "again")
+    return (await startRunAgain(deps, tx, app, wanted)) ? [{ id, isAnnounced: false }] : [];
   if (verdict.kind === "starting") {
     await update(tx, id, { state: "starting" });
     return [{ id, isAnnounced: true }];
@@ -161,6 +195,8 @@ function verdictOn({ deployment, run }: Open, site: SiteCheck | null): Verdict {
     if (site?.deploymentId !== deployment.deploymentId) return { kind: "wait" };
     return site.error === null ? { kind: "ready" } : { kind: "failed", error: site.error };
   }
+  // it waits for its volume
+  if (!run && usesVolume(deployment)) return { kind: "wait" };
   if (!run) return { kind: "failed", error: "Its sandbox was removed." };
   if (run.status === "running") return { kind: run.goal === "running" ? "ready" : "wait" };
   if (run.status === "failed") return { kind: "failed", error: run.error ?? "The deployment has failed." };
@@ -169,12 +205,14 @@ function verdictOn({ deployment, run }: Open, site: SiteCheck | null): Verdict {
   return { kind: isStarting ? "starting" : "wait" };
 }
 
-/** Restarts the live deployment's sandbox if it died, with backoff. */
+/** Restarts the live deployment's sandbox if it died, with backoff. It stays stopped while the next one has its volume. */
 async function restartDead(deps: Deps, tx: Db, app: AppRow, open: readonly Open[]): Promise<Touched[]> {
   const live = open.find(({ deployment }) => deployment.deploymentId === app.liveId);
-  if (!live?.run || app.presence !== "enabled" || app.isStopped) return [];
+  if (!live?.run || !isServable(app)) return [];
   const { deployment, run } = live;
   if (deployment.entry.static || (run.status !== "failed" && run.status !== "stopped")) return [];
+  const wanted = wantedOf(app, open);
+  if (wanted && usesVolume(deployment) && usesVolume(wanted.deployment)) return [];
   const { deploymentId: id } = deployment;
   const now = deps.clock().getTime();
   if (deployment.restartAt === null && run.stopReason !== "server") {
@@ -185,8 +223,8 @@ async function restartDead(deps: Deps, tx: Db, app: AppRow, open: readonly Open[
     return [{ id, isAnnounced: true }];
   }
   if (deployment.restartAt !== null && deployment.restartAt.getTime() > now) return [];
+  if (!(await startRunAgain(deps, tx, app, live))) return [];
   await update(tx, id, { restartAt: null });
-  await startAgain(deps, tx, deploymentRuns, run);
   return [{ id, isAnnounced: true }];
 }
 
@@ -199,6 +237,14 @@ async function endDrained(deps: Deps, tx: Db, open: readonly Open[]): Promise<To
     await stopSandbox(deps, tx, deployment.deploymentId);
   }
   return over.map(({ deployment }) => ({ id: deployment.deploymentId, isAnnounced: false }));
+}
+
+function wantedOf({ wantedId }: AppRow, open: readonly Open[]): Open | null {
+  return open.find(({ deployment }) => deployment.deploymentId === wantedId) ?? null;
+}
+
+function isServable({ presence, isStopped }: AppRow): boolean {
+  return presence === "enabled" && !isStopped;
 }
 
 async function update(tx: Db, id: string, values: Partial<DeploymentRow>): Promise<void> {

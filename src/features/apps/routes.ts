@@ -12,7 +12,7 @@ import {
 import { preview } from "../../contract/preview.ts";
 import type { Deps } from "../../deps.ts";
 import { pageQuery, readPage } from "../../http/page.ts";
-import { answer, listOf } from "../../http/schema.ts";
+import { answer, listOf, ok } from "../../http/schema.ts";
 import { guard } from "../../identity/auth/guard.ts";
 import { deployApp, stopApp } from "./deploy.ts";
 import { diffDeployment, streamDeploymentDiff } from "./diff.ts";
@@ -22,6 +22,7 @@ import { readAppLogs } from "./logs.ts";
 import { showApp } from "./problem.ts";
 import { listApps, listDeployments } from "./read.ts";
 import { rollBackApp } from "./rollback.ts";
+import { removeVolume } from "./volumes/remove.ts";
 
 /** Contract: Manifest, `[[apps]]`. */
 export const appRoutes = (deps: Deps) =>
@@ -88,6 +89,10 @@ export const appRoutes = (deps: Deps) =>
         ...answer(200, appLogs),
       },
     )
+    .delete("/:slug/volume", ({ project, params }) => removeVolume(deps, project, params.slug), {
+      project: "manage",
+      ...answer(200, ok),
+    })
     .post(
       "/:slug/preview",
       ({ caller, project, params, set }) => {

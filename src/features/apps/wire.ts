@@ -7,6 +7,7 @@ import { isPublic } from "./access.ts";
 import { urlOf } from "./domains/rows.ts";
 import { type AppRow, type DeploymentRow, deployCommand } from "./rows.ts";
 import { originOf } from "./site.ts";
+import { usesVolume, type VolumeRow } from "./volumes/take.ts";
 
 /** An app with the deployments that the API returns with it. */
 export interface AppView {
@@ -20,6 +21,8 @@ export interface AppView {
   /** The run of the live deployment; null if it has none. */
   run: RunRow | null;
   names: Names;
+  /** Null: it has none, also if its first deployment is in progress. */
+  volume: Pick<VolumeRow, "bytes"> | null;
   /** A preview that waits until its project runs fewer previews. */
   waitsForRoom: boolean;
 }
@@ -44,10 +47,16 @@ export function toWire(deps: Pick<Deps, "config" | "api">, view: AppView): App {
     error: errorOf(view),
     url,
     public_url: !isPublic(deps, app) ? null : domain === null ? url : urlOf(deps, domain),
+    volume: volumeOf(view),
     live: live && deploymentToWire(live, names),
     next: wanted && deploymentToWire(wanted, names),
     updated_at: app.updatedAt.toISOString(),
   };
+}
+
+function volumeOf({ app, volume }: AppView): App["volume"] {
+  const path = app.entry.run?.volume ?? null;
+  return path === null && volume === null ? null : { path, bytes: volume?.bytes ?? null };
 }
 
 export function deploymentToWire(row: DeploymentRow, names: Names): Deployment {
@@ -93,6 +102,8 @@ function errorOf({ app, live, wanted, last, run, waitsForRoom }: AppView): strin
   if (waitsForRoom)
     return "It waits until another preview ends: the project runs as many as it may at once (SVC_PREVIEW_CAP).";
   if (app.presence !== "enabled" || app.isStopped) return null;
+  if (live && wanted && usesVolume(live) && usesVolume(wanted) && !isServed(live, run))
+    return `Deployment ${live.number} was stopped for deployment ${wanted.number}, which uses the same volume.`;
   if (live && !isServed(live, run)) return `${whyDown(run)} It restarts automatically.`;
   if (wanted || isWaiting(app) || last?.state !== "failed" || last.deploymentId === live?.deploymentId)
     return null;

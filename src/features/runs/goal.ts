@@ -13,19 +13,24 @@ type Change = Partial<
   Pick<RunRow, "goal" | "status" | "place" | "generation" | "step" | "error" | "stopReason" | "readyAt">
 >;
 
-/** Adds a run, and enqueues its start. @returns null when a run with this id already exists */
+/**
+ * Adds a run, and enqueues its start.
+ * @param place where its sandboxes run; by default the place of this server
+ * @returns null when a run with this id already exists
+ */
 export async function addRun(
   deps: Deps,
   tx: Db,
   { name: kind }: RunKind,
   { runId, projectId, accountId, provider }: Pick<RunRow, "runId" | "projectId" | "accountId" | "provider">,
+  place = placeOf(deps, provider),
 ): Promise<RunRow | null> {
   const now = deps.clock();
   const [row] = await tx
     .insert(runs)
     .values({
       ...{ runId, kind, projectId, accountId, provider },
-      place: placeOf(deps, provider),
+      place,
       status: "provisioning",
       createdAt: now,
       updatedAt: now,
@@ -69,11 +74,18 @@ async function enqueue(deps: Deps, tx: Db, { place, runId }: RunRow): Promise<vo
 /**
  * Starts a run again, whatever its status is.
  * @param tx has the run's row locked
+ * @param place where; by default as `nextPlaceOf`
  * @returns as `setGoal`
  */
-export async function startAgain(deps: Deps, tx: Db, kind: RunKind, run: RunRow): Promise<RunRow | null> {
+export async function startAgain(
+  deps: Deps,
+  tx: Db,
+  kind: RunKind,
+  run: RunRow,
+  place?: string,
+): Promise<RunRow | null> {
   return await setGoal(deps, tx, kind, run.runId, {
-    place: await nextPlaceOf(deps, tx, run),
+    place: place ?? (await nextPlaceOf(deps, tx, run)),
     goal: "running",
     status: "provisioning",
     generation: run.generation + 1,

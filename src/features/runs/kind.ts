@@ -4,6 +4,7 @@ import type { BootStep, LogLine } from "../../contract/session.ts";
 import type { Deps } from "../../deps.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import type { Daemon } from "../../sandboxes/daemon.ts";
+import type { VolumeMount } from "../../sandboxes/provider.ts";
 import type { ModelAccess } from "../models/key.ts";
 import type { RunRow } from "./row.ts";
 import type { SandboxConfig } from "./sandbox-config.ts";
@@ -31,6 +32,8 @@ export interface SandboxKeys {
 export interface StartPlan {
   /** The agent runtime of the sandbox; null: it has none. */
   runtime: string | null;
+  /** A directory that outlives the sandbox; absent: none. */
+  volume?: VolumeMount;
   /** @param apiUrl where the sandbox reaches the API, without `/v1` */
   environment(keys: SandboxKeys, apiUrl: string): Record<string, string>;
   /** The sandbox is ready; the run is not `running` yet. @throws SandboxError, which fails the start */

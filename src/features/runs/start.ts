@@ -63,6 +63,7 @@ export async function startSandbox(
         environment: (apiUrl) => plan.environment(keys, apiUrl),
         limits,
         build,
+        ...(plan.volume && { volume: plan.volume }),
       },
       {
         async step(name) {

@@ -143,6 +143,7 @@ export const OPERATIONS: Operations = {
   ],
   "GET /v1/projects/:projectId/apps/:slug/logs": ["getAppLogs", "Get the log of an app"],
   "POST /v1/projects/:projectId/apps/:slug/preview": ["createAppPreview", "Create a link to an app"],
+  "DELETE /v1/projects/:projectId/apps/:slug/volume": ["removeVolume", "Remove the volume of an app"],
   "GET /v1/projects/:projectId/apps/:slug/domains": ["listDomains", "List the domains of an app"],
   "POST /v1/projects/:projectId/apps/:slug/domains": ["addDomain", "Add a domain to an app"],
   "POST /v1/projects/:projectId/apps/:slug/domains/:domain/verify": [

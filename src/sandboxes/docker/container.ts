@@ -1,4 +1,4 @@
-import type { Container, HostConfig } from "dockerode";
+import type { Container, HostConfig, MountSettings } from "dockerode";
 import type { SandboxLimits, SandboxSpec, StartWatch } from "../provider.ts";
 import { type Engine, EngineError } from "./engine.ts";
 import type { SandboxImage } from "./images/images.ts";
@@ -12,6 +12,8 @@ interface ContainerSpec {
   netns: string;
   spec: SandboxSpec;
   environment: Readonly<Record<string, string>>;
+  /** The mount of its volume; null: it has none. */
+  volume: MountSettings | null;
 }
 
 /**
@@ -32,7 +34,7 @@ const WITHOUT_QUOTAS = new WeakSet<Engine>();
  */
 export async function createSandbox(
   engine: Engine,
-  { name, image, labels, netns, spec, environment }: ContainerSpec,
+  { name, image, labels, netns, spec, environment, volume }: ContainerSpec,
   watch: StartWatch,
 ): Promise<Container> {
   const create = (withDisk: boolean) =>
@@ -46,9 +48,14 @@ export async function createSandbox(
           ...Object.entries(environment).map(([name, value]) => `${name}=${value}`),
           `SVC_RUNTIME_USER=${image.runtimeUser}`,
           ...(image.agent === null ? [] : [`SVC_RUNTIME_BIN=${image.agent}`]),
+          ...(volume === null ? [] : [`SVC_VOLUME=${volume.Target}`]),
         ],
-        Labels: { ...labels, [LABEL.role]: "sandbox" },
-        HostConfig: hostConfig(netns, spec.limits, withDisk),
+        Labels: {
+          ...labels,
+          [LABEL.role]: "sandbox",
+          ...(spec.volume && { [LABEL.volume]: spec.volume.id }),
+        },
+        HostConfig: { ...hostConfig(netns, spec.limits, withDisk), Mounts: volume === null ? [] : [volume] },
         abortSignal,
       }),
     );

@@ -10,6 +10,7 @@ import { LABEL, withLabels } from "./names.ts";
 import { outputOf } from "./output.ts";
 import { endStaleScratch } from "./scratch.ts";
 import { type StartContext, startSandbox } from "./start.ts";
+import { dockerVolumes } from "./volumes.ts";
 
 /** More lines than a sandbox's log can have. */
 const LINES_MAX = 100_000;
@@ -30,6 +31,7 @@ export function createDockerProvider(options: ProviderOptions): Provider {
 
   return {
     name: "docker",
+    volumes: dockerVolumes(engine, options.installation),
     start: (spec, watch, signal) => startSandbox(context, spec, watch, signal),
     async find(sessionId) {
       const [found] = await findSandboxes(engine, ofSession(sessionId));

@@ -6,6 +6,8 @@ export const LABEL = {
   generation: "svc.generation",
   /** `sandbox`, `fence` (the network namespace), or `scratch` for temporary containers. */
   role: "svc.role",
+  /** The id of the volume that a sandbox has, or that a volume is. */
+  volume: "svc.volume",
   /** Unique per start, so that a start that fails removes only its own. */
   start: "svc.start",
   /** The `address:port` of the sandbox's API listener, if it has one. */
@@ -23,6 +25,11 @@ export function namesOf(
 ): { sandbox: string; netns: string; network: string } {
   const name = `svc-${installation}-${sessionId}`;
   return { sandbox: name, netns: `${name}-fence`, network: name };
+}
+
+/** The name of a volume. */
+export function volumeName(installation: string, id: string): string {
+  return `svc-${installation}-volume-${id}`;
 }
 
 /** A filter of the Engine API for all of these labels. */

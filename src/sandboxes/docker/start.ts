@@ -17,6 +17,7 @@ import type { Images } from "./images/images.ts";
 import { LABEL, type Labels, namesOf } from "./names.ts";
 import { createNetwork, type Network } from "./network.ts";
 import { type ApiAddress, startNetworkNamespace } from "./network-namespace.ts";
+import { endOthersWith, volumeMount } from "./volumes.ts";
 
 /** The dependencies of a start. */
 export interface StartContext {
@@ -44,6 +45,7 @@ export async function startSandbox(
   const session = { [LABEL.installation]: options.installation, [LABEL.session]: spec.sessionId };
   const start = { ...session, [LABEL.start]: randomUUID() };
   await endAll(engine, session, 0);
+  if (spec.volume) await endOthersWith(engine, options.installation, spec.volume.id);
   await apiListeners.close(spec.sessionId);
   const labels = { ...start, [LABEL.generation]: String(spec.generation) };
   for (let tries = 1; ; tries++) {
@@ -97,7 +99,8 @@ async function assemble(
     },
     signal,
   );
-  const wanted = { name: names.sandbox, image: image.sandbox, labels, netns: netns.id, spec };
+  const volume = spec.volume ? volumeMount(context.options.installation, spec.volume) : null;
+  const wanted = { name: names.sandbox, image: image.sandbox, labels, netns: netns.id, spec, volume };
   const created = createSandbox(engine, { ...wanted, environment: spec.environment(api.url) }, watch);
   // created while the rules are being set, but started only afterwards
   await Promise.allSettled([created, netns.ready]);

@@ -72,6 +72,7 @@ export function createKubernetesProvider(options: KubernetesOptions): Provider {
           throw error;
         }
       }),
+    volumes: null,
     find: (sessionId) =>
       using("found", async (cluster) => {
         const [found] = await findObjects(cluster, installation, sessionId);

@@ -51,7 +51,7 @@ const USER = 1000;
  * The uid and gid that a server that runs as root changes to before it runs a sandbox's processes, so that they have no access
  * to root's files and sockets, some of which the network namespace does not hide. Debian and systemd do not assign this id.
  */
-const UNPRIVILEGED = 60_600;
+export const UNPRIVILEGED = 60_600;
 /** The capabilities to change the user; they are dropped with the change. */
 const CHANGE_USER = ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"];
 
@@ -108,15 +108,17 @@ const NOBODY = "nobody:x:65534:65534::/nonexistent:/usr/sbin/nologin\n";
 /**
  * The command that runs another one in a sandbox.
  * @param programs files and folders to mount read-only: path inside → path on this machine
+ * @param volume a folder to mount writable; null: none
  */
 export function bubblewrapCommand(
   tools: Tools,
   folder: Folder,
   programs: Readonly<Record<string, string>>,
+  volume: Bind | null,
   processes: number,
   command: readonly string[],
 ): string[] {
-  const files = fileSystem(tools, folder, programs);
+  const files = [...fileSystem(tools, folder, programs), ...volumeMount(volume)];
   const limits = tools.prlimit === null ? [] : [tools.prlimit, `--nproc=${processes}`, "--core=0", "--"];
   if (tools.setpriv === null)
     return [tools.bwrap, ...files, ...NAMESPACES, ...READ_ONLY_ROOT, "--", ...limits, ...command];
@@ -182,12 +184,26 @@ function fileSystem(tools: Tools, folder: Folder, programs: Readonly<Record<stri
   ];
 }
 
+/** A folder of this machine, and where the sandbox has it. */
+interface Bind {
+  folder: string;
+  path: string;
+}
+
+function volumeMount(volume: Bind | null): string[] {
+  if (volume === null) return [];
+  const parts = volume.path.split("/").slice(1, -1);
+  // bubblewrap creates missing parent folders with access for root only
+  const parents = parts.map((_, index) => `/${parts.slice(0, index + 1).join("/")}`);
+  return [...parents.flatMap((path) => ["--dir", path]), "--bind", volume.folder, volume.path];
+}
+
 function systemFolder(path: string): string[] {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found?.isSymbolicLink()) return ["--symlink", readlinkSync(path), path];
   return found ? ["--ro-bind", path, path] : [];
 }
 
-function isRoot(): boolean {
+export function isRoot(): boolean {
   return process.getuid?.() === 0;
 }

@@ -10,16 +10,23 @@ import { MARK } from "./processes.ts";
 export function environmentOf(
   options: Pick<LaunchOptions, "api" | "apiUrl" | "orphanS">,
   spec: Pick<SandboxSpec, "environment">,
-  paths: { folder: Folder; isIsolated: boolean; runtime: string | null; plugins: string | null },
+  paths: {
+    folder: Folder;
+    isIsolated: boolean;
+    runtime: string | null;
+    plugins: string | null;
+    volume: string | null;
+  },
   mark: string,
   ports: Ports,
 ): Record<string, string> {
-  const { folder, isIsolated, runtime, plugins } = paths;
+  const { folder, isIsolated, runtime, plugins, volume } = paths;
   return {
     ...(isIsolated ? networkEnvironment(spec, options.apiUrl) : sharedNetwork(options, spec, ports)),
     [MARK]: mark,
     SVC_ORPHAN_SECONDS: String(options.orphanS),
     ...(runtime !== null && { SVC_RUNTIME_BIN: runtime }),
+    ...(volume !== null && { SVC_VOLUME: volume }),
     ...(plugins !== null && { SVC_RUNTIME_PLUGINS: plugins }),
     ...(isIsolated ? ISOLATED : notIsolated(folder)),
     SHELL,

@@ -33,6 +33,8 @@ export interface State {
   runtimePort: number;
   /** What isolates it; null: written by an older version. */
   walls: readonly Wall[] | null;
+  /** The id of the volume that it has; null: none. */
+  volume: string | null;
   /** The memory limit to enforce by polling, in bytes; null: the kernel enforces it, or there is none. */
   polledBytes: number | null;
 }
@@ -130,7 +132,7 @@ export async function writeState(folder: Folder, state: State): Promise<void> {
 export async function readState(folder: Folder): Promise<State | null> {
   const value = parseJson(await readText(join(folder.path, "state.json")));
   if (typeof value !== "object" || value === null) return null;
-  const { installation, generation, pid, started, port, runtimePort, walls, polledBytes } = {
+  const { installation, generation, pid, started, port, runtimePort, walls, volume, polledBytes } = {
     ...EMPTY,
     ...value,
   };
@@ -139,6 +141,7 @@ export async function readState(folder: Folder): Promise<State | null> {
   return {
     ...{ installation, generation, pid, started, port, runtimePort },
     walls: readWalls(walls),
+    volume: typeof volume === "string" ? volume : null,
     polledBytes: isCount(polledBytes) ? polledBytes : null,
   };
 }
@@ -151,6 +154,7 @@ const EMPTY: Record<keyof State, unknown> = {
   port: null,
   runtimePort: null,
   walls: null,
+  volume: null,
   polledBytes: null,
 };
 

@@ -86,7 +86,7 @@ async function tryBubblewrap(tools: Tools, dataDir: string): Promise<string | nu
     await createFolder(folder);
     await prepareFolder(folder);
     const inside = ["sh", "-c", 'touch "$0/try" && exec "$@"', INSIDE.workspace, ...RUNTIME_WRAP, "true"];
-    const trial = Bun.spawn(bubblewrapCommand(tools, folder, {}, TRY_PROCESSES, inside), {
+    const trial = Bun.spawn(bubblewrapCommand(tools, folder, {}, null, TRY_PROCESSES, inside), {
       env: { PATH: "/usr/local/bin:/usr/bin:/bin" },
       stdio: ["ignore", "ignore", "pipe"],
       timeout: TRY_MS,

@@ -11,6 +11,7 @@ import { type Isolation, wallsOf } from "./isolation.ts";
 import type { Ports } from "./ports.ts";
 import { processAt } from "./processes.ts";
 import { supervise } from "./supervise.ts";
+import { createVolume } from "./volumes.ts";
 
 export interface LaunchOptions extends ProviderOptions {
   /** Seconds without a response of the server after which a sandbox saves its work and ends. */
@@ -46,6 +47,7 @@ export async function launch(
     port: ports.daemon,
     runtimePort: ports.runtime,
     walls: wallsOf(layout.isolation),
+    volume: spec.volume?.id ?? null,
     polledBytes: layout.isolation?.cgroups === null ? spec.limits.memoryBytes : null,
   });
 }
@@ -57,7 +59,7 @@ export async function launch(
 export async function prepare(
   options: LaunchOptions,
   { folder, isolation }: { folder: Folder; isolation: Isolation },
-  spec: Pick<SandboxSpec, "sessionId" | "runtime" | "limits" | "environment">,
+  spec: Pick<SandboxSpec, "sessionId" | "runtime" | "limits" | "environment" | "volume">,
   ports: Ports,
   watch: Pick<StartWatch, "log">,
   verb: readonly string[] = [],
@@ -68,7 +70,13 @@ export async function prepare(
   const isIsolated = isolation !== null;
   const mounted = found && `${INSIDE.runtime}/${basename(found.path)}`;
   const runtime = found && join(mounted !== null && isIsolated ? mounted : found.path, found.program);
-  const paths = { folder, isIsolated, runtime, plugins: isIsolated ? INSIDE.plugins : plugins };
+  const { volume } = spec;
+  const store = volume ? await createVolume(options.dataDir, volume.id, isIsolated) : null;
+  const bind = volume && store !== null ? { folder: store, path: volume.path } : null;
+  const paths = {
+    ...{ folder, isIsolated, runtime, plugins: isIsolated ? INSIDE.plugins : plugins },
+    volume: isIsolated ? (bind?.path ?? null) : store,
+  };
   const environment = environmentOf(options, spec, paths, markOf(options, spec.sessionId), ports);
   await createFolder(folder);
   if (isolation === null) {
@@ -84,7 +92,7 @@ export async function prepare(
   if (plugins !== null) inside[INSIDE.plugins] = plugins;
   if (programs.svc) inside[`${INSIDE.bin}/svc`] = programs.svc;
   const agent = [`${INSIDE.bin}/svc-agent`, ...verb];
-  const command = bubblewrapCommand(isolation, folder, inside, spec.limits.processes, agent);
+  const command = bubblewrapCommand(isolation, folder, inside, bind, spec.limits.processes, agent);
   return { command, environment, directory: "/" };
 }
 

@@ -1,6 +1,12 @@
 import type { Wall } from "../../contract/session.ts";
 import { KeyedMutex } from "../../lib/keyed-mutex.ts";
-import type { Provider, Sandbox, SandboxSpec, StartWatch } from "../provider.ts";
+import {
+  type Provider,
+  type Sandbox,
+  type SandboxSpec,
+  type StartWatch,
+  VOLUME_GRACE_MS,
+} from "../provider.ts";
 import { missingRuntime } from "../runtime/find.ts";
 import { createEgress, type Egress, type EgressOptions } from "./egress.ts";
 import { endSandbox } from "./end.ts";
@@ -13,6 +19,7 @@ import { createMemoryGuard, type MemoryGuard } from "./memory.ts";
 import { choosePorts, type Ports } from "./ports.ts";
 import { saveSandbox } from "./save.ts";
 import { startSandbox } from "./start.ts";
+import { localVolumes } from "./volumes.ts";
 
 /** The time of each sandbox to save its work when the server shuts down. */
 const CLOSE_GRACE_MS = 5_000;
@@ -64,6 +71,7 @@ export function createLocalProvider(options: LocalOptions): Provider {
   const folder = (sessionId: string) => folderOf(options.dataDir, sessionId);
   return {
     name: "local",
+    volumes: localVolumes(options.dataDir),
     start: (spec, watch, signal) => start(local, spec, watch, signal),
     find: (sessionId) => findSandbox(options, folder(sessionId), sessionId),
     list: () => list(local),
@@ -103,9 +111,15 @@ function shareTrial(options: LocalOptions): () => Promise<Isolation> {
   };
 }
 
-function start(local: Local, spec: SandboxSpec, watch: StartWatch, signal: AbortSignal): Promise<Sandbox> {
+async function start(
+  local: Local,
+  spec: SandboxSpec,
+  watch: StartWatch,
+  signal: AbortSignal,
+): Promise<Sandbox> {
   const { options, isolation, egress, assigned } = local;
-  return local.operations.run(spec.sessionId, async () => {
+  await endOthersWith(local, spec);
+  return await local.operations.run(spec.sessionId, async () => {
     signal.throwIfAborted();
     const folder = folderOf(options.dataDir, spec.sessionId);
     const context = { folder, isolation, egress, assigned, choose: options.choosePorts ?? choosePorts };
@@ -113,6 +127,15 @@ function start(local: Local, spec: SandboxSpec, watch: StartWatch, signal: Abort
     await cacheState(local, spec.sessionId);
     return sandbox;
   });
+}
+
+/** Ends sandboxes that still have the volume of the next one, such as one whose run was taken over by another server. */
+async function endOthersWith(local: Local, { sessionId, volume }: SandboxSpec): Promise<void> {
+  if (!volume) return;
+  for (const other of await listFolders(local.options.dataDir)) {
+    const state = await readState(folderOf(local.options.dataDir, other));
+    if (other !== sessionId && state?.volume === volume.id) await stop(local, other, VOLUME_GRACE_MS);
+  }
 }
 
 async function cacheState({ options, memory, walls }: Local, sessionId: string): Promise<void> {

@@ -80,7 +80,7 @@ function asSandboxError(error: unknown): unknown {
   return code ? new SandboxError(`The server's machine could not start the sandbox (${code}).`) : error;
 }
 
-function logIsolation(isolation: Isolation, { limits }: SandboxSpec, watch: StartWatch): void {
+function logIsolation(isolation: Isolation, { limits, volume }: SandboxSpec, watch: StartWatch): void {
   if (isolation === null) {
     watch.log(
       "svc",
@@ -93,6 +93,11 @@ function logIsolation(isolation: Isolation, { limits }: SandboxSpec, watch: Star
       "The sandbox is isolated by bubblewrap, in its own network namespace: it can reach svc and the public internet.",
     );
   for (const line of limitLines(isolation, limits)) watch.log("svc", line);
+  if (volume && isolation === null)
+    watch.log(
+      "svc",
+      `Without isolation, the volume is not at ${volume.path}: the variable SVC_VOLUME has its path.`,
+    );
 }
 
 /** The lines of the session's log about the limits that apply, and those that do not. */

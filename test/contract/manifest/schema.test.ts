@@ -14,6 +14,48 @@ const fits = new Ajv({ allErrors: true }).compile(JSON.parse(renderSchema()));
 const BEYOND =
   /\.cron (?:must be five fields|is not a valid schedule|names a day)|a time zone name|\{\{ without|not a \{\{ dotted\.path|again: slugs|of at most \d+ bytes that is not blank|below its context/;
 
+const GOOD_VOLUMES = [
+  "/data",
+  "/srv/app-1/data_2",
+  "/home/x",
+  "/data/x.y",
+  "/etcetera",
+  "/a/tmp",
+  `/${"a".repeat(199)}`,
+];
+const BAD_VOLUMES = [
+  ...[
+    "",
+    "/",
+    "data",
+    "./data",
+    "/data/",
+    "//data",
+    "/data//x",
+    "/data/..",
+    "/../data",
+    "/data/./x",
+    "/.data",
+    "/data/.x",
+  ],
+  ...[
+    "/da ta",
+    "/data\n",
+    "/da\u0000ta",
+    "/da\u001bta",
+    "/d:ro",
+    "/d,ro",
+    "/dä",
+    "/-data",
+    `/${"a".repeat(200)}`,
+  ],
+  ..."bin boot dev etc lib lib32 lib64 libx32 nix opt proc root run sbin sys tmp usr var workspace"
+    .split(" ")
+    .flatMap((name) => [`/${name}`, `/${name}/x`]),
+];
+const withVolume = (path: string) =>
+  `svc_version = 1\n[[apps]]\nslug = "a"\nrun = { command = "x", port = 80, volume = ${JSON.stringify(path)} }`;
+
 /** As JSON has it: dates are strings, and no number is too large. */
 const plain = (text: string): unknown =>
   JSON.parse(
@@ -55,6 +97,7 @@ const TEXTS = [
   ...["cpu = 0", "cpu = 0.1", "cpu = inf", "memory = '1'", "gpu = 1", "disk = 2020-01-01"].map(
     (line) => `svc_version = 1\n[sandbox]\n${line}`,
   ),
+  ...[...GOOD_VOLUMES, ...BAD_VOLUMES].map(withVolume),
   "",
   "svc_version = 1",
   "svc_version = 1\nproject = 2020-01-01",
@@ -83,4 +126,17 @@ test("the page's example is valid", async () => {
     triggers: [{ slug: "nightly" }, { slug: "issue" }],
     apps: [{ slug: "web" }],
   });
+});
+
+test("the path of a volume is absolute, normalized, and outside the folders of the system and of svc", () => {
+  const said = (path: string) => readManifest(withVolume(path)).errors.map(({ path: key }) => key);
+  for (const path of GOOD_VOLUMES) {
+    expect([path, said(path)]).toEqual([path, []]);
+    expect(readManifest(withVolume(path)).manifest?.apps[0]?.run).toEqual({
+      command: "x",
+      port: 80,
+      volume: path,
+    });
+  }
+  for (const path of BAD_VOLUMES) expect([path, said(path)]).toEqual([path, ["apps[0].run.volume"]]);
 });

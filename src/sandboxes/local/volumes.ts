@@ -1,0 +1,53 @@
+import { chown, lstat, mkdir, opendir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { UUID } from "../../contract/id.ts";
+import { SandboxError, type Volumes } from "../provider.ts";
+import { isRoot, UNPRIVILEGED } from "./bubblewrap.ts";
+
+/** What any file or directory counts at least: empty ones are not free, and a measurement ends. */
+const ENTRY_BYTES = 4_096;
+
+/** The folder of a volume on this machine. */
+export function volumeFolder(dataDir: string, id: string): string {
+  if (!UUID.test(id)) throw new SandboxError("The id of a volume must be a UUID.", { permanent: true });
+  return join(dataDir, "volumes", id);
+}
+
+/** Creates a volume unless it exists. @returns its folder, which the sandbox's user owns */
+export async function createVolume(dataDir: string, id: string, isIsolated: boolean): Promise<string> {
+  const folder = volumeFolder(dataDir, id);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  if (isIsolated && isRoot()) await chown(folder, UNPRIVILEGED, UNPRIVILEGED);
+  return folder;
+}
+
+/** Volumes as folders of the data folder. */
+export function localVolumes(dataDir: string): Volumes {
+  return {
+    measure: (id, enough) => measure(volumeFolder(dataDir, id), enough),
+    async remove(id) {
+      await rm(volumeFolder(dataDir, id), { recursive: true, force: true }).catch((error: unknown) => {
+        throw new SandboxError(`The volume ${id} cannot be removed (${error}).`);
+      });
+    },
+  };
+}
+
+/** The space that a folder takes, up to the first sum above `enough`. Links are not followed. */
+async function measure(folder: string, enough: number): Promise<number> {
+  let bytes = 0;
+  const folders = [folder];
+  for (let next = folders.pop(); next !== undefined && bytes <= enough; next = folders.pop()) {
+    // the program may remove any of them meanwhile
+    const entries = await opendir(next, { encoding: "utf8" }).catch(() => null);
+    if (!entries) continue;
+    for await (const entry of entries) {
+      const path = join(next, entry.name);
+      const found = await lstat(path).catch(() => null);
+      bytes += Math.max(found ? found.blocks * 512 : 0, ENTRY_BYTES);
+      if (found?.isDirectory()) folders.push(path);
+      if (bytes > enough) break;
+    }
+  }
+  return bytes;
+}
