@@ -36,6 +36,8 @@ export interface JobResult extends TestCounts {
   /** The output of the process, stdout and stderr in order. */
   output: string;
   seconds: number;
+  /** Processor time, which hardly depends on what else the machine does. */
+  cpuSeconds: number;
 }
 
 /** Runs a check, or files of tests one after the other, in one process. */
@@ -43,15 +45,17 @@ export async function runBatch(batch: Batch, options: RunOptions): Promise<JobRe
   const { folder, seed, full = false } = options;
   const begun = performance.now();
   const report = join(folder, `${crypto.randomUUID()}.xml`);
-  const { code, output } = await execute(
+  const { code, output, cpuSeconds } = await execute(
     batch.kind === "check" ? batch.check.command : command(batch.files, report, options),
     full ? FILE_LIMIT_MS.full : FILE_LIMIT_MS.usual,
     environment(batch, options),
   );
   const seconds = (performance.now() - begun) / 1000;
-  if (batch.kind === "files") return readResults(batch.files, report, { code, output, seconds }, options);
+  if (batch.kind === "files") 
+    return readResults(batch.files, report, { code, output, seconds, cpuSeconds }, options);
   const { check: job } = batch;
-  return [{ ...NOTHING, passed: Number(code === 0), broken: code !== 0, job, seed, output, seconds }];
+  const passed = Number(code === 0);
+  return [{ ...NOTHING, passed, broken: code !== 0, job, seed, output, seconds, cpuSeconds }];
 }
 
 function environment(
@@ -74,17 +78,20 @@ interface Ran {
   code: number;
   output: string;
   seconds: number;
+  cpuSeconds: number;
 }
 
 /** Failures outside of tests: a crash, a failed import, a failed hook, an exit without a report. */
 function readResults(
   files: readonly TestFile[],
   report: string,
-  { code, output, seconds }: Ran,
+  { code, output, seconds, cpuSeconds }: Ran,
   { seed, only }: RunOptions,
 ): JobResult[] {
   const reports = existsSync(report) ? readReport(report) : null;
   const texts = splitByFile(files, output);
+  const measured = files.map(({ path }) => reports?.get(resolve(ROOT, path))?.seconds ?? 0);
+  const inAll = measured.reduce((sum, each) => sum + each, 0);
   const results = files.map((job, index): JobResult => {
     const { seconds: ownSeconds, ...counts } = reports?.get(resolve(ROOT, job.path)) ?? {
       ...NOTHING,
@@ -101,6 +108,8 @@ function readResults(
       broken: counts.failed.length === 0 && (reports === null || (code !== 0 && !isTold)),
       output: text,
       seconds: files.length > 1 && ownSeconds !== null ? ownSeconds : seconds,
+      // the time of the process, divided by how long each file took
+      cpuSeconds: inAll > 0 ? (cpuSeconds * (measured[index] ?? 0)) / inAll : cpuSeconds / files.length,
     };
   });
   if (code === 0 || results.some(hasFailed)) return results;
@@ -153,6 +162,7 @@ function asPattern(words: string): string {
   return words.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 }
 
+/** The processor time is that of the process and of all children that were waited for. */
 async function execute(command: string[], limitMs: number, env: Record<string, string | undefined>) {
   // one pipe for both streams keeps their order
   const child = Bun.spawn(["sh", "-c", 'exec "$@" 2>&1', "sh", ...command], {
@@ -177,5 +187,6 @@ async function execute(command: string[], limitMs: number, env: Record<string, s
   timers.push(setTimeout(() => held.resolve("(a process of this test is still running)\n"), GRACE_MS));
   const output = await Promise.race([text, held.promise]);
   for (const timer of timers) clearTimeout(timer);
-  return { code, output: late ? `${output}\nended after ${limitMs / 60_000} minutes\n` : output };
+  const cpuSeconds = Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1e6;
+  return { code, output: late ? `${output}\nended after ${limitMs / 60_000} minutes\n` : output, cpuSeconds };
 }

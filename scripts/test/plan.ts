@@ -42,7 +42,7 @@ export interface TestFile {
   /** Whether it runs against `dist/`. */
   binaries: boolean;
   needs: Needs;
-  /** The last stored duration; an estimate for a new file. */
+  /** The last stored processor time; an estimate for a new file. */
   seconds: number;
 }
 
@@ -170,11 +170,14 @@ function readDurations(): Readonly<Record<string, number>> {
   return existsSync(DURATIONS) ? JSON.parse(readFileSync(DURATIONS, "utf8")) : {};
 }
 
-/** Stores durations in whole seconds, of one second or more, so that the file rarely changes. */
-export function recordDurations(took: readonly { name: string; seconds: number }[]): void {
+/**
+ * Stores what each file took in whole seconds, of one second or more, so that the file rarely changes. It is processor time:
+ * what else the machine did during this run does not count.
+ */
+export function recordDurations(took: readonly { name: string; cpuSeconds: number }[]): void {
   const longer = took
-    .filter(({ seconds }) => seconds >= 1)
-    .map(({ name, seconds }) => [name, Math.round(seconds)]);
+    .filter(({ cpuSeconds }) => cpuSeconds >= 1)
+    .map(({ name, cpuSeconds }) => [name, Math.round(cpuSeconds)]);
   const sorted = Object.fromEntries(longer.sort());
   writeFileSync(DURATIONS, `${JSON.stringify(sorted, null, 2)}\n`);
 }

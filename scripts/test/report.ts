@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { hasFailed, type JobResult } from "./job.ts";
 
-/** Number of the slowest files to list. */
-const SLOWEST = 10;
+/** Number of files to list that took the most processor time. */
+const MOST = 10;
 
 /** The text of a failure: its output and the commands to repeat it. */
 export function failureText(result: JobResult): string {
@@ -11,15 +11,15 @@ export function failureText(result: JobResult): string {
 }
 
 /**
- * The summary of a run: missing requirements, the slowest files, one command for each failure, and the totals in the last
- * line.
+ * The summary of a run: missing requirements, the files that took the most processor time, one command for each failure,
+ * and the totals in the last line.
  * @param skipsFile written by `test/helpers/needs.ts`: one line of JSON for each skipped test
  */
 export function reportText(results: readonly JobResult[], skipsFile: string): string {
   const failures = results.filter(hasFailed);
   return [
     ...skipLines(results, skipsFile),
-    ...slowestLines(results),
+    ...costLines(results),
     ...(failures.length > 0 ? ["to repeat what failed:", ...failures.flatMap(commandsOf)] : []),
     totals(results),
   ]
@@ -47,13 +47,20 @@ function group(heading: string, titles: readonly string[]): string[] {
   return [`${heading}: ${titles.length}`, ...titles.map((title) => `  ${title}`)];
 }
 
-function slowestLines(results: readonly JobResult[]): string[] {
-  if (results.length <= SLOWEST) return [];
-  const slowest = results.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST);
+function costLines(results: readonly JobResult[]): string[] {
+  if (results.length <= MOST) return [];
+  const most = results.toSorted((a, b) => b.cpuSeconds - a.cpuSeconds).slice(0, MOST);
+  const total = results.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
   return [
-    "the slowest:",
-    ...slowest.map(({ job, seconds }) => `  ${seconds.toFixed(1).padStart(6)} s  ${job.name}`),
+    `${total.toFixed(0)} s of processor time; the files with the most, and how long they took:`,
+    ...most.map(
+      ({ job, cpuSeconds, seconds }) => `  ${inColumn(cpuSeconds)}  ${inColumn(seconds)}  ${job.name}`,
+    ),
   ];
+}
+
+function inColumn(seconds: number): string {
+  return `${seconds.toFixed(1).padStart(6)} s`;
 }
 
 /** The command that runs the file, for failures outside of tests. */

@@ -120,6 +120,39 @@ test("files that share a process have separate results, output, durations and co
   expect(report).toEndWith("npm test -- --seed 7 --only wrong b.test.ts\n2 passed, 1 failed\n");
 });
 
+test("a file has the processor time of its process and of its children, but not the time that it waited", async () => {
+  const burn = "for (const end = performance.now() + 300; performance.now() < end; );";
+  const works = `import { test } from "bun:test"; test("works", () => {
+    Bun.spawnSync([process.execPath, "-e", ${JSON.stringify(burn)}]);
+    ${burn}
+  });`;
+  const waits = `import { test } from "bun:test"; test("waits", () => Bun.sleep(1_000));`;
+  const [[alone], shared] = await Promise.all([
+    runFiles({ "a.test.ts": waits }).then(({ results }) => results),
+    runFiles({ "a.test.ts": works, "b.test.ts": FINE }).then(({ results }) => results),
+  ]);
+  expect(alone?.cpuSeconds).toBeGreaterThan(0);
+  expect(alone?.cpuSeconds).toBeLessThan(alone?.seconds ?? 0);
+  expect(shared.map(({ cpuSeconds }) => cpuSeconds > 0)).toEqual([true, true]);
+  expect(shared[0]?.cpuSeconds).toBeGreaterThan(shared[1]?.cpuSeconds ?? 0);
+});
+
+test("the report lists the files with the most processor time, if there are many", async () => {
+  const { results } = await runFiles({ "a.test.ts": FINE });
+  const [one] = results;
+  if (!one) return expect.unreachable();
+  const many = Array.from({ length: 11 }, (_, index) => ({
+    ...one,
+    job: { ...one.job, name: `f${index}` },
+    cpuSeconds: index,
+    seconds: 20 - index,
+  }));
+  const lines = reportText(many, "/nowhere").split("\n");
+  expect(lines[0]).toBe("55 s of processor time; the files with the most, and how long they took:");
+  expect(lines[1]).toBe("    10.0 s    10.0 s  f10");
+  expect(lines.slice(1, 11).map((line) => line.split("  ").at(-1))).not.toContain("f0");
+});
+
 test("the default timeout is the same in each file of a process", async () => {
   const late = `import { test } from "bun:test"; test("late", () => Bun.sleep(60_000));`;
   const { results } = await runFiles({ "a.test.ts": late, "b.test.ts": late }, { testLimitMs: 50 });
