@@ -3,7 +3,15 @@ import { readFileSync } from "node:fs";
 import { makeAutomation } from "../../scripts/screenshots-automation.ts";
 import { makeReview } from "../../scripts/screenshots-review.ts";
 import { CONSENT_PAGE } from "../../src/contract/connector-consent.ts";
-import { CHROMIUM, DESKTOP, findings, overflow, untilCount, visit } from "../helpers/browser.ts";
+import {
+  CHROMIUM,
+  colourFindings,
+  DESKTOP,
+  findings,
+  overflow,
+  untilCount,
+  visit,
+} from "../helpers/browser.ts";
 import { needs } from "../helpers/needs.ts";
 import { type SessionPages, startSessionPages } from "../helpers/session-pages.ts";
 
@@ -15,6 +23,10 @@ const ROUTES = [
     /<Route path=["{]([^"}]+)/g,
   ),
 ].map(([, route = ""]) => route);
+
+/** Sandboxes that never become ready, until the session is stopped. */
+const never = (_: unknown, signal: AbortSignal) =>
+  new Promise<void>((_, reject) => signal.addEventListener("abort", () => reject(new Error("ended"))));
 
 let pages: SessionPages;
 /** By route: what to open, and the heading of the page. */
@@ -38,6 +50,8 @@ beforeAll(async () => {
   const { accounts } = (await api.call("GET", "/v1/accounts/me")).body;
   const account = `/accounts/${accounts[0].account_id}`;
   const [session] = (await pages.call("GET", "")).body.sessions;
+  pages.provider.onStart = never;
+  const starting = await pages.create({ name: "starts" });
   const project = (await api.call("GET", at)).body;
   const own = `/projects/${project.slug}`;
   const views = (page: string, heading: string | RegExp, ...names: string[]) =>
@@ -61,13 +75,10 @@ beforeAll(async () => {
     "/projects/:projectId/triggers/:trigger": [[`${own}/triggers/dependencies`, "Upgrade dependencies"]],
     "/projects/:projectId/sessions": [[`${own}/sessions`, "Sessions"]],
     "/projects/:projectId/sessions/new": [[`${own}/sessions/new`, "New session"]],
-    "/projects/:projectId/sessions/:sessionId": views(
-      `${own}/sessions/${session.session_id}`,
-      /./,
-      "log",
-      "saved",
-      "prompts",
-    ),
+    "/projects/:projectId/sessions/:sessionId": [
+      ...views(`${own}/sessions/${session.session_id}`, /./, "log", "saved", "prompts"),
+      ...views(`${own}/sessions/${starting.session_id}`, "starts"),
+    ],
     "/projects/:projectId/tries/:triesId": [[`${own}/tries/${tries.tries_id}`, /./]],
     "/projects/:projectId/change-requests": [
       [`${own}/change-requests`, "Change requests"],
@@ -93,24 +104,22 @@ test("a new page is in the list", () => {
 /** The width of most phones. */
 const PHONE = { width: 390, height: 844 };
 
-test.each([
-  // colours do not depend on the width
-  ["light, also on a phone", {}, [DESKTOP, PHONE]],
-  ["dark", { dark: true }, [DESKTOP]],
-])("axe has no findings on any page, and none scrolls sideways (%s)", async (_, options, sizes) => {
-  const signedIn = await pages.open("/nothing", options);
-  const signedOut = await visit(pages.browser, `${pages.api.url}/login`, options);
-  const found: [string, number, string[], number][] = [];
+test("axe has no findings on any page, and none scrolls sideways: on a desktop, on a phone, in the dark", async () => {
+  const signedIn = await pages.open("/nothing");
+  const signedOut = await visit(pages.browser, `${pages.api.url}/login`);
+  const found: [string, look: string, string[], number][] = [];
   for (const [address, heading] of Object.values(shown).flat()) {
     const { page } = /^\/(?:login|sign-up|welcome)$/.test(address) ? signedOut : signedIn;
     await page.setViewportSize(DESKTOP);
+    await page.emulateMedia({ colorScheme: "light" });
     await page.goto(pages.api.url + address);
     await page.getByRole("heading", { name: heading, level: 1 }).waitFor();
     await untilCount(page.getByText(/^Loading/), 0);
-    for (const size of sizes) {
-      await page.setViewportSize(size);
-      found.push([address, size.width, await findings(page), await overflow(page)]);
-    }
+    found.push([address, "desktop", await findings(page), await overflow(page)]);
+    await page.setViewportSize(PHONE);
+    found.push([address, "phone", await findings(page), await overflow(page)]);
+    await page.emulateMedia({ colorScheme: "dark" });
+    found.push([address, "dark", await colourFindings(page), 0]);
   }
   expect(found.filter(([, , rules, wide]) => rules.length > 0 || wide > 0)).toEqual([]);
   for (const { faults, close } of [signedIn, signedOut]) {

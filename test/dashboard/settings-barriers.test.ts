@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, expect } from "bun:test";
-import { barriers, CHROMIUM, DESKTOP, overflow, PHONE, picture } from "../helpers/browser.ts";
+import {
+  barriers,
+  CHROMIUM,
+  colourFindings,
+  DESKTOP,
+  overflow,
+  PHONE,
+  picture,
+} from "../helpers/browser.ts";
 import { startDashboard } from "../helpers/dashboard.ts";
 import { runGit } from "../helpers/git-repo.ts";
 import { needs } from "../helpers/needs.ts";
@@ -65,12 +73,8 @@ beforeAll(async () => {
 });
 afterAll(() => remote.remove());
 
-test.each([
-  ["desktop", { size: DESKTOP }],
-  ["phone", { size: PHONE }],
-  ["dark", { dark: true }],
-])("all pages are accessible (%s)", async (look, options) => {
-  const { page, faults, close } = await svc.openAs(ADA, "/", options);
+test("all pages are accessible: on a desktop, on a phone, in the dark", async () => {
+  const { page, faults, close } = await svc.openAs(ADA, "/");
   const label = "svc on ada-laptop";
   const asked = await svc.api.call("POST", "/v1/auth/device", {
     body: { label, client_id: "svc/0.1.0" },
@@ -79,12 +83,19 @@ test.each([
   const path = `/cli/authorize?code=${asked.body.user_code}`;
   const consent = { path, heading: "Sign in this terminal?", last: label, name: "authorize" };
   for (const { path, heading, last, name } of [...shown, consent]) {
+    await page.setViewportSize(DESKTOP);
+    await page.emulateMedia({ colorScheme: "light" });
     await page.goto(svc.api.url + path);
     await page.getByRole("heading", { name: heading, level: 1, exact: true }).waitFor();
     await page.getByText(last, { exact: true }).first().waitFor();
     expect([path, await barriers(page)]).toEqual([path, []]);
     expect([path, await overflow(page)]).toEqual([path, 0]);
-    if (name && look !== "dark") await picture(page, `${name}-${look}`);
+    if (name) await picture(page, `${name}-desktop`);
+    await page.setViewportSize(PHONE);
+    expect([path, await overflow(page)]).toEqual([path, 0]);
+    if (name) await picture(page, `${name}-phone`);
+    await page.emulateMedia({ colorScheme: "dark" });
+    expect([path, await colourFindings(page)]).toEqual([path, []]);
   }
   expect(faults()).toEqual([]);
   await close();
@@ -103,11 +114,8 @@ test("the settings of a project on a git host are accessible", async () => {
   await close();
 });
 
-test.each([
-  ["phone", { size: PHONE }],
-  ["dark", { dark: true }],
-])("all dialogs are accessible, and fit the window (%s)", async (_, options) => {
-  const { page, faults, close } = await svc.openAs(ADA, "/settings", options);
+test("all dialogs are accessible, also in the dark, and fit the window of a phone", async () => {
+  const { page, faults, close } = await svc.openAs(ADA, "/settings", { size: PHONE });
   const asks: [path: string, button: string, focused: string][] = [
     ["/settings", "New token", "Token name"],
     ["/settings", "Revoke Laptop", "Cancel"],
@@ -116,6 +124,7 @@ test.each([
     ["/projects/shop/settings", "Delete the project …", "Type shop to confirm"],
   ];
   for (const [path, button, focused] of asks) {
+    await page.emulateMedia({ colorScheme: "light" });
     await page.goto(svc.api.url + path);
     const opener = page.getByRole("button", { name: button, exact: true });
     await opener.click();
@@ -127,6 +136,8 @@ test.each([
     expect([button, await first.evaluate(hasFocus)]).toEqual([button, true]);
     expect([button, await barriers(page)]).toEqual([button, []]);
     expect([button, await overflow(page)]).toEqual([button, 0]);
+    await page.emulateMedia({ colorScheme: "dark" });
+    expect([button, await colourFindings(page)]).toEqual([button, []]);
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
     expect([button, await opener.evaluate(hasFocus)]).toEqual([button, true]);

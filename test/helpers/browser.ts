@@ -136,14 +136,21 @@ export async function untilCount(found: Locator, count: number): Promise<void> {
 
 /** What axe finds against WCAG 2.2 AA and its best practices, a line each: the rule, and where. */
 export async function findings(page: Page): Promise<string[]> {
-  return linesOf(await violations(page));
+  return linesOf(await violations(page, RULES));
+}
+
+/** The same of colours only, for a page in other colours: the rest does not depend on them. */
+export async function colourFindings(page: Page): Promise<string[]> {
+  return linesOf(await violations(page, ["color-contrast", "link-in-text-block"]));
 }
 
 /** Those that are serious or critical. */
 export async function barriers(page: Page): Promise<string[]> {
-  const found = await violations(page);
+  const found = await violations(page, RULES);
   return linesOf(found.filter(({ impact }) => impact === "serious" || impact === "critical"));
 }
+
+const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
 interface Violation {
   id: string;
@@ -151,19 +158,25 @@ interface Violation {
   nodes: { html: string; failureSummary: string }[];
 }
 
-async function violations(page: Page): Promise<Violation[]> {
+/** @param only tags of axe's rules, or their names */
+async function violations(page: Page, only: readonly string[]): Promise<Violation[]> {
   // evaluated, not loaded: the page's policy lets in no script but its own
-  await page.evaluate(readFileSync(AXE, "utf8"));
+  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(readFileSync(AXE, "utf8"));
   // a colour on its way to another has a contrast of its own
-  await page.evaluate(() => {
-    for (const each of document.getAnimations()) if (each instanceof CSSTransition) each.finish();
+  await page.evaluate(async () => {
+    const underWay = () => document.getAnimations().filter((each) => each instanceof CSSTransition);
+    do {
+      for (const each of underWay()) each.finish();
+      await new Promise(requestAnimationFrame);
+    } while (underWay().length > 0);
   });
+  // only what is read is computed and sent: most of the results are of rules that hold
+  const options = { runOnly: only, resultTypes: ["violations"], selectors: false };
   const results: unknown = await page.evaluate(
-    "axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })",
+    `axe.run(${JSON.stringify(options)}).then(({ violations }) => violations)`,
   );
-  const { violations } = Object(results);
-  if (!Array.isArray(violations)) throw new Error("axe did not answer");
-  return violations;
+  if (!Array.isArray(results)) throw new Error("axe did not answer");
+  return results;
 }
 
 function linesOf(violations: readonly Violation[]): string[] {
