@@ -227,7 +227,7 @@ const OPERATIONS: Record<string, (bed: Bed) => Promise<void>> = {
 
 for (const kind of ["hosted", "external"] as const) {
   for (const protocol of protocolsOf(kind)) {
-    test.each(sample(8, Object.entries(OPERATIONS)))(
+    test.each(sample(5, Object.entries(OPERATIONS)))(
       `${kind}, version ${protocol}: %s`,
       async (_, operation) => {
         const place = bench[kind];

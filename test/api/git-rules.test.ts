@@ -234,7 +234,7 @@ afterAll(async () => {
 for (const kind of ["hosted", "external"] as const) {
   test.each(
     // both kinds have the same judge: of the second some rows, other ones in each commit
-    (kind === "hosted" ? ROWS : sample(40, ROWS)).map(
+    (kind === "hosted" ? ROWS : sample(24, ROWS)).map(
       (row) => [`${row.who}: ${[...(row.flags ?? []), ...row.push].join(" ")}`, row] as const,
     ),
   )(`${kind} repository, %s`, async (_, row) => {

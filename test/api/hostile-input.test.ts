@@ -6,7 +6,7 @@ import { Remote } from "../helpers/remote.ts";
 
 const draw = generator(SEED);
 /** Requests in all; a quick run may take fewer. */
-const REQUESTS = share(1_200, 20_000);
+const REQUESTS = share(800, 20_000);
 /** Ends the token that it is called with: all that come after would be refused before anybody reads them. */
 const REVOKES = "/v1/auth/revoke";
 

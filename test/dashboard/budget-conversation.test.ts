@@ -32,7 +32,7 @@ afterAll(() => pages?.stop());
 
 /** The page of the session, with the bytes of the conversation that it has fetched. */
 async function open() {
-  const visited = await pages.open("/sessions", {});
+  const visited = await pages.open("/sessions", { fresh: true });
   let bytes = 0;
   visited.page.on("response", (response) => {
     if (!/\/conversation(?:\?|\/parts)/.test(response.url())) return;

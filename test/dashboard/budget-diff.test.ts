@@ -42,7 +42,7 @@ beforeAll(async () => {
 afterAll(() => remote.remove());
 
 test("a diff of 2,000 files and 50,000 lines opens with its totals, and renders only visible lines", async () => {
-  const { page, faults, close } = await svc.openAs(FIRST, changes);
+  const { page, faults, close } = await svc.openAs(FIRST, changes, { fresh: true });
   await page.locator("[data-line]").first().waitFor();
   expect(await page.locator("[data-row]").count()).toBeLessThan(ROWS);
   expect(await page.getByRole("status").filter({ hasText: "viewed" }).textContent()).toBe("0 of 2000 viewed");
@@ -53,7 +53,7 @@ test("a diff of 2,000 files and 50,000 lines opens with its totals, and renders 
 });
 
 test("scrolls from start to end, and shows lines everywhere", async () => {
-  const { page, faults, close } = await svc.openAs(FIRST, changes);
+  const { page, faults, close } = await svc.openAs(FIRST, changes, { fresh: true });
   await page.locator("[data-line]").first().waitFor();
   const seen = await page.evaluate(async () => {
     const STEPS = 120;
@@ -76,7 +76,7 @@ test("scrolls from start to end, and shows lines everywhere", async () => {
 });
 
 test("rows come in blocks: most frames of scrolling change nothing in the document", async () => {
-  const { page, faults, close } = await svc.openAs(FIRST, changes);
+  const { page, faults, close } = await svc.openAs(FIRST, changes, { fresh: true });
   await page.locator("[data-line]").first().waitFor();
   const changed = await page.evaluate(
     async ([frames, step]) => {
@@ -108,7 +108,7 @@ test("rows come in blocks: most frames of scrolling change nothing in the docume
 });
 
 test("jumps to a distant file in one step", async () => {
-  const { page, faults, close } = await svc.openAs(FIRST, changes);
+  const { page, faults, close } = await svc.openAs(FIRST, changes, { fresh: true });
   await page.getByLabel("Filter files").fill("module-1234");
   await page.getByRole("treeitem", { name: "module-1234.ts" }).click();
   await page.waitForFunction(() => document.activeElement?.textContent?.includes("module-1234.ts"));

@@ -11,6 +11,7 @@ const svc = startDashboard();
 const REQUESTS = 12;
 /** So long React keeps what stands for a part of a page that is not there yet (its `FALLBACK_THROTTLE_MS`). */
 const PAUSE_MS = 300;
+const FRESH = { fresh: true };
 /** Compressed script of a first visit. */
 const SCRIPT_BYTES = 250_000;
 
@@ -19,7 +20,7 @@ beforeAll(async () => {
 });
 
 test("the sign-in page accepts input after few requests on a first visit", async () => {
-  const { page, close } = await svc.open("/login");
+  const { page, close } = await svc.open("/login", FRESH);
   await page.getByLabel("E-mail").fill("a");
   const requests = await page.evaluate(() => performance.getEntriesByType("resource").length + 1);
   expect(requests).toBeLessThanOrEqual(REQUESTS);
@@ -27,7 +28,7 @@ test("the sign-in page accepts input after few requests on a first visit", async
 });
 
 test("a page is shown as soon as its code has loaded, without React's delays of 300 ms", async () => {
-  const { page, close } = await svc.openAs(FIRST, "/assets/icon.svg");
+  const { page, close } = await svc.openAs(FIRST, "/assets/icon.svg", FRESH);
   // its clock stands; each look lets a millisecond pass, and however long the machine takes is not counted
   await page.clock.install();
   await page.clock.pauseAt(new Date(Date.now() + 60_000));
@@ -55,7 +56,7 @@ test.each([
   ["/projects/shop/sessions/new", "New session"],
   ["/cli/authorize", "Sign in a terminal"],
 ])("a first visit to %s loads little script", async (path, heading) => {
-  const { page, close } = path === "/login" ? await svc.open(path) : await svc.openAs(FIRST, path);
+  const { page, close } = path === "/login" ? await svc.open(path, FRESH) : await svc.openAs(FIRST, path, FRESH);
   await page.getByRole("heading", { name: heading, exact: true }).waitFor();
   const scripts = await page.evaluate(() =>
     performance

@@ -51,7 +51,7 @@ async function open(title: string, more: object = {}): Promise<string> {
 const fail = (sha: string) => call("POST", `/statuses/${sha}`, { context: "test", state: "failure" });
 
 test("the start page says that nothing needs the user, and then what does, by itself", async () => {
-  const { page, faults, close } = await svc.openAs(FIRST, "/assets/icon.svg");
+  const { page, faults, close } = await svc.openAs(FIRST, "/assets/icon.svg", { fresh: true });
   await page.clock.install();
   await page.goto(svc.api.url);
   const needed = page.getByRole("region", { name: "Needs you" });

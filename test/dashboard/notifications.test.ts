@@ -85,7 +85,7 @@ test("each event and way can be chosen; e-mail only where the server sends it", 
 test("push is switched on in a browser; its service worker shows the message, and a click reads it", async () => {
   const service = startPushService();
   const browser = await service.browser();
-  const { page, faults, close } = await svc.openAs(FIRST, "/settings");
+  const { page, faults, close } = await svc.openAs(FIRST, "/settings", { fresh: true });
   const context = page.context();
   await context.grantPermissions(["notifications"], { origin: svc.api.url });
   // the browser of the test has no push service

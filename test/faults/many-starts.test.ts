@@ -12,7 +12,7 @@ const isHere = POSTGRES && SANDBOXES[1];
 const test = needs(POSTGRES ? SANDBOXES[0] : "a real Postgres", isHere);
 
 /** Sessions that are created at once. */
-const MANY = share(16, 40);
+const MANY = share(10, 40);
 
 test("sessions that are created at once all run, however busy the machine is, and say how many start before them", async () => {
   const server = await startSessionServer({ SVC_SESSION_CAP: String(MANY) });

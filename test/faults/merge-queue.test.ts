@@ -118,7 +118,7 @@ const areSettled = (bench: Bench, api: Pick<Api, "call">, numbers: readonly numb
 
 const rows = METHODS.flatMap((method) => STEPS.map((step) => [method, step] as const));
 
-test.each(sample(6, rows))(
+test.each(sample(4, rows))(
   "%s, killed after %s: the next server lands what was tested, once",
   async (method, step) => {
     const bench = await setUp(() => true);
@@ -147,7 +147,7 @@ const isGreen = (files: ReadonlySet<string>) =>
 
 test("a queue with kills, pushes to the base, failures and faults of two together", async () => {
   const random = generator(SEED);
-  const count = share(10, 24);
+  const count = share(8, 24);
   const bench = await setUp(isGreen);
   const { remote } = bench;
   const pushed = new Set<string>([bench.base]);

@@ -68,7 +68,7 @@ const rows = MERGE_METHODS.flatMap((method) =>
   ),
 );
 
-test.each(sample(12, rows))(
+test.each(sample(6, rows))(
   "%s, killed after %s (diverged: %p): rows and repository agree",
   async (...row) => {
     const [method, step, diverged] = row;
@@ -115,7 +115,7 @@ test.each(sample(12, rows))(
   },
 );
 
-test.each(sample(2, [...MERGE_STEPS]))(
+test.each(sample(1, [...MERGE_STEPS]))(
   "a merge that is to delete the branch, killed after %s: the branch is there, and merged once",
   async (step) => {
     const remote = makeRemote(true);

@@ -26,7 +26,7 @@ afterAll(async () => {
 
 test("how commits of random histories reached a branch matches git's own traversal", async () => {
   const pick = generator(SEED);
-  for (let round = 0; round < share(6, 200); round++) {
+  for (let round = 0; round < share(4, 200); round++) {
     const { upstream, repo, ids } = await history(pick);
     const isIn = async (head: string, base: string) =>
       (await runGit(upstream.directory, ["merge-base", "--is-ancestor", head, base], { codes: [0, 1] }))

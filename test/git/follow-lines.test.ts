@@ -4,7 +4,7 @@ import { mirrored } from "../helpers/mirrored.ts";
 import { fc } from "../helpers/property.ts";
 import { share } from "../helpers/random.ts";
 
-const RUNS = share(15, 500);
+const RUNS = share(10, 500);
 const TEN = Array.from({ length: 10 }, (_, at) => `line ${at + 1}\n`);
 const text = (lines: readonly string[]) => lines.join("");
 /** The ten lines, with some of them replaced or, by "", removed. */

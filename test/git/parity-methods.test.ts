@@ -6,7 +6,7 @@ import { fc } from "../helpers/property.ts";
 import { share } from "../helpers/random.ts";
 
 /** How many random histories are compared with git; more on demand. */
-const RUNS = share(20, 1000);
+const RUNS = share(12, 1000);
 
 test(
   `squashes, rebases and fast-forwards of ${RUNS} random histories match git`,

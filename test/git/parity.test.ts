@@ -14,7 +14,7 @@ import { fc } from "../helpers/property.ts";
 import { share } from "../helpers/random.ts";
 
 /** How many random histories are held against git; more on demand. */
-const RUNS = share(40, 2000);
+const RUNS = share(24, 2000);
 
 test(
   `merges and diffs of ${RUNS} random histories match git`,

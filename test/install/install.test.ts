@@ -424,7 +424,7 @@ needs("Node", Bun.which("node") !== null)("Node verifies where openssl cannot", 
 dash("of a script that was cut off, nothing runs", async () => {
   const random = generator(SEED);
   const ends = [script.length - 2, script.length - 4, script.indexOf('main "$@"') + 4];
-  for (let count = share(20, 400); count > 0; count--) ends.push(random(script.length - 2));
+  for (let count = share(10, 400); count > 0; count--) ends.push(random(script.length - 2));
   for (const end of ends) await here.run(script.slice(0, end));
   expect([readdirSync(here.home), readdirSync(here.system), server.requests.length]).toEqual([
     [],

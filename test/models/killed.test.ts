@@ -152,7 +152,7 @@ test("metered tokens equal the upstreams' own count when the server is killed am
     stop.abort();
   }
 
-  const count = share(40, 1_000);
+  const count = share(24, 1_000);
   const run = async (from: number, to: number, mayHold: boolean) => {
     let next = from;
     const work = async () => {

@@ -136,7 +136,7 @@ test("metered tokens equal the upstreams' own count, whatever becomes of the res
   const counted = () => ({ input: sum("input"), output: sum("output"), cached: sum("cached") });
   const { id, key } = await bench.session();
   const before = counted();
-  const count = share(60, 1_000);
+  const count = share(30, 1_000);
   const KINDS = [
     [CHAT, "chat", "fast"],
     [CHAT, "chat", "both"],
