@@ -80,7 +80,8 @@ async function test(wanted: Options): Promise<number> {
     };
     ends.push(startLoad(wanted.load).stop);
     const results = await runAll(jobs, options, wanted.repeat);
-    if (wanted.record) recordDurations(results.map(({ job, cpuSeconds }) => ({ name: job.name, cpuSeconds })));
+    if (wanted.record)
+      recordDurations(results.map(({ job, cpuSeconds }) => ({ name: job.name, cpuSeconds })));
     process.stdout.write(reportText(results, skips));
     return results.some(hasFailed) ? 1 : 0;
   } finally {

@@ -51,7 +51,7 @@ export async function runBatch(batch: Batch, options: RunOptions): Promise<JobRe
     environment(batch, options),
   );
   const seconds = (performance.now() - begun) / 1000;
-  if (batch.kind === "files") 
+  if (batch.kind === "files")
     return readResults(batch.files, report, { code, output, seconds, cpuSeconds }, options);
   const { check: job } = batch;
   const passed = Number(code === 0);

@@ -60,7 +60,7 @@ const removed = async (cr: Cr): Promise<string> => {
   return (await get(cr)).queue.reason;
 };
 const cleared = () =>
-  until("its branches are gone", async () => !bench.remote.git("for-each-ref").includes("svc-queue"));
+  until("its branches are gone", () => bench.remote.commitsBelow("svc-queue").length === 0);
 
 test("lands exactly the commit that was tested, and says so all along", async () => {
   rule();

@@ -56,7 +56,8 @@ test.each([
   ["/projects/shop/sessions/new", "New session"],
   ["/cli/authorize", "Sign in a terminal"],
 ])("a first visit to %s loads little script", async (path, heading) => {
-  const { page, close } = path === "/login" ? await svc.open(path, FRESH) : await svc.openAs(FIRST, path, FRESH);
+  const { page, close } =
+    path === "/login" ? await svc.open(path, FRESH) : await svc.openAs(FIRST, path, FRESH);
   await page.getByRole("heading", { name: heading, exact: true }).waitFor();
   const scripts = await page.evaluate(() =>
     performance

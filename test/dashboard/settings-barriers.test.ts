@@ -1,13 +1,5 @@
 import { afterAll, beforeAll, expect } from "bun:test";
-import {
-  barriers,
-  CHROMIUM,
-  colourFindings,
-  DESKTOP,
-  overflow,
-  PHONE,
-  picture,
-} from "../helpers/browser.ts";
+import { barriers, CHROMIUM, colourFindings, DESKTOP, overflow, PHONE, picture } from "../helpers/browser.ts";
 import { startDashboard } from "../helpers/dashboard.ts";
 import { runGit } from "../helpers/git-repo.ts";
 import { needs } from "../helpers/needs.ts";

@@ -89,7 +89,7 @@ test("svc's own checks run on the merged result of a merge queue, which lands", 
   expect(server.remote.git("rev-parse", `${sha}^2`).trim()).toBe(server.remote.sha(head));
   const { statuses } = (await bench.project("GET", `/commits/${sha}/status`)).body;
   expect(statuses).toMatchObject([{ context: "test", state: "success", creator: null }]);
-  await until("its branch is gone", async () => !server.remote.git("for-each-ref").includes("svc-queue"));
+  await until("its branch is gone", () => server.remote.commitsBelow("svc-queue").length === 0);
   await leftOf();
   await bench.rule(manifestOf('name = "test"\ncommand = "cat begun; env; sh test.sh"'));
 });

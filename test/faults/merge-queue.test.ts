@@ -113,7 +113,7 @@ const areSettled = (bench: Bench, api: Pick<Api, "call">, numbers: readonly numb
       const { status, queue } = await read(bench, api, number);
       if (status === "open" && queue?.state !== "removed") return false;
     }
-    return !bench.remote.git("for-each-ref").includes("svc-queue");
+    return bench.remote.commitsBelow("svc-queue").length === 0;
   });
 
 const rows = METHODS.flatMap((method) => STEPS.map((step) => [method, step] as const));

@@ -223,7 +223,7 @@ describe("a database that disconnects", () => {
       await api.call("POST", path, { body: { title: "t", head_ref: "work" } });
       gone = step;
       const answer = await api.call("POST", `${path}/1/merge`);
-      expect(gone).toBe(null);
+      expect<MergeStep | null>(gone).toBe(null);
       expect([200, 503]).toContain(answer.status);
       const row = async (): Promise<Answer["body"]> =>
         (await retry(() => api.call("GET", `${path}/1`))).body.change_request;

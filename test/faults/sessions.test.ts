@@ -42,23 +42,26 @@ const ENDS = END_STEPS.flatMap((step) =>
     .map((verb) => [step, verb] as const),
 );
 
-test.each(sample(3, ENDS))("the server is killed at %s of a %s: the next server completes it", async (step, verb) => {
-  const { session_id: id } = await server.create();
-  await server.becomes(id, "running");
-  // a restart has no step of its own between the old sandbox and the new keys
-  const reached = server.haltAt(verb === "restart" ? "keys-issued" : step);
-  const asked = verb === "delete" ? server.call("DELETE", `/${id}`) : server.call("POST", `/${id}/${verb}`);
-  asked.catch(() => {});
-  await reached;
-  await server.kill();
-  await server.start();
-  if (verb === "restart") await server.becomes(id, "running");
-  if (verb === "stop") expect(await server.becomes(id, "stopped")).toMatchObject({ stop_reason: "user" });
-  if (verb === "delete") await until("it is gone", async () => (await server.get(id)) === null);
-  if (verb !== "restart") await isGone(id);
-  else await isAlone(id);
-  if (verb !== "delete") await removes(id);
-});
+test.each(sample(3, ENDS))(
+  "the server is killed at %s of a %s: the next server completes it",
+  async (step, verb) => {
+    const { session_id: id } = await server.create();
+    await server.becomes(id, "running");
+    // a restart has no step of its own between the old sandbox and the new keys
+    const reached = server.haltAt(verb === "restart" ? "keys-issued" : step);
+    const asked = verb === "delete" ? server.call("DELETE", `/${id}`) : server.call("POST", `/${id}/${verb}`);
+    asked.catch(() => {});
+    await reached;
+    await server.kill();
+    await server.start();
+    if (verb === "restart") await server.becomes(id, "running");
+    if (verb === "stop") expect(await server.becomes(id, "stopped")).toMatchObject({ stop_reason: "user" });
+    if (verb === "delete") await until("it is gone", async () => (await server.get(id)) === null);
+    if (verb !== "restart") await isGone(id);
+    else await isAlone(id);
+    if (verb !== "delete") await removes(id);
+  },
+);
 
 test.each(sample(1, ALIVE).map((step) => [step] as const))(
   "the sandbox is killed at %s: the session fails with the reason",

@@ -38,8 +38,7 @@ export function startQueueCi(
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
-      const shas = remote.git("for-each-ref", "--format=%(objectname)", "refs/heads/svc-queue").split("\n");
-      for (const sha of shas.filter(Boolean)) await test(sha);
+      for (const sha of remote.commitsBelow("svc-queue")) await test(sha);
       await Bun.sleep(PAUSE_MS);
     }
   }

@@ -1,4 +1,12 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { GIT_ENVIRONMENT } from "../../scripts/git-environment.ts";
@@ -70,8 +78,15 @@ export class Remote {
   }
 
   has(branch: string): boolean {
+    if (looseRef(this.path, branch) !== null) return true;
     const asked = ["git", "-C", this.path, "show-ref", "--quiet", "--verify", `refs/heads/${branch}`];
-    return looseRef(this.path, branch) !== null || Bun.spawnSync(asked).success;
+    return existsSync(join(this.path, "packed-refs")) && Bun.spawnSync(asked).success;
+  }
+
+  /** The commits of the branches in a folder, without starting git: nothing packs the refs of a remote. */
+  commitsBelow(folder: string): string[] {
+    const names = listFiles(join(this.path, "refs/heads", folder));
+    return names.flatMap((name) => looseRef(this.path, `${folder}/${name}`) ?? []);
   }
 
   branch(name: string, at: string): void {
@@ -106,6 +121,16 @@ export function looseRef(repository: string, branch: string): string | null {
     return readFileSync(join(repository, "refs/heads", branch), "utf8").trim();
   } catch {
     return null;
+  }
+}
+
+/** The files of a folder, which may end meanwhile. */
+function listFiles(folder: string): string[] {
+  try {
+    const names = readdirSync(folder, { recursive: true, encoding: "utf8" });
+    return names.filter((name) => !name.endsWith(".lock"));
+  } catch {
+    return [];
   }
 }
 

@@ -1,7 +1,7 @@
 import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
 
-/** The polling interval grows: a poll may be a request, which slows down what the test waits for. */
-const [FIRST_MS, LAST_MS] = [5, 50];
+/** The polling interval is a part of the time waited so far: a poll may be a request, which slows down what is waited for. */
+const [PART, FIRST_MS, LAST_MS] = [0.1, 5, 250];
 
 /** Polls until a condition holds, if there is no event to wait for. */
 export async function until(
@@ -9,12 +9,13 @@ export async function until(
   isSo: () => boolean | Promise<boolean>,
   withinMs = WAIT_LIMIT_MS,
 ): Promise<void> {
-  const end = performance.now() + withinMs;
-  for (let pause = FIRST_MS; !(await isSo()); pause = Math.min(pause * 1.5, LAST_MS)) {
-    if (performance.now() > end) {
+  const begun = performance.now();
+  while (!(await isSo())) {
+    const waited = performance.now() - begun;
+    if (waited > withinMs) {
       throw new Error(`not within ${withinMs} ms: ${typeof what === "string" ? what : what()}`);
     }
-    await Bun.sleep(pause);
+    await Bun.sleep(Math.min(Math.max(waited * PART, FIRST_MS), LAST_MS));
   }
 }
 
