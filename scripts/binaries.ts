@@ -66,6 +66,16 @@ export const BINARIES: readonly Binary[] = [
   },
 ];
 
+const SERVER = BINARIES.filter(({ name }) => name === "svc-api");
+
+/** The servers of the fault tests, which stop or die between two steps; only the test command builds them. */
+export const TEST_SERVERS: readonly Binary[] = SERVER.map(({ inputs, flags }) => ({
+  name: "svc-test-server",
+  entry: "test/helpers/test-server.ts",
+  inputs: [...inputs, "test/helpers"],
+  flags,
+}));
+
 /** svc-agent for sandbox images with musl (Alpine). Built on demand, with a Bun that is downloaded. */
 export const MUSL_BINARIES: readonly Binary[] = BINARIES.filter(({ name }) => name !== "svc-api").map(
   ({ alias, ...binary }) => ({

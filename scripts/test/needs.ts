@@ -9,6 +9,8 @@ export interface Needs {
   postgres: boolean;
   docker: boolean;
   browser: boolean;
+  /** The compiled servers of the fault tests. */
+  servers: boolean;
 }
 
 const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*"(\.[^"\n]+)"/g;
@@ -39,6 +41,7 @@ export function needsOf(path: string): Needs {
     postgres: files.has("test/helpers/postgres.ts"),
     docker,
     browser,
+    servers: files.has("test/helpers/server-command.ts"),
   };
 }
 

@@ -7,6 +7,7 @@ import { POSTGRES } from "../helpers/postgres.ts";
 import { sample } from "../helpers/random.ts";
 import { Remote } from "../helpers/remote.ts";
 import { asks, mergePause, type ReviewBench, startReviews } from "../helpers/reviewers.ts";
+import { serverCommand } from "../helpers/server-command.ts";
 import { until } from "../helpers/until.ts";
 
 const test = needs("a real Postgres", POSTGRES);
@@ -121,7 +122,7 @@ test.each(sample(2, [...MERGE_STEPS]))("killed after %s: the next server merges 
   const base = remote.sha("main");
   const dataDir = makeFolder();
   const databaseUrl = await databaseFor(dataDir);
-  const { child, url } = await spawnServer([process.execPath, "test/helpers/dying-server.ts"], {
+  const { child, url } = await spawnServer(serverCommand("dying"), {
     SVC_PORT: "0",
     SVC_DATA_DIR: dataDir,
     SVC_ALLOW_PRIVATE_REPOS: "1",

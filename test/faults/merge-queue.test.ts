@@ -16,6 +16,7 @@ import { POSTGRES } from "../helpers/postgres.ts";
 import { type QueueCi, startQueueCi } from "../helpers/queue-ci.ts";
 import { generator, SEED, sample, share } from "../helpers/random.ts";
 import { Remote } from "../helpers/remote.ts";
+import { serverCommand } from "../helpers/server-command.ts";
 import { until } from "../helpers/until.ts";
 
 const METHODS = ["merge", "squash", "rebase", "ff-only"] as const satisfies MergeMethod[];
@@ -68,7 +69,7 @@ async function setUp(
     ...{ remote, dataDir, base, ci, projectId: project.project_id },
     path: `/v1/projects/${project.project_id}/change-requests`,
     async startDying(step, after) {
-      const { child, url } = await spawnServer([process.execPath, "test/helpers/dying-server.ts"], {
+      const { child, url } = await spawnServer(serverCommand("dying"), {
         SVC_PORT: "0",
         SVC_DATA_DIR: dataDir,
         SVC_ALLOW_PRIVATE_REPOS: "1",

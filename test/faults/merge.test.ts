@@ -7,6 +7,7 @@ import { sendAdminCommand } from "../../src/edge/admin/socket.ts";
 import { type Api, caller, databaseFor, makeFolder, spawnServer, startApi } from "../helpers/api.ts";
 import { sample } from "../helpers/random.ts";
 import { Remote } from "../helpers/remote.ts";
+import { serverCommand } from "../helpers/server-command.ts";
 
 /** Undone after each test, the newest first. */
 const undo: (() => unknown)[] = [];
@@ -34,7 +35,7 @@ async function start(options: Parameters<typeof startApi>[0] = {}): Promise<Api>
 async function startDying(step: string, remote: Remote) {
   const dataDir = makeFolder();
   const databaseUrl = await databaseFor(dataDir);
-  const { child, url } = await spawnServer([process.execPath, "test/helpers/dying-server.ts"], {
+  const { child, url } = await spawnServer(serverCommand("dying"), {
     SVC_PORT: "0",
     SVC_DATA_DIR: dataDir,
     SVC_ALLOW_PRIVATE_REPOS: "1",

@@ -1,6 +1,5 @@
 import { expect } from "bun:test";
 import { renameSync, rmSync } from "node:fs";
-import { join } from "node:path";
 import postgres from "postgres";
 import { nextDue } from "../../src/contract/cron.ts";
 import { sendAdminCommand } from "../../src/edge/admin/socket.ts";
@@ -10,6 +9,7 @@ import { needs } from "../helpers/needs.ts";
 import { createDatabase, POSTGRES } from "../helpers/postgres.ts";
 import { generator, SEED, share } from "../helpers/random.ts";
 import { Remote } from "../helpers/remote.ts";
+import { serverCommand } from "../helpers/server-command.ts";
 import { cron } from "../helpers/triggers.ts";
 import { until } from "../helpers/until.ts";
 
@@ -62,7 +62,7 @@ test(`over a year with three servers killed at random, each due time fires once 
   };
   await db`create table test_clock as select ${new Date(now)}::timestamptz as at`;
   const folders = Array.from({ length: SERVERS }, makeFolder);
-  const command = [process.execPath, join(import.meta.dir, "../helpers/trigger-server.ts")];
+  const command = serverCommand("trigger");
   const [random, seeds] = [generator(SEED), generator(SEED + 1)];
   const spawn = (dataDir: string) =>
     spawnServer(command, {

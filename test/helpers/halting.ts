@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type {
   CheckStep,
   DeployStep,
@@ -9,6 +8,7 @@ import type {
 } from "../../src/deps.ts";
 import type { PushStep } from "../../src/git/run/options.ts";
 import { spawnServer } from "./api.ts";
+import { serverCommand } from "./server-command.ts";
 
 /** A server process that can be paused between two steps, killed, and restarted. */
 export interface HaltingServer {
@@ -31,7 +31,7 @@ export const LEFT_ALONE = { BUN_FEATURE_FLAG_NO_ORPHANS: "0" };
 
 export async function startHaltingServer(env: Record<string, string>): Promise<HaltingServer> {
   let onReached = () => {};
-  const command = [process.execPath, join(import.meta.dir, "halting-server.ts")];
+  const command = serverCommand("halting");
   const spawn = () => spawnServer(command, { ...env, ...LEFT_ALONE }, () => onReached());
   let server = await spawn();
   const signal = async (name: "SIGKILL" | "SIGTERM") => {

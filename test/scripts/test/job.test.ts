@@ -7,7 +7,7 @@ import type { TestFile } from "../../../scripts/test/plan.ts";
 import { failureText, reportText } from "../../../scripts/test/report.ts";
 
 const HELPERS = join(import.meta.dir, "../../helpers");
-const NOTHING = { binaries: false, postgres: false, docker: false, browser: false };
+const NOTHING = { binaries: false, postgres: false, docker: false, browser: false, servers: false };
 
 /** Runs files of tests in one process, as the test command does. */
 async function runFiles(texts: Record<string, string>, options: Partial<RunOptions> = {}) {
