@@ -38,7 +38,7 @@ test("files of one kind share a process, and every job runs once", () => {
   const shared = batches.filter(({ length }) => length > 1);
   expect(shared.length).toBeGreaterThan(10);
   for (const files of shared) {
-    expect(files.reduce((sum, { seconds }) => sum + seconds, 0)).toBeLessThanOrEqual(45);
+    expect(files.reduce((sum, { seconds }) => sum + seconds, 0)).toBeLessThanOrEqual(90);
     const kinds = files.map((file) => [
       file.kind === "file" && file.binaries,
       needs(file, "browser"),
@@ -51,6 +51,11 @@ test("files of one kind share a process, and every job runs once", () => {
     );
   }
   expect(batches.length).toBeLessThan(jobs.length / 2);
+});
+
+test("the servers of the fault tests are compiled for the files that start them, and for no others", () => {
+  const names = ["test/faults/merge.", "test/faults/sessions.", "test/faults/triggers.", "test/git/parity."];
+  expect(names.map((name) => needs(job(name), "servers"))).toEqual([true, true, true, false]);
 });
 
 test("files share a process only if every processor still has enough work", () => {
