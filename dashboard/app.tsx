@@ -7,7 +7,6 @@ import { lazyPage } from "./layout/lazy-page.tsx";
 import { NotFound } from "./layout/not-found.tsx";
 import { ProjectShell } from "./layout/project-shell.tsx";
 import { Shell } from "./layout/shell.tsx";
-import { Loading } from "./parts/loading.tsx";
 import { Failure } from "./parts/notice.tsx";
 
 const SignIn = lazyPage(async () => (await import("./pages/sign-in/sign-in.tsx")).SignIn);
@@ -123,13 +122,15 @@ function ProjectPages({ projectId }: { projectId: string }) {
   );
 }
 
-/** Redirects to the sign-in page, which redirects back. */
+/**
+ * Redirects to the sign-in page, which redirects back. A page does not wait until the user is known: it loads its data
+ * meanwhile, which a visitor who is not signed in does not get.
+ */
 function SignedInOnly({ children }: { children: React.ReactNode }) {
   const { data, error, refetch } = useSignedIn();
   const [address, go] = useLocation();
   if (error && !data) return <Failure error={error} retry={() => void refetch()} />;
-  if (!data) return <Loading />;
-  if (data.signed_in) return children;
+  if (!data || data.signed_in) return children;
   const here = `${address}${window.location.search}`;
   go(here === "/" ? "/login" : `/login?next=${encodeURIComponent(here)}`, { replace: true });
   return null;

@@ -6,6 +6,7 @@ import { whenSignedOut } from "./api/call.ts";
 import { ApiFailure } from "./api/failure.ts";
 import { SIGNED_IN } from "./api/signed-in.ts";
 import { App } from "./app.tsx";
+import "./common.ts";
 import { applyTheme } from "./parts/theme.ts";
 
 /** Retries of a request that got no answer. An error that the server answered with is not retried. */

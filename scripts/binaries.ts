@@ -34,7 +34,10 @@ export const BINARIES: readonly Binary[] = [
   {
     name: "svc-api",
     entry: "src/main.ts",
-    inputs: [...COMMON_INPUTS, "db", "dashboard", "scripts/dashboard.ts", "scripts/install.sh"],
+    inputs: [
+      ...COMMON_INPUTS,
+      ...["db", "dashboard", "scripts/dashboard.ts", "scripts/dashboard-documents.ts", "scripts/install.sh"],
+    ],
     flags: [
       ...EVERY_BINARY,
       // do not minify identifiers: Elysia reads the parameter names of handlers

@@ -1,7 +1,8 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { call } from "./call.ts";
 
-/** Rows per request. */
+/** Rows of the first request, which fill a window and come soon on a phone, and of the next ones. */
+const FIRST_PAGE = 30;
 const PAGE = 100;
 
 /** Each list of the API has its rows under a name of its own, and `next_cursor`. */
@@ -26,7 +27,8 @@ export function useList<T>(
   const list = useInfiniteQuery({
     queryKey,
     queryFn: ({ pageParam, signal }) => {
-      const query = new URLSearchParams({ limit: String(PAGE), ...(pageParam && { cursor: pageParam }) });
+      const limit = String(pageParam === "" ? FIRST_PAGE : PAGE);
+      const query = new URLSearchParams({ limit, ...(pageParam && { cursor: pageParam }) });
       return call<Answer<T>>("GET", `${path}${path.includes("?") ? "&" : "?"}${query}`, { signal });
     },
     initialPageParam: "",

@@ -28,9 +28,10 @@ async function loadedBy(page: string): Promise<string[]> {
   );
 }
 
-test("every page is the same document, with a content security policy that allows only svc's resources", async () => {
+test("every page has a content security policy that allows only svc's resources, and the same script", async () => {
   const answers = await Promise.all(PAGES.map((page) => ask(page)));
-  expect(new Set(await Promise.all(answers.map((answer) => answer.text()))).size).toBe(1);
+  const texts = await Promise.all(answers.map((answer) => answer.text()));
+  expect(new Set(texts.map((text) => /<script.*<\/script>/.exec(text)?.[0])).size).toBe(1);
   for (const { status, headers } of answers) {
     expect(status).toBe(200);
     expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
@@ -42,12 +43,24 @@ test("every page is the same document, with a content security policy that allow
   }
 });
 
-test("the document has no inline scripts or styles, and all that it loads exists", async () => {
-  const text = await (await ask("/")).text();
-  expect(text).not.toMatch(/<style|\son\w+=|style=|<script(?![^>]*\ssrc=)/);
-  const paths = await loadedBy("/");
-  expect(paths.length).toBeGreaterThan(2);
-  for (const path of paths) expect([path, (await ask(path)).status]).toEqual([path, 200]);
+test.each(PAGES)(
+  "the document of %s has no inline scripts or styles, and all that it loads exists",
+  async (page) => {
+    const text = await (await ask(page)).text();
+    expect(text).not.toMatch(/<style|\son\w+=|style=|<script(?![^>]*\ssrc=)/);
+    const paths = await loadedBy(page);
+    expect(paths.length).toBeGreaterThan(3);
+    for (const path of paths) expect([path, (await ask(path)).status]).toEqual([path, 200]);
+  },
+);
+
+test("an address without a page of its own has the document that names no page's code", async () => {
+  const preloads = async (path: string) =>
+    (await (await ask(path)).text()).match(/modulepreload/g)?.length ?? 0;
+  const one = "/projects/x/change-requests";
+  const [list, under, nothing] = await Promise.all([one, `${one}/1/none`, "/projects/x/none"].map(preloads));
+  expect(list).toBeGreaterThan(0);
+  expect([under, nothing]).toEqual([0, 0]);
 });
 
 test("no script has the server's validation: pages import texts and limits, which are in files without schemas", async () => {
@@ -58,7 +71,7 @@ test("no script has the server's validation: pages import texts and limits, whic
 });
 
 test("files with a hash in their name are cached permanently, and others are revalidated", async () => {
-  for (const path of ["/login", ...(await loadedBy("/"))]) {
+  for (const path of new Set(["/login", ...(await loadedBy("/login")), ...(await loadedBy("/"))])) {
     const { headers } = await ask(path);
     const forever = headers.get("cache-control") === "public, max-age=31536000, immutable";
     expect([path, forever]).toEqual([path, /-\w{8}\.(?:js|css)$/.test(path)]);
@@ -88,6 +101,7 @@ test.each([
 test.each([
   "/assets/none.js",
   "/assets/index.html",
+  "/assets/page-0.html",
   "/assets/..%2ffiles.json",
   "/assets/files.json",
   "/assets/",

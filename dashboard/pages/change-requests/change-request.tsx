@@ -3,6 +3,7 @@ import { Link, useParams, useSearch } from "wouter";
 import type { ChangeRequest } from "../../../src/contract/change-request.ts";
 import { path } from "../../api/path.ts";
 import { useProject } from "../../api/project.ts";
+import { lazyPage } from "../../layout/lazy-page.tsx";
 import { Ago } from "../../parts/ago.tsx";
 import { AuthorName } from "../../parts/author-name.tsx";
 import { Button, LinkButton } from "../../parts/button.tsx";
@@ -15,15 +16,16 @@ import { Tab } from "../../parts/tab.tsx";
 import { Belonging } from "./belonging.tsx";
 import { BranchName } from "./branch-name.tsx";
 import { ChangeBase } from "./change-base.tsx";
-import { Commits } from "./commits.tsx";
 import { Conversation } from "./conversation.tsx";
-import { Changes } from "./diff/changes.tsx";
 import { EditTitle } from "./edit-title.tsx";
 import { useChangeRequest, useComments, type Where } from "./queries.ts";
 import { StateBadge } from "./state-badge.tsx";
 import { SuggestionBatch } from "./suggestion-batch.tsx";
 import { threadsOf } from "./threads.ts";
-import { Turns } from "./turns.tsx";
+
+const Changes = lazyPage(async () => (await import("./diff/changes.tsx")).Changes);
+const Commits = lazyPage(async () => (await import("./commits.tsx")).Commits);
+const Turns = lazyPage(async () => (await import("./turns.tsx")).Turns);
 
 /** The tabs of a change request: the query parameter `view`. */
 const VIEWS = ["conversation", "commits", "changes", "turns"] as const;

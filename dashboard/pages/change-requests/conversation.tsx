@@ -6,6 +6,7 @@ import { useProject } from "../../api/project.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { useKeys } from "../../parts/keys.ts";
+import { Later } from "../../parts/later.tsx";
 import { Failure } from "../../parts/notice.tsx";
 import { stepThrough } from "../../parts/row-keys.ts";
 import { Visible } from "../../parts/visible.tsx";
@@ -42,16 +43,20 @@ export function Conversation({ where, cr, threads, error }: Props) {
       <div className="flex min-w-0 flex-col gap-4">
         <Description where={where} cr={cr} />
         <History where={where} cr={cr} threads={threads} error={error} />
-        {cr.status === "open" && <ManifestCheck where={where} />}
-        <MergeBox where={where} cr={cr} />
-        <NewComment where={where} />
+        <Later>
+          {cr.status === "open" && <ManifestCheck where={where} />}
+          <MergeBox where={where} cr={cr} />
+          <NewComment where={where} />
+        </Later>
       </div>
       <aside aria-label="Review" className="flex flex-col gap-6">
-        {cr.status === "open" && <Stack where={where} cr={cr} />}
-        {cr.status === "open" && <Previews where={where} cr={cr} />}
-        <Checks where={where} cr={cr} />
-        <Approvals where={where} cr={cr} />
-        <SendToSession where={where} cr={cr} threads={threads} />
+        <Later>
+          {cr.status === "open" && <Stack where={where} cr={cr} />}
+          {cr.status === "open" && <Previews where={where} cr={cr} />}
+          <Checks where={where} cr={cr} />
+          <Approvals where={where} cr={cr} />
+          <SendToSession where={where} cr={cr} threads={threads} />
+        </Later>
       </aside>
     </div>
   );

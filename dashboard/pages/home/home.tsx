@@ -5,13 +5,14 @@ import { Loading } from "../../parts/loading.tsx";
 import { Failure } from "../../parts/notice.tsx";
 import { Page } from "../../parts/page.tsx";
 import { useRowKeys } from "../../parts/row-keys.ts";
-import { Projects } from "../projects/projects.tsx";
+import { Projects, useProjects } from "../projects/projects.tsx";
 import { Board } from "./board.tsx";
 import { Needs } from "./needs.tsx";
 
 /** The start page: what needs the user, their sessions, and their projects. */
 export function Home() {
   const { data, error, isPending, refetch } = useInbox();
+  const projects = useProjects("");
   useRowKeys();
   return (
     <Page
@@ -23,13 +24,17 @@ export function Home() {
         </LinkButton>
       }
     >
-      <div className="flex flex-col gap-8">
-        <Failure error={error} retry={() => void refetch()} />
-        {isPending && <Loading what="Loading what needs you" />}
-        {data && <Needs inbox={data} />}
-        {data && data.sessions.length > 0 && <Board sessions={data.sessions} />}
-        <Projects />
-      </div>
+      {/* all at once: a part that comes later would push the others down */}
+      {isPending || projects.isPending ? (
+        <Loading what="Loading what needs you" />
+      ) : (
+        <div className="flex flex-col gap-8">
+          <Failure error={error} retry={() => void refetch()} />
+          {data && <Needs inbox={data} projects={projects.rows} />}
+          {data && data.sessions.length > 0 && <Board sessions={data.sessions} />}
+          <Projects />
+        </div>
+      )}
     </Page>
   );
 }

@@ -1,7 +1,6 @@
 import { Link } from "wouter";
 import type { Inbox, InboxItem, InboxReason } from "../../../src/contract/inbox.ts";
 import type { Project } from "../../../src/contract/project.ts";
-import { useList } from "../../api/list.ts";
 import { pageOf } from "../../api/page-of.ts";
 import { path } from "../../api/path.ts";
 import { Ago } from "../../parts/ago.tsx";
@@ -24,9 +23,14 @@ const GROUPS: readonly [InboxReason, title: string, BadgeLook][] = [
 ];
 
 /** What waits for the user, by reason. Someone without projects is told how to begin instead. */
-export function Needs({ inbox: { items, truncated } }: { inbox: Inbox }) {
-  const { rows } = useList<Project>(["projects", ""], "/projects", "projects");
-  const [newest] = newestFirst(rows);
+export function Needs({
+  inbox: { items, truncated },
+  projects,
+}: {
+  inbox: Inbox;
+  projects: readonly Project[];
+}) {
+  const [newest] = newestFirst(projects);
   if (items.length === 0 && !newest) return null;
   return (
     <section aria-labelledby="needs">

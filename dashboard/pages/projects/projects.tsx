@@ -23,8 +23,7 @@ export function Projects() {
   const [account, setAccount] = useState("");
   const [words, setWords] = useState("");
   const { data: me } = useMe();
-  const query = account && `?account_id=${encodeURIComponent(account)}`;
-  const list = useList<Project>(["projects", account], `/projects${query}`, "projects");
+  const list = useProjects(account);
   const shown = newestFirst(list.rows.filter((project) => matches(project, words)));
   const accounts = me?.accounts ?? [];
   const current = accounts.find(({ account_id }) => account_id === account) ?? accounts[0];
@@ -79,6 +78,12 @@ export function Projects() {
       <More list={list} isEnd />
     </section>
   );
+}
+
+/** @param account the id of an account; empty for all accounts of the user */
+export function useProjects(account: string) {
+  const query = account && `?account_id=${encodeURIComponent(account)}`;
+  return useList<Project>(["projects", account], `/projects${query}`, "projects");
 }
 
 export const newestFirst = (projects: readonly Project[]): Project[] =>

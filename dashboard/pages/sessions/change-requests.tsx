@@ -7,24 +7,23 @@ import { Badge } from "../../parts/badge.tsx";
 import { Command } from "../../parts/command.tsx";
 import { Visible } from "../../parts/visible.tsx";
 
-/** The number of change requests that are searched for those of the session, the newest first. */
-const SEARCHED_MAX = 200;
+/** The number of change requests that are listed, the newest of those that came from the session, and of its branch. */
+const SHOWN_MAX = 20;
 const LOOKS = { open: "ok", merged: "done", closed: "neutral" } as const;
 
 /** The change requests of a session. */
 export function ChangeRequests({ session, slug }: { session: Session; slug: string }) {
   const { project_id, session_id, branch_name } = session;
-  const { data } = useGet<{ change_requests: ChangeRequest[] }>(
-    [project_id, "change_request", "of-session", session_id],
-    path`/projects/${project_id}/change-requests?limit=${SEARCHED_MAX}`,
-  );
-  const own = (data?.change_requests ?? []).filter(
-    ({ origin_session_id, head_ref }) => origin_session_id === session_id || head_ref === branch_name,
-  );
+  const ofSession = useFound(project_id, `session:${session_id}`);
+  // a name of a branch in quotes: git allows quotes in it, but no backslash
+  const ofBranch = useFound(project_id, `head:${JSON.stringify(branch_name)}`);
+  const isRead = ofSession !== undefined && ofBranch !== undefined;
+  const found = [...(ofSession ?? []), ...(ofBranch ?? [])];
+  const own = [...new Map(found.map((cr) => [cr.cr_id, cr])).values()].sort((a, b) => b.number - a.number);
   return (
     <section className="flex flex-col gap-2">
       <h2 className="font-semibold text-sm">Change requests</h2>
-      {own.length === 0 && data && (
+      {own.length === 0 && isRead && (
         <>
           <p className="text-muted text-sm">None yet. To open one for the branch of the session, run:</p>
           <Command>{`svc cr open --title "What it does" --head ${branch_name}`}</Command>
@@ -45,4 +44,13 @@ export function ChangeRequests({ session, slug }: { session: Session; slug: stri
       </ul>
     </section>
   );
+}
+
+/** @param q a search @returns undefined until it is read */
+function useFound(projectId: string, q: string): ChangeRequest[] | undefined {
+  const { data } = useGet<{ change_requests: ChangeRequest[] }>(
+    [projectId, "change_request", "of-session", q],
+    `${path`/projects/${projectId}/change-requests`}?${new URLSearchParams({ q, limit: String(SHOWN_MAX) })}`,
+  );
+  return data?.change_requests;
 }

@@ -5,6 +5,7 @@ import { path } from "../../api/path.ts";
 import { useProject } from "../../api/project.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { LinkButton } from "../../parts/button.tsx";
+import { Later } from "../../parts/later.tsx";
 import { Loading } from "../../parts/loading.tsx";
 import { Failure, Notice } from "../../parts/notice.tsx";
 import { Page } from "../../parts/page.tsx";
@@ -85,13 +86,17 @@ function Live({ session, followed, slug }: { session: Session; followed: Followe
         <aside aria-label="About the session" className="order-first lg:order-none">
           {isWide ? (
             <div className="sticky top-4">
-              <Details session={session} slug={slug} />
+              <Later>
+                <Details session={session} slug={slug} />
+              </Later>
             </div>
           ) : (
             <details className="rounded-lg border border-line bg-surface px-4 py-2">
               <summary className="font-medium">About the session</summary>
               <div className="py-3">
-                <Details session={session} slug={slug} />
+                <Later>
+                  <Details session={session} slug={slug} />
+                </Later>
               </div>
             </details>
           )}

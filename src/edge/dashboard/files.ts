@@ -11,10 +11,14 @@ export interface DashboardFile {
   type: string;
   /** With its quotes. */
   etag: string;
+  /** Of the document of a page: the pattern of the addresses that show the page, such as `/projects/:projectId/secrets`. */
+  route?: string;
 }
 
 export interface DashboardFiles {
   find(name: string): DashboardFile | undefined;
+  /** The document for an address: that of its page, which also names the code of the page, or the one for any page. */
+  document(path: string): DashboardFile | undefined;
   read(file: DashboardFile, encoding: Encoding): Uint8Array<ArrayBuffer>;
 }
 
@@ -29,9 +33,11 @@ export function openDashboardFiles(): DashboardFiles {
   const folder = candidates.find((path) => existsSync(join(path, "files.json")));
   const listed = folder === undefined ? [] : readList(join(folder, "files.json"));
   const files = new Map(listed.map((file) => [file.name, file]));
+  const documents = listed.flatMap((file) => (file.route ? [{ file, matches: matcher(file.route) }] : []));
   const read = new Map<string, Uint8Array<ArrayBuffer>>();
   return {
     find: (name) => files.get(name),
+    document: (path) => documents.find(({ matches }) => matches.test(path))?.file ?? files.get("index.html"),
     read({ name }, encoding) {
       const path = join(folder ?? "", `${name}${encoding === null ? "" : SUFFIX[encoding]}`);
       const bytes = read.get(path) ?? new Uint8Array(readFileSync(path));
@@ -41,6 +47,12 @@ export function openDashboardFiles(): DashboardFiles {
   };
 }
 
+/** A pattern of the dashboard's router: a segment with a colon is any one segment. */
+function matcher(route: string): RegExp {
+  const segments = route.split("/").map((part) => (part.startsWith(":") ? "[^/]+" : RegExp.escape(part)));
+  return new RegExp(`^${segments.join("/")}/?$`);
+}
+
 function readList(path: string): DashboardFile[] {
   const list = parseJson(readFileSync(path, "utf8"));
   return Array.isArray(list) ? list.filter(isFile) : [];
@@ -48,5 +60,6 @@ function readList(path: string): DashboardFile[] {
 
 function isFile(value: unknown): value is DashboardFile {
   const file = Object(value);
-  return ["name", "type", "etag"].every((key) => typeof file[key] === "string");
+  const hasRoute = file.route === undefined || typeof file.route === "string";
+  return hasRoute && ["name", "type", "etag"].every((key) => typeof file[key] === "string");
 }

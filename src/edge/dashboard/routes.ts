@@ -3,7 +3,7 @@ import { CONSENT_PAGE } from "../../contract/connector-consent.ts";
 import { SERVICE_WORKER, SERVICE_WORKER_POLICY } from "../../contract/notification-event.ts";
 import { type DashboardFile, type Encoding, openDashboardFiles } from "./files.ts";
 
-/** The paths of the dashboard's pages. All serve the same document, which routes on the client. */
+/** The paths of the dashboard's pages. All serve documents of the same program, which routes on the client. */
 const PAGES = [
   CONSENT_PAGE,
   "/",
@@ -52,8 +52,8 @@ const HASHED = /-[0-9a-z]{8}\.(?:js|css)$/;
 export function dashboardRoutes() {
   const files = openDashboardFiles();
   const app = new Elysia({ tags: ["dashboard"], detail: { hide: true } });
-  const page = ({ headers }: { headers: RequestHeaders }) => {
-    const file = files.find("index.html");
+  const page = ({ path, headers }: { path: string; headers: RequestHeaders }) => {
+    const file = files.document(path);
     return file ? send(file, headers, PAGE_HEADERS) : notBuilt();
   };
   for (const path of PAGES) app.get(path, page);
@@ -63,7 +63,7 @@ export function dashboardRoutes() {
   });
   return app.get("/assets/:name", ({ params, headers }) => {
     const file = files.find(params.name);
-    if (!file || file.name === "index.html") return notFound();
+    if (!file || file.type.startsWith("text/html")) return notFound();
     return send(file, headers, { "Cache-Control": HASHED.test(file.name) ? FOREVER : "no-cache" });
   });
 
