@@ -1,6 +1,7 @@
 import { type Range, useWindowVirtualizer } from "@tanstack/react-virtual";
 import { memo, type ReactNode, useCallback, useEffect, useMemo, useRef } from "react";
 import { useFocusedRow } from "./focused-row.ts";
+import { useKeepPlace, useKeptPlace } from "./kept-place.ts";
 import { useKeys } from "./keys.ts";
 import { useOffset } from "./offset.ts";
 import { blocksAround, withIndexes } from "./virtual-blocks.ts";
@@ -16,6 +17,8 @@ interface Props<Row> {
   keyOf: (row: Row) => string;
   /** The height of a row in pixels, until it is measured. */
   height: number;
+  /** Called with the rows that the window shows. */
+  onView: (view: { first: number; last: number }) => void;
   /** Draws a row. Its link has the properties `ROW_LINK`. */
   children: (row: Row) => ReactNode;
 }
@@ -24,7 +27,7 @@ interface Props<Row> {
  * The list of a page, with the keys `j` and `k`. Of a long list, only the rows near the window are in the document, and the
  * one with the focus; each says its position.
  */
-export function VirtualList<Row>({ rows, isPart, keyOf, height, children: draw }: Props<Row>) {
+export function VirtualList<Row>({ rows, isPart, keyOf, height, onView, children: draw }: Props<Row>) {
   const list = useRef<HTMLUListElement>(null);
   const margin = useOffset(list);
   const focused = useFocusedRow(list);
@@ -39,17 +42,23 @@ export function VirtualList<Row>({ rows, isPart, keyOf, height, children: draw }
     },
     [keys, focused],
   );
+  const place = useKeptPlace();
   const virtual = useWindowVirtualizer({
+    ...place,
     count: rows.length,
     estimateSize: useCallback(() => height, [height]),
     getItemKey: useCallback((index: number) => keys[index] ?? index, [keys]),
     scrollMargin: margin,
     rangeExtractor: extract,
   });
-  const go = useGoToRow(list, keys, virtual.scrollToIndex);
+  useKeepPlace(virtual.takeSnapshot);
+  const { startIndex = 0, endIndex = 0 } = virtual.range ?? {};
+  useEffect(() => onView({ first: startIndex, last: endIndex }));
+  const { wanted, go } = useGoToRow(list, keys, virtual.scrollToIndex);
   const step = (by: 1 | -1) => {
-    const at = focused.current === null ? -1 : keys.indexOf(focused.current);
-    const { startIndex = 0, endIndex = 0 } = virtual.range ?? {};
+    // a row that is not in the document yet gets the focus soon: keys may come faster than frames
+    const from = wanted.current ?? focused.current;
+    const at = from === null ? -1 : keys.indexOf(from);
     if (at >= 0) go(at + by);
     else go(by > 0 ? startIndex : endIndex);
   };
@@ -91,7 +100,7 @@ function useGoToRow(
   list: { current: HTMLElement | null },
   keys: readonly string[],
   scrollToIndex: (index: number) => void,
-): (index: number) => void {
+): { wanted: { readonly current: string | null }; go: (index: number) => void } {
   const wanted = useRef<string | null>(null);
   const focusWanted = () => {
     if (wanted.current === null) return;
@@ -102,13 +111,14 @@ function useGoToRow(
     link.focus({ preventScroll: true });
   };
   useEffect(focusWanted);
-  return (index) => {
+  const go = (index: number) => {
     const key = keys[index];
     if (key === undefined) return;
     wanted.current = key;
     scrollToIndex(index);
     focusWanted();
   };
+  return { wanted, go };
 }
 
 interface SlotProps<Row> {

@@ -71,3 +71,59 @@ test.each([
   expect(faults()).toEqual([]);
   await close();
 });
+
+test("the browser's back button returns to the same row, and an event reads only the pages in view again", async () => {
+  const { page, faults, close } = await svc.openAs(FIRST, `${pages}/change-requests`);
+  const asked: string[] = [];
+  page.on("request", (request) => {
+    if (request.url().includes("/change-requests?")) asked.push(request.url());
+  });
+  const link = (number: number) => page.getByRole("link", { name: titleOf(number), exact: true });
+  const scrollTo = async (number: number) =>
+    until(`row ${number} is in the document`, async () => {
+      await page.evaluate(
+        (at) => {
+          const [list] = [...document.querySelectorAll("ul")].filter((each) =>
+            each.querySelector("[data-key]"),
+          );
+          window.scrollTo(0, (list?.offsetTop ?? 0) + (list?.offsetHeight ?? 0) * at);
+        },
+        1 - number / COUNTS.changeRequests,
+      );
+      return (await link(number).count()) > 0;
+    });
+  await until("the whole list is loaded", async () => {
+    await page.evaluate(() => window.scrollTo(0, document.documentElement.scrollHeight));
+    return (await page.getByRole("status").allTextContents()).includes(
+      `${COUNTS.changeRequests} change requests`,
+    );
+  });
+  await scrollTo(120);
+  const before = await link(120).boundingBox();
+  await link(120).click();
+  await page.getByRole("heading", { name: `${titleOf(120)} #120`, level: 1 }).waitFor();
+  expect(await page.evaluate(() => window.scrollY)).toBe(0);
+  await page.goBack();
+  await link(120).waitFor();
+  await until("the row is where it was", async () => {
+    const after = await link(120).boundingBox();
+    return Math.abs((after?.y ?? 0) - (before?.y ?? 0)) <= 2;
+  });
+
+  const rename = (number: number, title: string) =>
+    svc.api.call("PATCH", `/v1${pages}/change-requests/${number}`, { body: { title } });
+  asked.length = 0;
+  await rename(120, "Renamed in view");
+  await page.getByRole("link", { name: "Renamed in view", exact: true }).waitFor();
+  const pagesOf = () => new Set(asked.map((url) => new URL(url).searchParams.get("cursor"))).size;
+  // of five: the first, and one or two in view
+  expect(pagesOf()).toBeWithin(1, 4);
+  await rename(260, "Renamed elsewhere");
+  await scrollTo(261);
+  await page.getByRole("link", { name: "Renamed elsewhere", exact: true }).waitFor();
+  expect(await page.getByRole("status").allTextContents()).toContain(
+    `${COUNTS.changeRequests} change requests`,
+  );
+  expect(faults()).toEqual([]);
+  await close();
+});

@@ -19,7 +19,7 @@ import { shortId } from "../sessions/words.ts";
 import { BranchName } from "./branch-name.tsx";
 import { Facts } from "./facts.tsx";
 import { LabelChip } from "./label-chip.tsx";
-import { useChangeRequests } from "./queries.ts";
+import { idOfChangeRequest, useChangeRequests } from "./queries.ts";
 import { problemOf, SearchBox } from "./search-box.tsx";
 import { labelled, searchOf, statusOf, toggle, withStatus } from "./search-query.ts";
 import { StateBadge } from "./state-badge.tsx";
@@ -33,8 +33,6 @@ const FILTERS: readonly [CrStatusFilter, string][] = [
 
 /** The height of a row without labels, on a desk. */
 const ROW_PX = 74;
-
-const idOf = ({ cr_id }: ChangeRequest) => cr_id;
 
 /** A project's change requests. The address contains the search. */
 export function ChangeRequests() {
@@ -77,7 +75,13 @@ export function ChangeRequests() {
         <Nothing q={q} isPart={list.hasNextPage} onAll={() => search(withStatus("", "all"))} />
       )}
       {list.rows.length > 0 && (
-        <VirtualList rows={list.rows} isPart={list.hasNextPage} keyOf={idOf} height={ROW_PX}>
+        <VirtualList
+          rows={list.rows}
+          isPart={list.hasNextPage}
+          keyOf={idOfChangeRequest}
+          height={ROW_PX}
+          onView={list.onView}
+        >
           {(cr) => <Item cr={cr} slug={project.slug} onLabel={(name) => search(toggle(q, labelled(name)))} />}
         </VirtualList>
       )}

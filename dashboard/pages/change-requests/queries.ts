@@ -35,8 +35,11 @@ export function useChangeRequests(projectId: string, q: string) {
     [projectId, "change_request", "list", q],
     `${path`/projects/${projectId}/change-requests`}?${query}`,
     "change_requests",
+    { idOf: idOfChangeRequest },
   );
 }
+
+export const idOfChangeRequest = ({ cr_id }: ChangeRequest): string => cr_id;
 
 export function useChangeRequest(where: Where) {
   return useQuery({

@@ -45,6 +45,7 @@ export function Sessions() {
     [project.project_id, "session", "list", status],
     status === "" ? own : `${own}?status=${status}`,
     "sessions",
+    { idOf },
   );
   const begin = path`/projects/${project.slug}/sessions/new`;
   return (
@@ -69,7 +70,13 @@ export function Sessions() {
         <None status={status} slug={project.slug} onAll={() => setStatus("")} />
       )}
       {list.rows.length > 0 && (
-        <VirtualList rows={list.rows} isPart={list.hasNextPage} keyOf={idOf} height={ROW_PX}>
+        <VirtualList
+          rows={list.rows}
+          isPart={list.hasNextPage}
+          keyOf={idOf}
+          height={ROW_PX}
+          onView={list.onView}
+        >
           {(session) => (
             <Row
               session={session}
