@@ -116,6 +116,8 @@ export async function serve(
           keys,
           dataDir,
           masterKey: keyFor(config, withKey),
+          volumeMaxBytes: config.volumeMaxBytes,
+          log,
         });
       },
       onFailure: (error) => log.error({ err: error }, "a backup failed"),

@@ -2,13 +2,17 @@ import { randomUUID } from "node:crypto";
 import { createReadStream, existsSync } from "node:fs";
 import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import type { Logger } from "pino";
 import { type Pack, pack } from "tar-stream";
 import type { Database } from "../../db/client.ts";
+import { UUID } from "../contract/id.ts";
 import { VERSION } from "../contract/version.ts";
 import type { Git } from "../git/git.ts";
 import type { Keys } from "../keys.ts";
+import { measureFolder, volumeFolder } from "../sandboxes/local/volumes.ts";
 import { streamOf, writeEntry } from "../sandboxes/tar.ts";
 import { type BackupHeader, FORMAT, HEADER_PART, SHAPE_PART } from "./format.ts";
+import { packVolume } from "./pack-volume.ts";
 import { type RepositoryCopy, type Snapshot, takeSnapshot } from "./snapshot.ts";
 import { type AddPart, writeArchive } from "./write-archive.ts";
 
@@ -19,14 +23,20 @@ export interface BackupContext {
   dataDir: string;
   /** The master key to include; null: the archive has no key. */
   masterKey: Buffer | null;
+  /** The limit of volumes: one of more than twice that is left out. */
+  volumeMaxBytes: number;
+  log: Pick<Logger, "warn">;
 }
 
-/** Files of the data folder that a backup includes, beside the database, the repositories and the sites. */
+/** A program may exceed its limit until the next measurement. */
+const VOLUME_EXCESS = 2;
+
+/** Files of the data folder that a backup includes, beside the database, the repositories, the sites and the volumes. */
 export const FILES = { "server-id": "server-id", known_hosts: join("git", "known_hosts") } as const;
 
 /**
  * Backs up a server, also while it runs: its database, its repositories with all of svc's own refs, the files of built
- * sites, and its master key.
+ * sites, the volumes on its machine, and its master key.
  * @returns the archive, produced as it is read
  * @throws BackupError; SvcError when a repository is damaged
  */
@@ -42,10 +52,11 @@ export async function* backUp(context: BackupContext): AsyncGenerator<Uint8Array
 }
 
 async function addAll(
-  { git, keys, dataDir, masterKey }: BackupContext,
+  context: BackupContext,
   { shape, repositories, fileOf }: Snapshot,
   add: AddPart,
 ): Promise<void> {
+  const { git, keys, dataDir, masterKey } = context;
   const header: BackupHeader = {
     format: FORMAT,
     version: VERSION,
@@ -65,6 +76,7 @@ async function addAll(
   }
   for (const repository of repositories) await addRepository(git, repository, add);
   await addSites(join(dataDir, "sites"), add);
+  await addVolumes(context, add);
 }
 
 async function addRepository(git: Git, copy: RepositoryCopy, add: AddPart): Promise<void> {
@@ -80,13 +92,35 @@ async function addRepository(git: Git, copy: RepositoryCopy, add: AddPart): Prom
 async function addSites(folder: string, add: AddPart): Promise<void> {
   for (const id of await readdir(folder).catch(() => [])) {
     if (!/^[0-9a-f-]{36}$/.test(id)) continue;
-    const tar = pack();
-    const packed = packFolder(tar, join(folder, id)).catch((error: unknown) =>
-      tar.destroy(error instanceof Error ? error : new Error(String(error))),
-    );
-    await add(`sites/${id}.tar`, streamOf(tar));
-    await packed;
+    await addTar(`sites/${id}.tar`, add, (tar) => packFolder(tar, join(folder, id)));
   }
+}
+
+/** The volumes on this machine. Their programs may write meanwhile. */
+async function addVolumes({ dataDir, volumeMaxBytes, log }: BackupContext, add: AddPart): Promise<void> {
+  for (const id of await readdir(join(dataDir, "volumes")).catch(() => [])) {
+    if (!UUID.test(id)) continue;
+    const folder = volumeFolder(dataDir, id);
+    // a sparse file can be larger than any disk
+    const enough = volumeMaxBytes * VOLUME_EXCESS;
+    if ((await measureFolder(folder, enough)) > enough) {
+      log.warn(
+        { volume: id },
+        "a volume is much larger than SVC_VOLUME_MAX_BYTES: the backup does not have it",
+      );
+      continue;
+    }
+    await addTar(`volumes/${id}.tar`, add, (tar) => packVolume(tar, folder));
+  }
+}
+
+async function addTar(part: string, add: AddPart, write: (tar: Pack) => Promise<void>): Promise<void> {
+  const tar = pack();
+  const packed = write(tar).catch((error: unknown) =>
+    tar.destroy(error instanceof Error ? error : new Error(String(error))),
+  );
+  await add(part, streamOf(tar));
+  await packed;
 }
 
 async function packFolder(tar: Pack, folder: string): Promise<void> {

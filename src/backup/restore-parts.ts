@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Query } from "../../db/client.ts";
 import { type DatabaseShape, text } from "../../db/dump.ts";
@@ -7,9 +7,11 @@ import { newestMigration } from "../../db/migrate.ts";
 import type { Config } from "../config.ts";
 import { isDiskFull } from "../contract/disk-full.ts";
 import { SvcError } from "../contract/errors.ts";
+import { UUID } from "../contract/id.ts";
 import { siteFolder } from "../data-folder.ts";
 import type { Git } from "../git/git.ts";
 import { createKeys } from "../keys.ts";
+import { volumeFolder } from "../sandboxes/local/volumes.ts";
 import { unpack } from "../sandboxes/unpack.ts";
 import { FILES } from "./back-up.ts";
 import {
@@ -24,6 +26,7 @@ import { linesOf } from "./lines.ts";
 import { collect } from "./read-archive.ts";
 import { repositoryParts } from "./restore-repositories.ts";
 import { parseShape } from "./shape.ts";
+import { unpackVolume } from "./unpack-volume.ts";
 
 export interface Restored {
   header: BackupHeader;
@@ -79,7 +82,9 @@ export function restoreParts(config: Pick<Config, "masterKey">, context: Context
     else if (kind === "sites" && /^[0-9a-f-]{36}\.tar$/.test(name)) {
       await mkdir(dirname(siteFolder(staging, name)), { recursive: true, mode: 0o700 });
       await unpack(content, siteFolder(staging, name.slice(0, -".tar".length)));
-    } else throw new DamagedError(`"${part}" is not a part of a backup`);
+    } else if (kind === "volumes" && name.endsWith(".tar") && UUID.test(name.slice(0, -".tar".length)))
+      await unpackVolume(content, volumeFolder(staging, name.slice(0, -".tar".length)));
+    else throw new DamagedError(`"${part}" is not a part of a backup`);
   }
 
   return {
@@ -98,6 +103,7 @@ export function restoreParts(config: Pick<Config, "masterKey">, context: Context
       if (lost) throw new DamagedError(`the table ${lost.name} is missing`);
       await explain("database", loading.finish());
       await requireFingerprint(query, header);
+      await removeStrayVolumes(query, staging);
       return { header, repositories: repositories.finish(), tables: loaded.size - skipped.length, skipped };
     },
   };
@@ -146,6 +152,16 @@ async function requireFingerprint(query: Query, header: BackupHeader): Promise<v
   const [fact] = await query("select value from server_facts where name = 'master_key_fingerprint'");
   if (!fact || text(fact, "value") !== header.key_fingerprint)
     throw new DamagedError("its database belongs to another master key");
+}
+
+/** Volumes that were created after the moment of the rows: nothing would ever remove them. */
+async function removeStrayVolumes(query: Query, staging: string): Promise<void> {
+  const folder = join(staging, "volumes");
+  const known = new Set(
+    (await query("select volume_id::text from volumes")).map((row) => text(row, "volume_id")),
+  );
+  for (const id of await readdir(folder).catch(() => []))
+    if (!known.has(id)) await rm(join(folder, id), { recursive: true });
 }
 
 /** Errors of data that svc never writes name the part; others, such as a full disk, stay as they are. */

@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, expect } from "bun:test";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
 import type { ManifestApp } from "../../src/contract/manifest/manifest.ts";
-import { caller } from "../helpers/api.ts";
+import { runBackup } from "../../src/edge/admin/backup.ts";
+import { runRestore } from "../../src/edge/admin/restore.ts";
+import { caller, makeFolder } from "../helpers/api.ts";
 import { APP_PROGRAM, type AppBench, benchApps, entryOf, isLive, NODE_INSIDE } from "../helpers/apps.ts";
+import { testConfig } from "../helpers/isolation.ts";
 import { needs } from "../helpers/needs.ts";
-import { POSTGRES } from "../helpers/postgres.ts";
+import { createEmptyDatabase, POSTGRES } from "../helpers/postgres.ts";
 import { sample } from "../helpers/random.ts";
 import { type SessionServer, startSessionServer } from "../helpers/session-server.ts";
 import { until } from "../helpers/until.ts";
@@ -134,6 +137,26 @@ test("a preview has an empty volume of its own, which is removed with it", async
   expect((await ask("POST", `${at}/${cr.number}/close`)).status).toBe(200);
   await until("its volume is removed", () => folders().length === 1);
   await records();
+});
+
+test("a backup has the volumes, except those that the rows do not have", async () => {
+  mkdirSync(join(server.dataDir, "volumes", crypto.randomUUID()));
+  const [ofApp = ""] = folders().filter((folder) => existsSync(join(folder, "log")));
+  const out = join(server.dataDir, "backup.tar");
+  const never = new AbortController().signal;
+  const isolated = { SVC_DATA_DIR: server.dataDir, DATABASE_URL: server.databaseUrl };
+  await runBackup(testConfig(isolated), { out, withKey: true }, never);
+  const database = await createEmptyDatabase();
+  const target = makeFolder();
+  try {
+    await runRestore(testConfig({ SVC_DATA_DIR: target, DATABASE_URL: database.url }), out, never);
+    expect(readdirSync(join(target, "volumes"))).toEqual([basename(ofApp)]);
+    expect(logOf(join(target, "volumes", basename(ofApp)))).toEqual(logOf(ofApp));
+  } finally {
+    rmSync(target, { recursive: true });
+    await database.drop();
+    for (const folder of folders()) if (folder !== ofApp) rmSync(folder, { recursive: true });
+  }
 });
 
 test("a volume outlives its line in the manifest, and is removed when no deployment uses it", async () => {

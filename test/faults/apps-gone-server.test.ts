@@ -22,8 +22,11 @@ test("another server takes over an app of an unreachable server, which cleans up
         caller(url(), lost.token)(method, path, body === undefined ? {} : { body }),
     });
   const first = through(lost.url);
-  await first.merge({ "server.js": APP_PROGRAM, "says.txt": "one" }, [entryOf()]);
+  const run = { command: "exec node server.js", port: 3000, volume: "/data" };
+  const keeps = { slug: "keeps" };
+  await first.merge({ "server.js": APP_PROGRAM, "says.txt": "one" }, [entryOf(), entryOf({ ...keeps, run })]);
   const { app } = await first.becomes("it is live", isLive(1));
+  await first.becomes("the one with a volume is live", isLive(1), keeps);
   const id = app.live?.deployment_id ?? "";
   const database = await openPostgres(lost.databaseUrl);
   const other = await startOther(lost, { SVC_MASTER_KEY: KEY });
@@ -36,9 +39,16 @@ test("another server takes over an app of an unreachable server, which cleans up
     const { deployments } = await bench.becomes("it runs on the other", ({ state }) => state === "live");
     expect(deployments).toHaveLength(1);
     expect(lost.processes(id)).not.toHaveLength(0);
+    // the other server does not start it with an empty volume
+    await bench.becomes("it is lost", ({ state }) => state === "down", keeps);
+    expect((await bench.call("POST", "/keeps/deploy")).status).toBe(202);
+    const failed = await bench.becomes("it has failed", (_, [last]) => last?.state === "failed", keeps);
+    expect(failed.app.live?.number).toBe(1);
+    expect(failed.deployments[0]?.error).toStartWith("The app's volume is on the machine of a server that");
     await lost.start();
     await until("nothing is left of it", () => lost.processes(id).length === 0);
     expect((await bench.get()).app.state).toBe("live");
+    await bench.becomes("it runs where its volume is", isLive(1), keeps);
   } finally {
     await other.stop();
     await database.close();

@@ -68,7 +68,12 @@ beforeAll(async () => {
   const { dataDir } = config;
   const masterKey = Buffer.from(readFileSync(join(dataDir, "master.key"), "utf8").trim(), "hex");
   whole = Buffer.concat(
-    await Array.fromAsync(backUp({ database: opened.database, git, keys: opened.keys, dataDir, masterKey })),
+    await Array.fromAsync(
+      backUp({
+        ...{ database: opened.database, git, keys: opened.keys, dataDir, masterKey },
+        ...{ volumeMaxBytes: config.volumeMaxBytes, log: { warn() {} } },
+      }),
+    ),
   );
   await git.close();
   await opened.close();

@@ -29,7 +29,7 @@ export interface StandIn {
  */
 export class StandInProvider implements Provider {
   readonly name: Provider["name"];
-  readonly volumes = null;
+  volumes: Provider["volumes"] = null;
   readonly sandboxes = new Map<string, StandIn>();
   readonly sandboxesOf: Sandboxes;
   /** Called in `start`; may wait, or throw. */

@@ -71,7 +71,9 @@ async function backUpDirectly(config: Config, withKey: boolean): Promise<AsyncIt
     const log = pino({ level: config.logLevel }, pino.destination(2));
     const git = await createGit({ dataDir: config.dataDir, allowPrivate: false, sshKeys: "project", log });
     try {
-      yield* backUp({ ...opened, git, dataDir: config.dataDir, masterKey: keyFor(config, withKey) });
+      const { dataDir, volumeMaxBytes } = config;
+      const masterKey = keyFor(config, withKey);
+      yield* backUp({ ...opened, git, dataDir, masterKey, volumeMaxBytes, log });
     } finally {
       await git.close();
       await opened.close();

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { and, desc, eq, inArray, isNull, ne } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
-import { appDeployments, apps, runs } from "../../../db/schema/index.ts";
+import { appDeployments, apps, runs, volumes } from "../../../db/schema/index.ts";
 import type { DEPLOY_REASONS } from "../../contract/app.ts";
 import { LIVE_STATUSES } from "../../contract/session.ts";
 import type { Deps } from "../../deps.ts";
@@ -100,7 +100,7 @@ async function findProblem(
   if (slug === "xn") return `The app name "xn" is not valid: browsers treat it as an encoded name.`;
   if (tree === null)
     return `The folder ${entry.rootPath}, the app's root_path, does not exist in the commit ${commit.slice(0, 12)}.`;
-  if (usesVolume({ entry }) && !deps.sandboxes.get(deps.sandboxes.defaultName)?.volumes)
+  if (usesVolume({ entry }) && !(await canHaveVolume(deps, tx, appId)))
     return "Volumes are not supported on Kubernetes yet. Remove volume from [apps.run], or run apps with another provider.";
   // a preview waits for room before it is deployed (`previews/room.ts`)
   if (!hasSandbox(entry) || crId !== null) return null;
@@ -122,6 +122,12 @@ async function findProblem(
     );
   if (others.length < limit) return null;
   return `The account runs ${others.length} apps; its limit is ${limit}. Stop one first: svc apps stop <slug>`;
+}
+
+/** Whether an app has a volume, on any server, or this one can create it. */
+async function canHaveVolume({ sandboxes }: Deps, tx: Db, appId: string): Promise<boolean> {
+  if (sandboxes.get(sandboxes.defaultName)?.volumes) return true;
+  return (await tx.$count(volumes, eq(volumes.appId, appId))) > 0;
 }
 
 /** Deletes the oldest ended deployments and their logs. */

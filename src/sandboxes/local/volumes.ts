@@ -1,4 +1,4 @@
-import { chown, lstat, mkdir, opendir, rm } from "node:fs/promises";
+import { chown, lstat, mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { UUID } from "../../contract/id.ts";
 import { SandboxError, type Volumes } from "../provider.ts";
@@ -6,6 +6,9 @@ import { isRoot, UNPRIVILEGED } from "./bubblewrap.ts";
 
 /** What any file or directory counts at least: empty ones are not free, and a measurement ends. */
 const ENTRY_BYTES = 4_096;
+/** Of `stat`. */
+const BLOCK_BYTES = 512;
+const SLASH = Buffer.from("/");
 
 /** The folder of a volume on this machine. */
 export function volumeFolder(dataDir: string, id: string): string {
@@ -24,7 +27,7 @@ export async function createVolume(dataDir: string, id: string, isIsolated: bool
 /** Volumes as folders of the data folder. */
 export function localVolumes(dataDir: string): Volumes {
   return {
-    measure: (id, enough) => measure(volumeFolder(dataDir, id), enough),
+    measure: (id, enough) => measureFolder(volumeFolder(dataDir, id), enough),
     async remove(id) {
       await rm(volumeFolder(dataDir, id), { recursive: true, force: true }).catch((error: unknown) => {
         throw new SandboxError(`The volume ${id} cannot be removed (${error}).`);
@@ -33,18 +36,20 @@ export function localVolumes(dataDir: string): Volumes {
   };
 }
 
-/** The space that a folder takes, up to the first sum above `enough`. Links are not followed. */
-async function measure(folder: string, enough: number): Promise<number> {
+/**
+ * The size of what is in a folder, up to the first sum above `enough`. Links are not followed, and the holes of sparse files
+ * count.
+ */
+export async function measureFolder(folder: string, enough: number): Promise<number> {
   let bytes = 0;
-  const folders = [folder];
+  // names may be any bytes
+  const folders = [Buffer.from(folder)];
   for (let next = folders.pop(); next !== undefined && bytes <= enough; next = folders.pop()) {
     // the program may remove any of them meanwhile
-    const entries = await opendir(next, { encoding: "utf8" }).catch(() => null);
-    if (!entries) continue;
-    for await (const entry of entries) {
-      const path = join(next, entry.name);
+    for (const name of await readdir(next, { encoding: "buffer" }).catch(() => [])) {
+      const path = Buffer.concat([next, SLASH, name]);
       const found = await lstat(path).catch(() => null);
-      bytes += Math.max(found ? found.blocks * 512 : 0, ENTRY_BYTES);
+      bytes += Math.max(found?.size ?? 0, (found?.blocks ?? 0) * BLOCK_BYTES, ENTRY_BYTES);
       if (found?.isDirectory()) folders.push(path);
       if (bytes > enough) break;
     }
