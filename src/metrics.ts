@@ -19,10 +19,19 @@ const LOOP_SAMPLE_MS = 500;
 
 export function createMetrics(): Metrics {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LOOP_SAMPLE_MS });
+  // from the first request for the page on: it measures the whole heap when it begins, and the event loop ever after
+  let isCollecting = false;
+  const collect = () => {
+    if (isCollecting) return;
+    isCollecting = true;
+    collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LOOP_SAMPLE_MS });
+  };
   return {
     contentType: registry.contentType,
-    page: cached(async () => Buffer.from(await registry.metrics()), PAGE_MAX_AGE_MS),
+    page: cached(async () => {
+      collect();
+      return Buffer.from(await registry.metrics());
+    }, PAGE_MAX_AGE_MS),
     requestSeconds: new Histogram({
       name: "svc_http_request_seconds",
       help: "Time to answer a request, in seconds.",
