@@ -51,8 +51,9 @@ test("each hunk of a change request links to the turn that wrote it, beside its 
     return turns[0]?.state === "done";
   });
   const { page, faults, close } = await pages.open(`/change-requests/${cr.number}?view=changes`);
-  await page.getByText("No turn known").waitFor();
-  expect(await page.getByText("No turn known").count()).toBe(1);
+  // only the hunk that the agent wrote has one
+  await page.getByText("const other = 1;").waitFor();
+  expect(await page.getByRole("link", { name: /^Turn/ }).count()).toBe(1);
   await page.getByRole("link", { name: "Turn 1", exact: true }).click();
   const session = page.getByRole("region", { name: "Session" });
   const turn = session.locator("li[aria-current=true]");
