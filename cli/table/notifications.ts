@@ -11,6 +11,7 @@ const FIELDS = fieldsOf<Notification>()([
   "project_name",
   "session_id",
   "change_request",
+  "app",
   "title",
   "text",
   "url",

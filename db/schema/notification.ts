@@ -50,6 +50,7 @@ export const notifications = pgTable(
     key: text("key").notNull(),
     sessionId: text("session_id"),
     crNumber: integer("cr_number"),
+    appSlug: text("app_slug"),
     title: text("title").notNull(),
     text: text("text").notNull(),
     isOnPage: boolean("is_on_page").notNull(),

@@ -10,6 +10,7 @@ export const NOTIFICATION_EVENTS = [
   "cr.dequeued",
   "cr.review_requested",
   "cr.auto_merge_disabled",
+  "app.domain_lost",
 ] as const;
 export type NotificationEvent = (typeof NOTIFICATION_EVENTS)[number];
 
@@ -29,6 +30,7 @@ export const DEFAULT_WAYS: Readonly<Record<NotificationEvent, readonly Notificat
   "cr.review_requested": ["page", "push"],
   "cr.dequeued": ["page"],
   "cr.auto_merge_disabled": ["page"],
+  "app.domain_lost": ["page", "push"],
 };
 
 /** An event in words, after the title of what it is about. */
@@ -43,6 +45,7 @@ export const NOTIFICATION_VERBS: Readonly<Record<NotificationEvent, string>> = {
   "cr.review_requested": "needs your review",
   "cr.dequeued": "left the merge queue",
   "cr.auto_merge_disabled": "is no longer merged automatically",
+  "app.domain_lost": "has lost its proof",
 };
 
 /** Browsers of one person that push is switched on in. */

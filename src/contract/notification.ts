@@ -15,7 +15,10 @@ export const notification = Type.Object({
   project_name: Type.String(),
   session_id: nullable(Type.String()),
   change_request: nullable(Type.Integer({ description: "The number of the change request" })),
-  title: Type.String({ description: "The title of the session or the change request" }),
+  app: nullable(Type.String({ description: "The slug of the app" })),
+  title: Type.String({
+    description: "The title of the session or the change request, or a domain of the app",
+  }),
   text: Type.String({ description: "What it says, such as the question; empty if it says no more" }),
   url: Type.String({ description: "Its page" }),
   read_at: nullable(Type.String({ format: "date-time", description: "When it was read, or was over" })),

@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect } from "bun:test";
 import { readConfig } from "../../src/config.ts";
 import type { AppDomain } from "../../src/contract/app-domain.ts";
+import type { Notification } from "../../src/contract/notification.ts";
 import { domainOfHost, readDomain } from "../../src/features/apps/domains/name.ts";
 import { DOMAIN_WORK } from "../../src/features/apps/domains/worker.ts";
 import { Changes } from "../../src/lib/changes.ts";
 import { type Answer, type Api, startApi } from "../helpers/api.ts";
 import { type AppBench, benchApps, entryOf, isLive, tomlOf } from "../helpers/apps.ts";
+import { invited } from "../helpers/invited.ts";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
 import { rawRequest, sendRaw } from "../helpers/raw-http.ts";
@@ -25,6 +27,8 @@ let api: Api;
 const remotes: Remote[] = [];
 let mine: Account;
 let theirs: Account;
+/** The token of a member of the first account who does not manage it. */
+let member: string;
 
 /** An account with a public app, and one for its members. */
 interface Account {
@@ -47,6 +51,7 @@ beforeAll(async () => {
     },
   });
   const other = await api.mint("other@example.com");
+  member = await invited(api, "member@example.com");
   [mine, theirs] = await Promise.all([startAccount(api.token, "Mine"), startAccount(other, "Theirs")]);
 });
 afterAll(async () => {
@@ -99,6 +104,13 @@ const publish = ({ name, value }: AppDomain["record"]) =>
   records.set(name, [...(records.get(name) ?? []), value]);
 
 const list = async ({ domains }: Account): Promise<AppDomain[]> => (await domains("GET")).body.domains;
+/** What a person was notified of about a domain, the newest first. */
+const noticesOf = async ({ token }: Pick<Account, "token">, domain: string): Promise<string[]> => {
+  const { body } = await api.call("GET", "/v1/accounts/notifications", { token });
+  return body.notifications.flatMap((each: Notification) =>
+    each.event === "app.domain_lost" && each.title === domain ? [each.text] : [],
+  );
+};
 const find = async (account: Account, domain: string) =>
   (await list(account)).find((one) => one.domain === domain);
 
@@ -233,6 +245,7 @@ describe("a domain of a public app", () => {
     expect((await theirs.domains("POST", `/${domain}/verify`)).body.state).toBe("proven");
     await until("it is theirs", async () => (await visit(domain))[1] === "Theirs");
     expect(await find(mine, domain)).toMatchObject({ state: "waiting", problem: "missing" });
+    expect(await noticesOf(mine, domain)).toEqual(["svc no longer serves the app at it."]);
     // and it does not go back by a check of the former owner
     await mine.domains("POST", `/${domain}/verify`);
     expect(await find(theirs, domain)).toMatchObject({ state: "proven" });
@@ -254,10 +267,13 @@ describe("a domain of a public app", () => {
     expect(await check()).toMatchObject({ state: "proven", problem: "unanswered", served_until: null });
     ahead += 10 * DAY_MS;
     expect(await check()).toMatchObject({ state: "proven", problem: "unanswered", served_until: null });
+    expect(await noticesOf(mine, domain)).toEqual([]);
     records.set(name, []);
     ahead += DAY_MS;
     const lost = await check();
     expect(lost).toMatchObject({ state: "lost", problem: "missing" });
+    const [first] = await noticesOf(mine, domain);
+    expect(first).toContain(lost?.served_until?.slice(0, 10) ?? "a day");
     const until3 = Date.parse(lost?.served_until ?? "") - Date.now() - ahead;
     expect(Math.round(until3 / HOUR_MS)).toBe(72);
     ahead += 3 * DAY_MS - HOUR_MS;
@@ -268,6 +284,11 @@ describe("a domain of a public app", () => {
     expect(await mayHaveCertificate(domain)).toBe(false);
     expect(await check()).toMatchObject({ state: "waiting", problem: "missing", url: null });
     expect(await mayHaveCertificate(domain)).toBe(false);
+    // once for each loss, to those who can mend it
+    const over = "svc no longer serves the app at it.";
+    expect(await noticesOf(mine, domain)).toEqual([over, first ?? ""]);
+    expect(await noticesOf(theirs, domain)).toEqual([]);
+    expect(await noticesOf({ token: member }, domain)).toEqual([]);
     publish(record);
     ahead += DAY_MS;
     expect(await check()).toMatchObject({ state: "proven", problem: null });
@@ -318,4 +339,23 @@ test("visitors of a public app that is stopped do not see why, and members do", 
   expect([status, JSON.parse(seen)]).toMatchObject([503, { status: "stopped" }]);
   // a cookie that svc has not written is none
   expect((await visit(host, "/", [`Cookie: ${cookie}x`]))[1]).not.toContain("status");
+});
+
+test("an account verifies domains so often in ten minutes, and others as before", async () => {
+  await add(mine, "often.example.com");
+  const verify = async (account: Account) => {
+    const { status, headers } = await account.domains("POST", "/often.example.com/verify");
+    return [status, headers.get("retry-after")] as const;
+  };
+  // beside those of the tests before
+  const seen = [];
+  for (let count = 0; count < 31; count++) seen.push(await verify(mine));
+  expect(seen[0]?.[0]).toBe(200);
+  expect(seen.at(-1)?.[0]).toBe(429);
+  expect(Number(seen.at(-1)?.[1])).toBeWithin(1, 601);
+  await theirs.domains("DELETE", "/n1.example.com");
+  await add(theirs, "often.example.com");
+  expect((await verify(theirs))[0]).toBe(200);
+  ahead = HOUR_MS;
+  expect((await verify(mine))[0]).toBe(200);
 });

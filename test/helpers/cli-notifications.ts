@@ -10,6 +10,7 @@ const notification: Notification = {
   project_name: "Shop",
   session_id: "1a2b3c4d-1a2b-4a2b-8a2b-1a2b3c4d5e6f",
   change_request: null,
+  app: null,
   title: "Fix the login",
   text: "Which one?",
   url: "https://svc.example.com/projects/shop/sessions/1a2b3c4d-1a2b-4a2b-8a2b-1a2b3c4d5e6f",

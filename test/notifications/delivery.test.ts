@@ -55,6 +55,7 @@ test("a person who has chosen nothing is notified of what waits for them only, i
     { event: "cr.dequeued", ways: ["page"] },
     { event: "cr.review_requested", ways: ["page", "push"] },
     { event: "cr.auto_merge_disabled", ways: ["page"] },
+    { event: "app.domain_lost", ways: ["page", "push"] },
   ]);
   expect(email_problem).toBeNull();
 });

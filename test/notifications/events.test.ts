@@ -1,10 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { openPostgres } from "../../db/client.ts";
+import { appDomains, apps, projects } from "../../db/schema/index.ts";
 import {
   NOTIFICATION_EVENTS,
   NOTIFICATION_WAYS,
   type NotificationEvent,
   type NotificationWay,
 } from "../../src/contract/notification-event.ts";
+import { notifyOfLoss } from "../../src/features/apps/domains/lost.ts";
+import { entryOf } from "../helpers/apps.ts";
 import { type NotificationBench, startNotifications } from "../helpers/notifications.ts";
 import type { PushedBrowser } from "../helpers/push-service.ts";
 import { followedSession } from "../helpers/runtime-host.ts";
@@ -98,6 +102,31 @@ const ACTS: Readonly<Record<NotificationEvent, () => Promise<string>>> = {
     expect(asked.status).toBe(200);
     expect((await post(`/change-requests/${number}/close`, {})).status).toBe(200);
     return `/change-requests/${number}`;
+  },
+  async "app.domain_lost"() {
+    const { db, close } = await openPostgres(bench.sessions.api.databaseUrl ?? "");
+    const [project] = await db.select().from(projects);
+    if (!project) throw new Error("the project is not there");
+    const slug = `site-${crypto.randomUUID()}`;
+    const [app] = await db
+      .insert(apps)
+      .values({
+        ...{ projectId: project.projectId, slug, label: slug, entry: entryOf({ slug }), entryHash: "" },
+        ...{ commit: "", presence: "enabled" },
+      })
+      .returning();
+    const now = new Date();
+    const [before] = await db
+      .insert(appDomains)
+      .values({
+        ...{ accountId: project.accountId, domain: `${slug}.example.com`, appId: app?.appId ?? "" },
+        ...{ provenAt: now, nextCheckAt: new Date(now.getTime() + 86_400_000) },
+      })
+      .returning();
+    if (!before) throw new Error("the domain is not there");
+    await db.transaction((tx) => notifyOfLoss(tx, before, { provenAt: now, lostAt: now }, now));
+    await close();
+    return `/apps/${slug}`;
   },
 };
 

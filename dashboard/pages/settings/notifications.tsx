@@ -24,6 +24,7 @@ const EVENTS: Readonly<Record<NotificationEvent, string>> = {
   "cr.review_requested": "Somebody requested my review",
   "cr.dequeued": "A change request that I queued has left the merge queue",
   "cr.auto_merge_disabled": "Auto-merge that I turned on was turned off",
+  "app.domain_lost": "A domain of an app in an account that I manage has lost its proof",
 };
 const WAYS: Readonly<Record<NotificationWay, string>> = { page: "List", push: "Push", email: "E-mail" };
 
@@ -55,7 +56,7 @@ export function Notifications() {
   return (
     <Section
       title="Notifications"
-      about="Of the sessions that you started, and of the change requests that you opened or that came of your sessions. What you do yourself is not reported."
+      about="Of the sessions that you started, and of the change requests that you opened or that came of your sessions, and of domains in accounts that you manage. What you do yourself is not reported."
     >
       <div id="notifications" className="flex flex-col gap-6">
         <Failure error={error ?? edit.error} retry={() => void refetch()} />

@@ -86,6 +86,7 @@ function toWire(row: Row, site: string): Notification {
     project_name: row.name,
     session_id: row.sessionId,
     change_request: row.crNumber,
+    app: row.appSlug,
     title: titleOf(row),
     text: row.text,
     url: site + pathOf(row, row),

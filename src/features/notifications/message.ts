@@ -18,6 +18,7 @@ interface Row {
   text: string;
   sessionId: string | null;
   crNumber: number | null;
+  appSlug: string | null;
 }
 
 export function messageOf(row: Row, project: { slug: string; name: string }): Message {
@@ -35,10 +36,14 @@ export function titleOf({ title, sessionId }: Pick<Row, "title" | "sessionId">):
 }
 
 export function pathOf(
-  { sessionId, crNumber }: Pick<Row, "sessionId" | "crNumber">,
+  { sessionId, crNumber, appSlug }: Pick<Row, "sessionId" | "crNumber" | "appSlug">,
   { slug }: { slug: string },
 ): string {
   const page =
-    sessionId === null ? `change-requests/${crNumber}` : `sessions/${encodeURIComponent(sessionId)}`;
+    sessionId !== null
+      ? `sessions/${encodeURIComponent(sessionId)}`
+      : appSlug !== null
+        ? `apps/${encodeURIComponent(appSlug)}`
+        : `change-requests/${crNumber}`;
   return `/projects/${encodeURIComponent(slug)}/${page}`;
 }

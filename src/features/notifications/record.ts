@@ -27,8 +27,8 @@ export interface Notice {
   projectId: string;
   /** What happened: people are notified of it once. */
   key: string;
-  of: { sessionId: string } | { crNumber: number };
-  /** Of the session or the change request. May be anybody's text, as `text` may. */
+  of: { sessionId: string } | { crNumber: number } | { appSlug: string };
+  /** Of the session or the change request, or a domain. May be anybody's text, as `text` may. */
   title: string;
   text: string;
 }

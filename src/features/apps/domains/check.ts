@@ -5,6 +5,7 @@ import type { DomainProblem } from "../../../contract/app-domain.ts";
 import type { Deps } from "../../../deps.ts";
 import { publish } from "../../../events/publish.ts";
 import { GRACE_MS } from "./grace.ts";
+import { notifyOfLoss } from "./lost.ts";
 import { findProofs, recordOf } from "./proof.ts";
 import { type DomainKey, type DomainRow, isIt } from "./rows.ts";
 
@@ -39,10 +40,14 @@ async function record(deps: Deps, tx: Db, key: DomainKey, proofs: readonly strin
   const owner = rows.find(({ accountId, provenAt }) => accountId !== key.accountId && provenAt !== null);
   const problem: DomainProblem | null =
     proofs === null ? "unanswered" : !isProven(row) ? "missing" : owner && isProven(owner) ? "taken" : null;
-  if (problem === null && owner)
-    await tx.update(appDomains).set({ provenAt: null, lostAt: null, problem: "missing" }).where(isIt(owner));
   const changed = problem === null ? proven(deps, row) : unproven(deps, row, problem);
+  if (problem === null && owner) {
+    const lost = { provenAt: null, lostAt: null, problem: "missing" } as const;
+    await tx.update(appDomains).set(lost).where(isIt(owner));
+    await notifyOfLoss(tx, owner, lost, changed.checkedAt);
+  }
   await tx.update(appDomains).set(changed).where(isIt(row));
+  await notifyOfLoss(tx, row, changed, changed.checkedAt);
   const isOther = problem !== row.problem || (changed.provenAt === null) !== (row.provenAt === null);
   if (isOther) await announce(tx, row);
 }
