@@ -81,6 +81,8 @@ export const changeRequests = pgTable(
     index("change_requests_project_id_status").on(table.projectId, table.status),
     // the lists of a status, in their order
     index("change_requests_project_id_status_number").on(table.projectId, table.status, table.number),
+    // those of a branch that is deleted
+    index("change_requests_project_id_head_ref").on(table.projectId, table.headRef),
     index("change_requests_project_id_updated_at").on(table.projectId, table.updatedAt, table.number),
     // without a list of pending rows, which every search would read
     index("change_requests_terms").using("gin", searchTermsOf(table)).with({ fastupdate: false }),

@@ -4,6 +4,7 @@ import type { TimelineEvent } from "../../src/contract/timeline.ts";
 import { timelineActor, timelineText } from "../../src/contract/timeline-text.ts";
 import { EVENTS_MAX } from "../../src/features/timeline/record.ts";
 import type { Answer } from "../helpers/api.ts";
+import { runClient } from "../helpers/gateway.ts";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
 import { generator, SEED, share } from "../helpers/random.ts";
@@ -373,6 +374,29 @@ test("the merge queue, with why one was taken out", async () => {
     "somebody pushed 1 commit",
     "svc removed it from the merge queue: Commits were pushed to the branch.",
   ]);
+});
+
+test("a branch that a push deletes is recorded where it is the head, and not for an earlier use of its name", async () => {
+  bench.rule("svc_version = 1\n");
+  const earlier = await bench.open();
+  const branch = earlier.head_ref;
+  expect((await call("POST", earlier, "/close")).status).toBe(200);
+  bench.remote.commit(branch, { again: "1\n" });
+  const body = { title: "again", head_ref: branch };
+  const cr = (await bench.call("POST", "/change-requests", { body })).body;
+  const closed = (await bench.call("POST", "/change-requests", { body: { ...body, base_ref: "other" } }))
+    .body;
+  expect((await call("POST", closed, "/close")).status).toBe(200);
+  const unrelated = await bench.open();
+  const url = `${bench.api.url}/v1/git/${bench.project.project_id}.git`;
+  const header = `http.extraHeader=Authorization: Bearer ${tokens["bob"]}`;
+  const pushed = await runClient(bench.remote.path, "-c", header, "push", url, `:refs/heads/${branch}`);
+  expect(pushed.code).toBe(0);
+  const said = `bob deleted the branch "${branch}"`;
+  expect((await timelineOf(cr)).at(-1)).toBe(said);
+  expect((await timelineOf(closed)).at(-1)).toBe(said);
+  expect(await timelineOf(earlier)).not.toContain(said);
+  expect(await timelineOf(unrelated)).toHaveLength(1);
 });
 
 test("a suggestion that is applied, and its push", async () => {

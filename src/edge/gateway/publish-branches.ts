@@ -4,6 +4,7 @@ import { projectSessions, tokens } from "../../../db/schema/index.ts";
 import type { Deps } from "../../deps.ts";
 import { type ProjectChange, publish } from "../../events/publish.ts";
 import { schedulePoll } from "../../features/projects/schedule-poll.ts";
+import { recordDeletions } from "../../features/timeline/deletions.ts";
 import { recordPushes } from "../../features/timeline/pushes.ts";
 import { type By, NOBODY } from "../../features/timeline/record.ts";
 import type { ReceiveRequest } from "../../git/git.ts";
@@ -17,7 +18,8 @@ const PUBLISHED_MAX = 100;
 const HEADS = "refs/heads/";
 
 /**
- * Publishes the branches that a push has updated, and records who pushed them. The push has succeeded by then, so a failure here is only logged.
+ * Publishes the branches that a push has updated, and records who pushed or deleted them. The push has succeeded by then, so
+ * a failure here is only logged.
  */
 export async function publishBranches(
   deps: Deps,
@@ -34,10 +36,15 @@ export async function publishBranches(
     ({ branch, kind }): ProjectChange => ({ type: "branch", id: branch, action: kind }),
   );
   const pushed = branches.flatMap(({ branch, to }) => (to === null ? [] : [{ branch, commit: to }]));
+  const deleted = branches.flatMap(({ branch, from, to }) =>
+    to === null && from !== null ? [{ branch, commit: from }] : [],
+  );
   try {
     await deps.db.transaction(async (tx) => {
+      const by = await byOf(tx, pusher);
+      await recordDeletions(tx, project, { by, at: deps.clock() }, deleted);
       if (changes.length > 0) await schedulePoll(deps, tx, projectId);
-      await recordPushes(tx, project, await byOf(tx, pusher), pushed);
+      await recordPushes(tx, project, by, pushed);
       await publish(tx, projectId, ...changes);
     });
   } catch (error) {

@@ -134,7 +134,7 @@ async function notifyChanged({ changed }: PushContext, head: PushHead, verdicts:
   const moved = head.updates.filter(({ ref, from, to }) => from !== to && verdicts.get(ref) === null);
   const refs = moved.map(({ ref, from, to }) => {
     const kind = to === null ? "deleted" : from === null ? "created" : "changed";
-    return { ref, kind, to } as const;
+    return { ref, kind, from, to } as const;
   });
   if (refs.length > 0) await changed?.(refs);
 }

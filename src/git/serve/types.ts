@@ -34,6 +34,7 @@ export interface UploadRequest {
 export interface ChangedRef {
   ref: string;
   kind: "created" | "changed" | "deleted";
+  from: string | null;
   to: string | null;
 }
 

@@ -1,0 +1,1 @@
+CREATE INDEX "change_requests_project_id_head_ref" ON "change_requests" USING btree ("project_id","head_ref");
