@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect } from "bun:test";
 import { type Database, openPostgres } from "../../db/client.ts";
-import { volumes } from "../../db/schema/index.ts";
+import { runs, volumes } from "../../db/schema/index.ts";
 import { VOLUME_WORK } from "../../src/features/apps/volumes/worker.ts";
 import { Changes } from "../../src/lib/changes.ts";
 import { type Api, startApi } from "../helpers/api.ts";
@@ -93,6 +93,37 @@ test("a deployment whose volume is too large is stopped, and can be started agai
   expect((await rows())[0]?.measuredAt?.getTime()).toBeGreaterThanOrEqual(begun.getTime());
   await grows(LIMIT - 1);
   expect((await bench.get()).app.state).toBe("live");
+});
+
+test("the next deployment starts once the sandbox of the one before has ended", async () => {
+  const { starts } = provider;
+  const [{ runId: before = null } = {}] = await rows();
+  const stopping = Promise.withResolvers<void>();
+  const stopped = Promise.withResolvers<void>();
+  provider.onCall = async (method) => {
+    if (method !== "stop") return;
+    stopping.resolve();
+    await stopped.promise;
+  };
+  const commit = await bench.merge({ a: "3" }, [ENTRY]);
+  await stopping.promise;
+  const { app } = await bench.becomes("it waits", ({ next }) => next?.commit === commit);
+  expect(app.error).toBe("Deployment 2 was stopped for deployment 3, which uses the same volume.");
+  // it is asked to stop once, however often the job of the app runs
+  const asked = async () =>
+    (await database.db.select().from(runs)).find(({ runId }) => runId === before)?.updatedAt;
+  const since = await asked();
+  for (let round = 0; round < 20; round++) {
+    changes.notify("apps");
+    await bench.get();
+  }
+  expect(await asked()).toEqual(since);
+  expect(provider.starts).toBe(starts);
+  expect((await rows())[0]?.runId).toBe(before);
+  stopped.resolve();
+  await bench.becomes("it is live", ({ live, next }) => live?.commit === commit && next === null);
+  expect(provider.starts).toBe(starts + 1);
+  expect(provider.sandboxes.size).toBe(1);
 });
 
 test("a volume is removed again if that has failed, and its row stays until then", async () => {

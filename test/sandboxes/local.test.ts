@@ -165,6 +165,27 @@ describe("local sandboxes", () => {
     );
   });
 
+  walled("a volume outlives its sandbox, and the next one with it ends one that still has it", async () => {
+    const { provider, options } = make();
+    const volume = { id: crypto.randomUUID(), path: "/srv/deep/data" };
+    const shell = async (sandbox: Sandbox, script: string) =>
+      (await ask(sandbox, { do: "run", command: ["sh", "-c", script] })).out;
+    const first = await startSandbox(provider, specOf({}, { volume }));
+    expect((await ask(first, { do: "environment" }))["SVC_VOLUME"]).toBe(volume.path);
+    expect(
+      await shell(first, "echo one > /srv/deep/data/note && stat -c %u /srv/deep/data/note; id -u"),
+    ).toBe("1000\n1000\n");
+    const second = await startSandbox(provider, specOf({}, { volume: { ...volume, path: "/other" } }));
+    expect(await provider.find(first.sessionId)).toBeNull();
+    expect(await shell(second, "cat /other/note; ls /srv 2>/dev/null")).toBe("one\n");
+    await provider.stop(second.sessionId, 0);
+    expect(await provider.volumes?.measure(volume.id, Infinity)).toBe(4096);
+    const folder = join(options.dataDir, "volumes", volume.id);
+    expect(existsSync(folder)).toBe(true);
+    await provider.volumes?.remove(volume.id);
+    expect(existsSync(folder)).toBe(false);
+  });
+
   walled("a sandbox over its limit of processes affects only itself", async () => {
     const { provider } = make();
     const limits = { cpus: 1, memoryBytes: 1024 ** 3, diskBytes: 1024 ** 3, processes: 100 };

@@ -131,8 +131,11 @@ async function startWithVolume(deps: Deps, tx: Db, app: AppRow, open: readonly O
     return [{ id, isAnnounced: true }];
   }
   if (take.kind === "busy") {
-    await stopSandbox(deps, tx, take.runId);
-    return [{ id: take.runId, isAnnounced: true }];
+    const { runId, goal } = take.run;
+    // each change of a goal enqueues this job
+    if (goal !== "running") return [];
+    await stopSandbox(deps, tx, runId);
+    return [{ id: runId, isAnnounced: true }];
   }
   const [project] = await tx.select().from(projects).where(eq(projects.projectId, app.projectId));
   if (!project) throw new Error("an app has no project");

@@ -102,18 +102,23 @@ export async function createFolder(folder: Folder): Promise<void> {
 export async function removeFolder(folder: Folder): Promise<void> {
   // a dangling link does no harm
   await rm(folder.link, { force: true }).catch(() => {});
-  const remove = () => rm(folder.path, { recursive: true, force: true });
+  await removeTree(folder.path, "The sandbox has ended, but its files cannot be removed.");
+}
+
+/** Removes a folder with everything in it, also folders without permissions. @throws SandboxError with the message */
+export async function removeTree(path: string, message: string): Promise<void> {
+  const remove = () => rm(path, { recursive: true, force: true });
   try {
     await remove();
   } catch {
     // files in a folder without permissions cannot be removed; chmod -R does not follow links
-    const chmod = Bun.spawn(["chmod", "-R", "u+rwX", folder.path], {
+    const chmod = Bun.spawn(["chmod", "-R", "u+rwX", path], {
       stdio: ["ignore", "ignore", "ignore"],
       timeout: CHMOD_MS,
     });
     await chmod.exited;
     await remove().catch(() => {
-      throw new SandboxError("The sandbox has ended, but its files cannot be removed.");
+      throw new SandboxError(message);
     });
   }
 }

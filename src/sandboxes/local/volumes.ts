@@ -1,8 +1,9 @@
-import { chown, lstat, mkdir, readdir, rm } from "node:fs/promises";
+import { chown, lstat, mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { UUID } from "../../contract/id.ts";
 import { SandboxError, type Volumes } from "../provider.ts";
 import { isRoot, UNPRIVILEGED } from "./bubblewrap.ts";
+import { removeTree } from "./folder.ts";
 
 /** What any file or directory counts at least: empty ones are not free, and a measurement ends. */
 const ENTRY_BYTES = 4_096;
@@ -28,11 +29,7 @@ export async function createVolume(dataDir: string, id: string, isIsolated: bool
 export function localVolumes(dataDir: string): Volumes {
   return {
     measure: (id, enough) => measureFolder(volumeFolder(dataDir, id), enough),
-    async remove(id) {
-      await rm(volumeFolder(dataDir, id), { recursive: true, force: true }).catch((error: unknown) => {
-        throw new SandboxError(`The volume ${id} cannot be removed (${error}).`);
-      });
-    },
+    remove: (id) => removeTree(volumeFolder(dataDir, id), `The volume ${id} cannot be removed.`),
   };
 }
 

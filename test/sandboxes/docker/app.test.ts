@@ -65,13 +65,43 @@ test("an app in Docker listens on its own port, as an unprivileged user, also wh
   await until("it answers", async () =>
     (await bench.visit("/", signedIn)).text.endsWith("two at 3000 for 1000"),
   );
-  await bench.call("POST", "/web/stop");
   const installation = createKeys(loadMasterKey(api.dataDir)).fingerprint;
   // its own: other tests may have containers in the same engine
   const isOwn = ({ Labels }: { Labels: Record<string, string> }) =>
     Labels["svc.installation"] === installation;
-  await until(
-    "no container is left",
-    async () => !(await docker("GET", "/containers/json?all=1")).some(isOwn),
+  const containers = async () => (await docker("GET", "/containers/json?all=1")).filter(isOwn);
+  const volumes = async () => (await docker("GET", "/volumes")).Volumes.filter(isOwn);
+
+  // a program records its version in the volume, as an unprivileged user
+  const noting = (VERSION: string) =>
+    entryOf({
+      run: {
+        command: 'echo "$VERSION" >> "$SVC_VOLUME/log" && exec perl app.pl',
+        port: 3000,
+        volume: "/srv/data",
+      },
+      env: { VERSION },
+    });
+  for (const [index, version] of ["three", "four"].entries()) {
+    const entry = noting(version);
+    // it answers with all that the volume has
+    await bench.merge(
+      { "app.pl": PROGRAM.replace("$ENV{VERSION} at", "${\\ scalar `cat /srv/data/log`} at") },
+      [entry],
+    );
+    await bench.becomes(`${version} is live`, isLive(3 + index));
+  }
+  await until("it answers", async () =>
+    (await bench.visit("/", signedIn)).text.includes("three\nfour\n at 3000"),
   );
+  expect(await volumes()).toMatchObject([{ Labels: { "svc.volume": expect.any(String) } }]);
+
+  await bench.call("POST", "/web/stop");
+  await until("no container is left", async () => (await containers()).length === 0);
+  expect(await volumes()).toHaveLength(1);
+  await until(
+    "its volume can be removed",
+    async () => (await bench.call("DELETE", "/web/volume")).status === 200,
+  );
+  await until("it is removed", async () => (await volumes()).length === 0);
 });

@@ -5,6 +5,7 @@ import { isAlive } from "../../../contract/session.ts";
 import type { Deps } from "../../../deps.ts";
 import { goneSince } from "../../../jobs/gone.ts";
 import { placeOf } from "../../../jobs/places.ts";
+import type { RunRow } from "../../runs/row.ts";
 import type { AppRow, DeploymentRow } from "../rows.ts";
 
 export type VolumeRow = typeof volumes.$inferSelect;
@@ -12,7 +13,7 @@ export type VolumeRow = typeof volumes.$inferSelect;
 export type Take =
   | { kind: "taken"; volume: VolumeRow }
   /** The run of another deployment has it. */
-  | { kind: "busy"; runId: string }
+  | { kind: "busy"; run: RunRow }
   /** Its server is gone: the reason, as a sentence. */
   | { kind: "gone"; error: string };
 
@@ -36,7 +37,7 @@ export async function takeVolume(deps: Deps, tx: Db, { appId }: AppRow, runId: s
   if (!volume) throw new Error("the insert of a volume added no row");
   if (volume.runId !== null && volume.runId !== runId) {
     const [run] = await tx.select().from(runs).where(eq(runs.runId, volume.runId));
-    if (run && isAlive(run)) return { kind: "busy", runId: run.runId };
+    if (run && isAlive(run)) return { kind: "busy", run };
   }
   const since = await goneSince(deps, tx, volume.place);
   if (since) return { kind: "gone", error: goneText(since) };
