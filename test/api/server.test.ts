@@ -146,18 +146,17 @@ test("if the metrics port is in use, the server exits with one line that names i
 test("concurrent reads share one listing of a repository's branches", async () => {
   const remote = new Remote();
   remote.commit("main", { a: "1\n" });
-  for (let n = 0; n < 50; n++)
-    remote.branch(`w${n}`, remote.commit("next", { a: `${n}\n` }, { from: "main" }));
+  remote.commit("work", { a: "2\n" }, { from: "main" });
   const { project_id } = await api.project(remote.url);
   const path = `/v1/projects/${project_id}/change-requests`;
-  for (let n = 0; n < 50; n++) await api.call("POST", path, { body: { title: "t", head_ref: `w${n}` } });
+  await api.call("POST", path, { body: { title: "t", head_ref: "work" } });
   const listed = async () => {
     return Number(/svc_git_listings_total (\d+)/.exec(await metricsOf(api))?.[1]);
   };
   const before = await listed();
   // all of them at once: readers that come one after the other have nothing to share, however busy the machine is
-  const answers = await Promise.all(Array.from({ length: 128 }, () => api.call("GET", path)));
-  for (const { body } of answers) expect(body.change_requests).toHaveLength(50);
+  const answers = await Promise.all(Array.from({ length: 64 }, () => api.call("GET", path)));
+  for (const { body } of answers) expect(body.change_requests).toHaveLength(1);
   expect((await listed()) - before).toBeLessThanOrEqual(answers.length / 10);
   remote.remove();
 });

@@ -18,6 +18,10 @@ test("sessions that are created at once all run, however busy the machine is, an
   const server = await startSessionServer({ SVC_SESSION_CAP: String(MANY) });
   try {
     const made = await Promise.all(Array.from({ length: MANY }, () => server.create()));
+    expect(await server.call("POST", "", {})).toMatchObject({
+      status: 429,
+      body: { code: "concurrent_session_limit", limit: MANY, active_sessions: MANY },
+    });
     const ids = made.map(({ session_id }) => session_id);
     await until("all have started", async () => {
       const { sessions } = (await server.call("GET", "?limit=200")).body;
