@@ -29,7 +29,7 @@ afterAll(async () => {
 
 const NEVER = new AbortController().signal;
 /** While backups are taken, on a real Postgres and on the embedded database, which is many times slower under load. */
-const MERGES = { postgres: 3, embedded: 2 };
+const MERGES = { postgres: 3, embedded: 1 };
 
 const kinds = [
   { kind: "the embedded database", test },
@@ -108,7 +108,6 @@ for (const { kind, test } of kinds) {
     expect(readFileSync(join(target.dataDir, "server-id"))).toEqual(
       readFileSync(join(config.dataDir, "server-id")),
     );
-    await checkSecrets(target, project);
   });
 }
 
