@@ -1,14 +1,15 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { sql } from "drizzle-orm";
-import { type Database, openEmbedded } from "../../db/client.ts";
+import type { Database } from "../../db/client.ts";
 import { channels, channelTasks } from "../../db/schema/index.ts";
 import { trimTasks } from "../../src/features/channels/tasks.ts";
 import { insertProject } from "../helpers/event-project.ts";
+import { openDatabase } from "../helpers/postgres.ts";
 
 let database: Database;
 beforeAll(async () => {
-  database = await openEmbedded();
+  database = await openDatabase();
 });
 afterAll(() => database.close());
 

@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eq, sql } from "drizzle-orm";
-import { type Database, openEmbedded } from "../../db/client.ts";
+import type { Database } from "../../db/client.ts";
 import { connectorCalls, projects, users } from "../../db/schema/index.ts";
 import { recordCall } from "../../src/features/connectors/record.ts";
 import { insertProject } from "../helpers/event-project.ts";
+import { openDatabase } from "../helpers/postgres.ts";
 
 let database: Database;
 beforeAll(async () => {
-  database = await openEmbedded();
+  database = await openDatabase();
 });
 afterAll(() => database.close());
 

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { openEmbedded } from "../../db/client.ts";
 import { takeSnapshot } from "../../src/backup/snapshot.ts";
 import type { Git, Repository } from "../../src/git/git.ts";
 import { createRepository, createTestGit, runGit, temporary } from "../helpers/git-repo.ts";
+import { openDatabase } from "../helpers/postgres.ts";
 
 /** Git processes that run one after the other: they take much longer than two changes of refs. */
 const PROCESSES = 20;
@@ -34,7 +34,7 @@ test("no branch moves and no commit of a change request is kept while a backup l
     return copies;
   };
   const held: Git = { ...git, backups: { ...git.backups, copy } };
-  const database = await openEmbedded();
+  const database = await openDatabase();
   try {
     const { repositories } = await takeSnapshot({ database, git: held }, join(directory.path, "backup"));
     expect(repositories.map(({ refs }) => Buffer.from(refs).toString())).toEqual([

@@ -147,38 +147,35 @@ const rows = NOTIFICATION_EVENTS.flatMap((event) =>
   pick(share(3, CHOICES.length), CHOICES, random).map((ways) => ({ event, ways })),
 );
 
-test.each(rows)(
-  "$event with $ways is sent so, once",
-  async ({ event, ways }) => {
-    const count = async () => ({
-      page: (await bench.list()).length,
-      push: browser.messages.length,
-      email: bench.smtp.mails.length,
-    });
-    await bench.choose(event, ways);
-    const before = await count();
-    const page = await ACTS[event]();
-    bench.pass(6);
-    const expected = {
-      page: before.page + Number(ways.includes("page")),
-      push: before.push + Number(ways.includes("push")),
-      email: before.email + Number(ways.includes("email")),
-    };
-    let last = before;
-    await until(
-      () => `${JSON.stringify(expected)}, and not ${JSON.stringify(last)}`,
-      async () => {
-        last = await count();
-        return Bun.deepEquals(last, expected);
-      },
-    );
-    if (ways.includes("push")) expect(browser.messages.at(-1)?.url).toBe(`/projects/example${page}`);
-    if (ways.includes("page")) {
-      const [newest] = await bench.list();
-      expect(newest).toMatchObject({ event, read_at: null });
-      expect(newest?.url.endsWith(`/projects/example${page}`)).toBe(true);
-    }
-    expect(await bench.list(bob)).toEqual([]);
-    await bench.choose(event, []);
-  },
-);
+test.each(rows)("$event with $ways is sent so, once", async ({ event, ways }) => {
+  const count = async () => ({
+    page: (await bench.list()).length,
+    push: browser.messages.length,
+    email: bench.smtp.mails.length,
+  });
+  await bench.choose(event, ways);
+  const before = await count();
+  const page = await ACTS[event]();
+  bench.pass(6);
+  const expected = {
+    page: before.page + Number(ways.includes("page")),
+    push: before.push + Number(ways.includes("push")),
+    email: before.email + Number(ways.includes("email")),
+  };
+  let last = before;
+  await until(
+    () => `${JSON.stringify(expected)}, and not ${JSON.stringify(last)}`,
+    async () => {
+      last = await count();
+      return Bun.deepEquals(last, expected);
+    },
+  );
+  if (ways.includes("push")) expect(browser.messages.at(-1)?.url).toBe(`/projects/example${page}`);
+  if (ways.includes("page")) {
+    const [newest] = await bench.list();
+    expect(newest).toMatchObject({ event, read_at: null });
+    expect(newest?.url.endsWith(`/projects/example${page}`)).toBe(true);
+  }
+  expect(await bench.list(bob)).toEqual([]);
+  await bench.choose(event, []);
+});

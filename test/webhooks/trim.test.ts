@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
-import { type Database, openEmbedded } from "../../db/client.ts";
+import type { Database } from "../../db/client.ts";
 import { webhookDeliveries, webhooks } from "../../db/schema/index.ts";
 import { trimDeliveries } from "../../src/features/webhooks/trim.ts";
 import { insertProject } from "../helpers/event-project.ts";
+import { openDatabase } from "../helpers/postgres.ts";
 
 let database: Database;
 beforeAll(async () => {
-  database = await openEmbedded();
+  database = await openDatabase();
 });
 afterAll(() => database.close());
 
