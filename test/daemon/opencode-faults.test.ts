@@ -15,6 +15,7 @@ let sandbox: Sandbox;
 beforeAll(async () => {
   if (RUNTIME === null) return;
   agent = await startAgentSandbox({
+    knowsModels: true,
     env: {
       OWN_KEY: "own-model-key",
       ANTHROPIC_API_KEY: "sk-ant-scripted",

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { AgentChoice, DaemonPrompt } from "../../src/contract/daemon.ts";
 import { type ScriptedModel, startModel } from "./model.ts";
 import { runtimeEnvironment } from "./runtime.ts";
@@ -10,12 +11,18 @@ export interface AgentSandbox extends AsyncDisposable {
   sandbox: Sandbox;
 }
 
+/** Reading its list of all providers' models takes opencode a third of the CPU time of its start. */
+const WITHOUT_LIST = { OPENCODE_MODELS_PATH: join(import.meta.dir, "no-models.json") };
+
+/** @param options `knowsModels`: also those of providers that the tests do not configure */
 export async function startAgentSandbox({
   env = {},
+  knowsModels = false,
   ...options
-}: SandboxOptions = {}): Promise<AgentSandbox> {
+}: SandboxOptions & { knowsModels?: boolean } = {}): Promise<AgentSandbox> {
   const model = await startModel();
-  const sandbox = await startSandbox({ ...options, env: { ...runtimeEnvironment(model), ...env } });
+  const variables = { ...runtimeEnvironment(model), ...(!knowsModels && WITHOUT_LIST), ...env };
+  const sandbox = await startSandbox({ ...options, env: variables });
   await sandbox.untilHealth("the runtime works", ({ runtime }) => runtime === "ok");
   return {
     model,
