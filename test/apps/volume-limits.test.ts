@@ -100,27 +100,37 @@ test("the next deployment starts once the sandbox of the one before has ended", 
   const [{ runId: before = null } = {}] = await rows();
   const stopping = Promise.withResolvers<void>();
   const stopped = Promise.withResolvers<void>();
+  const starting = Promise.withResolvers<void>();
+  provider.onStart = () => starting.promise;
   provider.onCall = async (method) => {
     if (method !== "stop") return;
     stopping.resolve();
     await stopped.promise;
   };
   const commit = await bench.merge({ a: "3" }, [ENTRY]);
-  await stopping.promise;
-  const { app } = await bench.becomes("it waits", ({ next }) => next?.commit === commit);
-  expect(app.error).toBe("Deployment 2 was stopped for deployment 3, which uses the same volume.");
-  // it is asked to stop once, however often the job of the app runs
-  const asked = async () =>
-    (await database.db.select().from(runs)).find(({ runId }) => runId === before)?.updatedAt;
-  const since = await asked();
-  for (let round = 0; round < 20; round++) {
-    changes.notify("apps");
-    await bench.get();
+  try {
+    await stopping.promise;
+    await bench.becomes("it waits", ({ next }) => next?.commit === commit);
+    // it is asked to stop once, however often the job of the app runs
+    const asked = async () =>
+      (await database.db.select().from(runs)).find(({ runId }) => runId === before)?.updatedAt;
+    const since = await asked();
+    for (let round = 0; round < 20; round++) {
+      changes.notify("apps");
+      await bench.get();
+    }
+    expect(await asked()).toEqual(since);
+    expect(provider.starts).toBe(starts);
+    expect((await rows())[0]?.runId).toBe(before);
+  } finally {
+    stopped.resolve();
   }
-  expect(await asked()).toEqual(since);
-  expect(provider.starts).toBe(starts);
-  expect((await rows())[0]?.runId).toBe(before);
-  stopped.resolve();
+  try {
+    const { app } = await bench.becomes("it is down", ({ state }) => state === "down");
+    expect(app.error).toBe("Deployment 2 was stopped for deployment 3, which uses the same volume.");
+  } finally {
+    starting.resolve();
+  }
   await bench.becomes("it is live", ({ live, next }) => live?.commit === commit && next === null);
   expect(provider.starts).toBe(starts + 1);
   expect(provider.sandboxes.size).toBe(1);
