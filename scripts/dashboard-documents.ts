@@ -69,7 +69,10 @@ export function documentOf(
   { script, style }: { script: string; style: string },
   { pattern, modules }: { pattern: string; modules: readonly string[] },
 ): string {
-  const preloads = modules.map((name) => `<link rel="modulepreload" href="/assets/${name}">\n`);
+  // after the main file, which runs first
+  const preloads = modules.map(
+    (name) => `<link rel="modulepreload" href="/assets/${name}" fetchpriority="low">\n`,
+  );
   return `<!doctype html>
 <html lang="en">
 <head>

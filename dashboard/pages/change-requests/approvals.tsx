@@ -1,3 +1,4 @@
+import { FileDiff } from "lucide-react";
 import { useState } from "react";
 import type { ChangeRequest } from "../../../src/contract/change-request.ts";
 import { path } from "../../api/path.ts";
@@ -7,6 +8,7 @@ import { Ago } from "../../parts/ago.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Markdown } from "../../parts/markdown.tsx";
 import { Failure } from "../../parts/notice.tsx";
+import { StateIcon } from "../../parts/state-icon.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import { Composer } from "./composer.tsx";
 import { requestsOf } from "./merge-state.ts";
@@ -37,9 +39,7 @@ export function Approvals({ where, cr }: { where: Where; cr: ChangeRequest }) {
       <ul className="flex flex-col gap-1">
         {given.map(({ user_id, name, created_at, counts }) => (
           <li key={`${user_id} ${created_at}`} className="flex flex-wrap items-center gap-1.5 text-sm">
-            <span aria-hidden="true" className={counts ? "text-ok" : "text-muted"}>
-              {counts ? "✓" : "○"}
-            </span>
+            <StateIcon look={counts ? "ok" : "muted"} />
             <Visible>{name}</Visible>
             <span className="text-muted">
               <Ago at={created_at} />
@@ -102,9 +102,7 @@ function Request({ where, cr, request, isMine }: RequestProps) {
       className="flex flex-col gap-2 rounded-md border border-danger p-3 text-sm"
     >
       <p>
-        <span aria-hidden="true" className="text-danger">
-          ±
-        </span>{" "}
+        <FileDiff className="inline-block size-[1.1em] align-[-0.15em] text-danger" />{" "}
         <Visible>{name}</Visible> requested changes{" "}
         <span className="text-muted">
           <Ago at={created_at} />

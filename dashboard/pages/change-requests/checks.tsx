@@ -7,6 +7,7 @@ import { useGet } from "../../api/get.ts";
 import { path } from "../../api/path.ts";
 import { Button } from "../../parts/button.tsx";
 import { Failure } from "../../parts/notice.tsx";
+import { StateIcon } from "../../parts/state-icon.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import { CheckRun } from "./check-run.tsx";
 import { OwnCheck } from "./own-check.tsx";
@@ -14,11 +15,11 @@ import { useAct, type Where } from "./queries.ts";
 import { SentNotice } from "./send-to-session.tsx";
 
 const LOOKS = {
-  success: ["text-ok", "✓", "passed"],
-  failure: ["text-danger", "✕", "failed"],
-  error: ["text-danger", "✕", "failed"],
-  pending: ["text-muted", "…", "pending"],
-  none: ["text-muted", "○", "not reported yet"],
+  success: ["ok", "passed"],
+  failure: ["danger", "failed"],
+  error: ["danger", "failed"],
+  pending: ["pending", "pending"],
+  none: ["muted", "not reported yet"],
 } as const;
 
 /** The checks of a change request's head commit. Nothing without any. */
@@ -99,12 +100,12 @@ interface CheckProps extends Pick<CommitStatus, "context" | "description" | "tar
 }
 
 function Check({ context, state, description, target_url: url, isRequired, children }: CheckProps) {
-  const [look, sign, word] = LOOKS[state];
+  const [look, word] = LOOKS[state];
   return (
     <li className="flex flex-col gap-1 text-sm">
       <span className="flex gap-1.5">
-        <span aria-hidden="true" className={look}>
-          {sign}
+        <span className="mt-px shrink-0">
+          <StateIcon look={look} />
         </span>
         <span className="min-w-0 break-words">
           <Visible>{context}</Visible>{" "}

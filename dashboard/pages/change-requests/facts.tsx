@@ -1,9 +1,9 @@
 import type { ChangeRequest } from "../../../src/contract/change-request.ts";
 import { count } from "../../parts/count.ts";
-import { StateIcon, type StateLook } from "../../parts/state-icon.tsx";
+import { StateIcon } from "../../parts/state-icon.tsx";
 
 const COLOURS = { ok: "text-ok", danger: "text-danger", muted: "text-muted" } as const;
-type Fact = [look: StateLook, text: string];
+type Fact = [look: keyof typeof COLOURS, text: string];
 
 /** What a merge of an open change request depends on, in a few words; nothing if there is nothing to say. */
 export function Facts({ cr }: { cr: ChangeRequest }) {

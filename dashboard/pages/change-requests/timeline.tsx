@@ -1,3 +1,18 @@
+import {
+  ArrowUpToLine,
+  Check,
+  Dot,
+  GitCommitHorizontal,
+  GitMerge,
+  GitPullRequest,
+  GitPullRequestClosed,
+  type LucideIcon,
+  Pencil,
+  Tag,
+  Trash2,
+  User,
+  X,
+} from "lucide-react";
 import { Link } from "wouter";
 import type { TimelineEvent } from "../../../src/contract/timeline.ts";
 import { path } from "../../api/path.ts";
@@ -7,16 +22,28 @@ import { Markdown } from "../../parts/markdown.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import type { EventLine } from "./timeline-entries.ts";
 
-type Look = readonly [color: string, sign: string];
-const OK: Look = ["text-ok", "✓"];
-const BAD: Look = ["text-danger", "✕"];
-const PLAIN: Look = ["text-muted", "•"];
+type Look = readonly [color: string, icon: LucideIcon];
+const OK: Look = ["text-ok", Check];
+const BAD: Look = ["text-danger", X];
+const PLAIN: Look = ["text-muted", Dot];
+const PEOPLE: Look = ["text-muted", User];
+const LABEL: Look = ["text-muted", Tag];
 
 const LOOKS: Partial<Record<TimelineEvent["event"], Look>> = {
-  pushed: ["text-muted", "↑"],
-  head_ref_force_pushed: ["text-danger", "↥"],
-  merged: OK,
-  closed: BAD,
+  opened: ["text-ok", GitPullRequest],
+  reopened: ["text-ok", GitPullRequest],
+  pushed: ["text-muted", GitCommitHorizontal],
+  head_ref_force_pushed: ["text-danger", ArrowUpToLine],
+  renamed: ["text-muted", Pencil],
+  assigned: PEOPLE,
+  unassigned: PEOPLE,
+  review_requested: PEOPLE,
+  review_request_removed: PEOPLE,
+  labeled: LABEL,
+  unlabeled: LABEL,
+  merged: ["text-done", GitMerge],
+  closed: ["text-danger", GitPullRequestClosed],
+  head_ref_deleted: ["text-muted", Trash2],
   auto_merge_disabled: BAD,
   removed_from_merge_queue: BAD,
 };
@@ -25,14 +52,12 @@ const LOOKS: Partial<Record<TimelineEvent["event"], Look>> = {
 export function TimelineLine({ line, number }: { line: EventLine; number: number }) {
   const { slug } = useProject();
   const { who, text, at, since, body, event } = line;
-  const [color, sign] = lookOf(line);
+  const [color, Icon] = lookOf(line);
   const query = new URLSearchParams({ view: "changes", ...(since !== null && { since: String(since) }) });
   return (
     <div className="flex flex-col gap-2 px-1 text-sm">
       <p className="flex gap-2 text-muted">
-        <span aria-hidden="true" className={`w-4 shrink-0 text-center ${color}`}>
-          {sign}
-        </span>
+        <Icon className={`mt-0.5 size-4 shrink-0 ${color}`} />
         <span className="wrap-anywhere min-w-0">
           {who !== "" && (
             <>

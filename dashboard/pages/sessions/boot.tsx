@@ -2,6 +2,7 @@ import { useSyncExternalStore } from "react";
 import type { BootStep, Session } from "../../../src/contract/session.ts";
 import { withoutColours } from "../../parts/ansi.ts";
 import { Button } from "../../parts/button.tsx";
+import { StateIcon, type StateLook } from "../../parts/state-icon.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import { Line } from "./log.tsx";
 import type { LogStore } from "./log-store.ts";
@@ -75,21 +76,19 @@ function stateOf(index: number, at: number, hasFailed: boolean): StepState {
   return index > at ? "later" : hasFailed ? "failed" : "now";
 }
 
-const MARKS: Readonly<Record<StepState, readonly [mark: string, look: string, label: string]>> = {
-  done: ["✓", "text-ok", "done"],
-  now: ["●", "animate-pulse text-accent", "in progress"],
-  failed: ["✗", "text-danger", "failed"],
-  later: ["○", "text-muted", "pending"],
+const MARKS: Readonly<Record<StepState, readonly [look: StateLook, label: string]>> = {
+  done: ["ok", "done"],
+  now: ["now", "in progress"],
+  failed: ["danger", "failed"],
+  later: ["muted", "pending"],
 };
 
 function Step({ name, state }: { name: BootStep; state: StepState }) {
-  const [mark, look, label] = MARKS[state];
+  const [look, label] = MARKS[state];
   const [title, does] = STEPS[name];
   return (
     <li aria-current={state === "now" ? "step" : undefined} className="flex items-baseline gap-3">
-      <span aria-hidden="true" className={`w-4 text-center ${look}`}>
-        {mark}
-      </span>
+      <StateIcon look={look} />
       <span className={state === "later" ? "text-muted" : "font-medium"}>{title}</span>
       <span className="sr-only">{label}</span>
       {(state === "now" || state === "failed") && <span className="text-muted text-sm">{does}</span>}

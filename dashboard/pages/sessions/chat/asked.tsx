@@ -1,6 +1,7 @@
 import type { TurnPart, TurnPlan, TurnRequest } from "../../../../src/contract/turn.ts";
 import { askedOf } from "../../../../src/conversation/shown-part.ts";
 import { AuthorName } from "../../../parts/author-name.tsx";
+import { StateIcon } from "../../../parts/state-icon.tsx";
 import { Visible } from "../../../parts/visible.tsx";
 
 /** What the agent asked a person, with the answer. */
@@ -32,10 +33,10 @@ export function AnsweredRequest({ request, state }: { request: TurnRequest; stat
 }
 
 const MARKS = {
-  pending: ["○", "text-muted", "open"],
-  in_progress: ["◌", "text-info", "in progress"],
-  completed: ["✓", "text-ok", "done"],
-  cancelled: ["–", "text-muted", "cancelled"],
+  pending: ["muted", "open"],
+  in_progress: ["running", "in progress"],
+  completed: ["ok", "done"],
+  cancelled: ["cancelled", "cancelled"],
 } as const;
 
 /** The agent's plan, as it was at this point. */
@@ -44,12 +45,12 @@ export function Plan({ plan }: { plan: TurnPlan }) {
     <section aria-label="Plan" className="rounded-md border border-line bg-surface px-3 py-2 text-sm">
       <ul className="flex flex-col gap-1">
         {plan.map(({ text, state }, at) => {
-          const [mark, look, words] = MARKS[state];
+          const [look, words] = MARKS[state];
           return (
             // biome-ignore lint/suspicious/noArrayIndexKey: steps have no id
             <li key={at} className="flex gap-2">
-              <span className={`shrink-0 ${look}`}>
-                <span aria-hidden="true">{mark}</span>
+              <span className="shrink-0">
+                <StateIcon look={look} />
                 <span className="sr-only">{words}</span>
               </span>
               <span className={state === "cancelled" ? "line-through" : ""}>

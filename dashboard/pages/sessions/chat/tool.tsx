@@ -6,16 +6,17 @@ import { Loading } from "../../../parts/loading.tsx";
 import { Failure } from "../../../parts/notice.tsx";
 import { Patch } from "../../../parts/patch.tsx";
 import { ScrollBox } from "../../../parts/scroll-box.tsx";
+import { StateIcon } from "../../../parts/state-icon.tsx";
 import { Visible, visibleText } from "../../../parts/visible.tsx";
 import type { Chat } from "./chat.ts";
 import { Folded } from "./folded.tsx";
 import type { ToolItem } from "./turn.ts";
 
 const MARKS = {
-  running: ["◌", "text-info", "runs"],
-  done: ["✓", "text-ok", "done"],
-  failed: ["✗", "text-danger", "failed"],
-  interrupted: ["–", "text-warn", "cut off"],
+  running: ["running", "runs"],
+  done: ["ok", "done"],
+  failed: ["danger", "failed"],
+  interrupted: ["interrupted", "cut off"],
 } as const satisfies Record<TurnPart["state"], unknown>;
 
 /** The conversation that is shown, for what is loaded when it is opened. */
@@ -27,11 +28,11 @@ export const Shown = createContext<Chat | null>(null);
  */
 export function Tool({ item, inner }: { item: ToolItem; inner: () => ReactNode }) {
   const { key, use, state, isBrief } = item;
-  const [mark, look, words] = MARKS[state];
+  const [look, words] = MARKS[state];
   const summary = (
     <>
-      <span className={`shrink-0 ${look}`}>
-        <span aria-hidden="true">{mark}</span>
+      <span className="shrink-0">
+        <StateIcon look={look} />
         <span className="sr-only">{words}</span>
       </span>
       <span className="shrink-0 font-medium">
