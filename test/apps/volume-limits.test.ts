@@ -98,18 +98,18 @@ test("a deployment whose volume is too large is stopped, and can be started agai
 test("the next deployment starts once the sandbox of the one before has ended", async () => {
   const { starts } = provider;
   const [{ runId: before = null } = {}] = await rows();
-  const stopping = Promise.withResolvers<void>();
+  let isStopping = false;
   const stopped = Promise.withResolvers<void>();
   const starting = Promise.withResolvers<void>();
   provider.onStart = () => starting.promise;
   provider.onCall = async (method) => {
     if (method !== "stop") return;
-    stopping.resolve();
+    isStopping = true;
     await stopped.promise;
   };
   const commit = await bench.merge({ a: "3" }, [ENTRY]);
   try {
-    await stopping.promise;
+    await until("one stops or starts", () => isStopping || provider.starts > starts);
     await bench.becomes("it waits", ({ next }) => next?.commit === commit);
     // it is asked to stop once, however often the job of the app runs
     const asked = async () =>
@@ -122,13 +122,11 @@ test("the next deployment starts once the sandbox of the one before has ended", 
     expect(await asked()).toEqual(since);
     expect(provider.starts).toBe(starts);
     expect((await rows())[0]?.runId).toBe(before);
-  } finally {
     stopped.resolve();
-  }
-  try {
     const { app } = await bench.becomes("it is down", ({ state }) => state === "down");
     expect(app.error).toBe("Deployment 2 was stopped for deployment 3, which uses the same volume.");
   } finally {
+    stopped.resolve();
     starting.resolve();
   }
   await bench.becomes("it is live", ({ live, next }) => live?.commit === commit && next === null);
