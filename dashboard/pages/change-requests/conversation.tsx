@@ -34,6 +34,7 @@ interface Props {
 
 /** The description, the comments and the review of a change request. */
 export function Conversation({ where, cr, threads, error }: Props) {
+  const { isPending } = useTimeline(where);
   useKeys([
     { key: "n", about: "Next thread", run: () => stepThrough("[data-thread]", 1) },
     { key: "p", about: "Previous thread", run: () => stepThrough("[data-thread]", -1) },
@@ -43,11 +44,14 @@ export function Conversation({ where, cr, threads, error }: Props) {
       <div className="flex min-w-0 flex-col gap-4">
         <Description where={where} cr={cr} />
         <History where={where} cr={cr} threads={threads} error={error} />
-        <Later>
-          {cr.status === "open" && <ManifestCheck where={where} />}
-          <MergeBox where={where} cr={cr} />
-          <NewComment where={where} />
-        </Later>
+        {/* below the history, which would push it down */}
+        {!isPending && (
+          <Later>
+            {cr.status === "open" && <ManifestCheck where={where} />}
+            <MergeBox where={where} cr={cr} />
+            <NewComment where={where} />
+          </Later>
+        )}
       </div>
       <aside aria-label="Review" className="flex flex-col gap-6">
         <Later>
