@@ -111,3 +111,14 @@ export function systemCode(error: unknown): string | undefined {
   const code: unknown = typeof error === "object" && error !== null ? Reflect.get(error, "code") : undefined;
   return typeof code === "string" ? code : undefined;
 }
+
+/** Ends svc with the exit status of a program that has reported everything itself. */
+export class ProgramExit extends Error {
+  override readonly name = "ProgramExit";
+  readonly status: number;
+
+  constructor(status: number) {
+    super(`exit status ${status}`);
+    this.status = status;
+  }
+}

@@ -2,8 +2,8 @@
 import { words } from "./words.ts";
 
 const START = "svc sessions new --prompt <text>";
-const NO_SHELL =
-  "There is no shell in a sandbox. `svc sessions chat <id>` talks to its agent, `svc sessions preview <id>` opens a port.";
+const SHELL =
+  "`svc sessions shell <id>` opens a shell in a sandbox, `svc sessions exec <id> -- <command>` runs one command, and `svc sessions chat <id>` talks to its agent.";
 const APPS =
   "Apps are `[[apps]]` in svc.toml on the default branch, so a change request adds or removes one.";
 const TRIGGERS =
@@ -153,8 +153,8 @@ export const HINTS: Readonly<Record<string, string>> = {
     "wait",
     "watch",
   ),
-  ...words(NO_SHELL, "shell", "ssh", "bash", "sessions exec", "sessions shell", "sessions ssh"),
-  exec: `To give an agent a task: \`${START}\`. There is no shell in a sandbox.`,
+  ...words(SHELL, "shell", "ssh", "bash", "sessions ssh"),
+  exec: `To give an agent a task: \`${START}\`. To run a command in a sandbox: \`svc sessions exec <id> -- <command>\`.`,
   log: "For a session: `svc sessions logs <id>`. For an app: `svc apps logs <slug>`. For commits: `svc repo commits`.",
   tail: "For a session: `svc sessions logs <id> -f`. For an app: `svc apps logs <slug> -f`.",
   history:

@@ -1,5 +1,5 @@
 import { type Parsed, parse } from "./arguments.ts";
-import { CliError, OutputClosed } from "./failure.ts";
+import { CliError, OutputClosed, ProgramExit } from "./failure.ts";
 import { entryOf } from "./lookup.ts";
 import { checkJq, makeOutput, type Output, painter, usesColour } from "./output.ts";
 import { canAsk, inSandbox } from "./sandbox.ts";
@@ -25,6 +25,7 @@ export async function run(system: System, argv: readonly string[]): Promise<numb
     return await dispatch(system, line);
   } catch (error) {
     if (error instanceof OutputClosed) return 0;
+    if (error instanceof ProgramExit) return error.status;
     // If stderr cannot be written either, the exit code is all that is left.
     await report(system, line, error).catch(() => {});
     return error instanceof CliError ? error.exit : 1;

@@ -44,3 +44,12 @@ export const count = (n: number, noun: string): string => `${n} ${noun}${n === 1
 export function costText(cost: number): string {
   return `$${cost.toFixed(cost < 1 ? 4 : 2)}`;
 }
+
+/** `312 bytes`, `4.0 KiB`, `1.5 GiB`. */
+export function sizeText(bytes: number): string {
+  let [value, unit] = [bytes, 0];
+  for (; value >= 1024 && unit < UNITS.length; unit++) value /= 1024;
+  return unit === 0 ? count(bytes, "byte") : `${value.toFixed(1)} ${UNITS[unit - 1]}`;
+}
+
+const UNITS = ["KiB", "MiB", "GiB", "TiB"];

@@ -2,6 +2,7 @@ import { type Attachment, attachmentType, fileName } from "../src/contract/attac
 import type {
   AgentChoice,
   DaemonEnv,
+  DaemonExec,
   DaemonHealth,
   DaemonPrompt,
   DaemonPromptBody,
@@ -9,6 +10,7 @@ import type {
 } from "../src/contract/daemon.ts";
 import { isReservedName, SECRET_NAME } from "../src/contract/environment.ts";
 import { SvcError } from "../src/contract/errors.ts";
+import { isSize } from "../src/contract/exec-stream.ts";
 import { UUID } from "../src/contract/id.ts";
 import { arrayOf, field, textField } from "../src/contract/json.ts";
 import { PROMPT_BODY_MAX_BYTES } from "../src/contract/limits.ts";
@@ -34,6 +36,8 @@ export interface Verbs {
   choices(): Promise<RuntimeChoices>;
   /** Sends a prompt once, and returns its state. @throws SvcError session_busy, unavailable */
   prompt(body: DaemonPromptBody): Promise<DaemonPrompt>;
+  /** Starts a command of a person. @throws SvcError unavailable, too_many_commands */
+  exec(command: DaemonExec): void;
 }
 
 /** The routes below `/svc/`. */
@@ -45,6 +49,8 @@ export interface Control {
 /** Limits of a request without content, and of all secrets: several times the size of a process's environment. */
 const EMPTY_MAX_BYTES = 64 * 1024;
 const SECRETS_MAX_BYTES = 16 * 1024 * 1024;
+/** More than the arguments of a program may be (execve(2)). */
+const EXEC_MAX_BYTES = 4 * 1024 * 1024;
 
 export function createControl(verbs: Verbs): Control {
   const handlers: Readonly<Record<string, { maxBytes: number; handle(body: Uint8Array): Promise<Answer> }>> =
@@ -82,6 +88,13 @@ export function createControl(verbs: Verbs): Control {
       "/svc/prompt": {
         maxBytes: PROMPT_BODY_MAX_BYTES,
         handle: async (body) => jsonResponse(200, { ok: true, prompt: await verbs.prompt(readPrompt(body)) }),
+      },
+      "/svc/exec": {
+        maxBytes: EXEC_MAX_BYTES,
+        handle: async (body) => {
+          verbs.exec(readExec(parse(Buffer.from(body).toString())));
+          return jsonResponse(200, { ok: true });
+        },
       },
     };
 
@@ -159,6 +172,21 @@ function readChoice(value: unknown): AgentChoice {
   const mode = textField(value, "mode");
   if (!isPermissionMode(mode)) throw new SvcError("validation_failed", "mode must be a permission mode.");
   return { model: model ?? null, agent: agent ?? null, effort: effort ?? null, mode };
+}
+
+/** @throws SvcError validation_failed */
+function readExec(value: object): DaemonExec {
+  const [id, userId] = [textField(value, "exec_id"), textField(value, "user_id")];
+  if (!UUID.test(id) || !UUID.test(userId))
+    throw new SvcError("validation_failed", "exec_id and user_id must be UUIDs.");
+  const command = arrayOf(field(value, "command")).map((each) => {
+    if (typeof each === "string" && !each.includes("\0")) return each;
+    throw new SvcError("validation_failed", "command must be a list of strings without NUL bytes.");
+  });
+  const terminal: unknown = field(value, "terminal");
+  const [cols, rows] = ["cols", "rows"].map((name) => Number(field(terminal, name)));
+  const isSized = isSize(cols) && isSize(rows);
+  return { exec_id: id, user_id: userId, command, terminal: isSized ? { cols, rows } : null };
 }
 
 /** svc has checked it, and its content again decides. @throws SvcError validation_failed */

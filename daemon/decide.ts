@@ -2,6 +2,7 @@ import { HTTP_ERRORS } from "../src/contract/errors.ts";
 import type { UserContext } from "../src/contract/user-context.ts";
 import type { Decide, Decision, Explain } from "../src/splice/connection.ts";
 import type { RequestHead } from "../src/splice/head.ts";
+import type { Address } from "../src/splice/upstream.ts";
 import type { Identify } from "./caller.ts";
 import type { Control } from "./control.ts";
 import { forwardHead, isOurToken } from "./forward.ts";
@@ -12,6 +13,8 @@ import { isAbort, isPrivate, isPrompt, readTarget, type Target, targetOf } from 
 export interface Gate {
   identify: Identify;
   control: Control;
+  /** Where the WebSocket of a user's command goes; null: the user has no such command. */
+  execOf(execId: string, userId: string): { to: Address; authorization: string } | null;
   runtime: Pick<Runtime, "state" | "authorization">;
   runtimePort: number;
   /** The daemon's port, once it listens. */
@@ -34,7 +37,11 @@ export function createDecide(gate: Gate): Decide {
     if (target.kind === "svc" && target.path === "/svc/health") return gate.control.health(head);
     const caller = gate.identify(head);
     if ("answer" in caller) return caller;
-    if (target.kind === "svc") return gate.control.verb(head, target.path, caller.context);
+    if (target.kind === "svc")
+      return (
+        toExec(gate, head, target.path, caller.context) ??
+        gate.control.verb(head, target.path, caller.context)
+      );
     const isClients = caller.context.role !== "platform";
     const prompts = target.kind === "runtime" && isPrompt(head.method, target.path);
     const before = isClients && prompts && gate.runtime.state === "ok" ? gate.beforePrompt() : null;
@@ -49,6 +56,21 @@ export function createDecide(gate: Gate): Decide {
       ? toPort(gate, head, target)
       : toRuntime(gate, head, target, caller.context);
   };
+}
+
+/** The WebSocket of a command, for the person who started it; null: another route. */
+function toExec(
+  gate: Gate,
+  head: RequestHead,
+  path: string,
+  { role, user_id }: UserContext,
+): Decision | null {
+  const [, id = ""] = /^\/svc\/exec\/([^/]+)$/.exec(path) ?? [];
+  if (id === "") return null;
+  const place = role === "user" ? gate.execOf(id, user_id) : null;
+  if (!place)
+    return { answer: jsonError("not_found", "You have no such command in this sandbox: it has ended.") };
+  return { to: place.to, head: forwardHead(head, head.target, place.authorization) };
 }
 
 function toPort(gate: Gate, head: RequestHead, target: Extract<Target, { kind: "port" }>): Decision {

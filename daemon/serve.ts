@@ -4,6 +4,8 @@ import { createIdentify } from "./caller.ts";
 import { Choosing } from "./choice.ts";
 import { createControl } from "./control.ts";
 import { createDecide, type Gate } from "./decide.ts";
+import { Executions } from "./exec/executions.ts";
+import { serveExecutions } from "./exec/serve.ts";
 import { NO_AGENT_CONFIG } from "./git/agent-config.ts";
 import { listenAsDaemon } from "./listen.ts";
 import { createLog } from "./log.ts";
@@ -59,10 +61,15 @@ type Limits = NonNullable<RuntimeContext["limits"] & SaverContext["limits"] & Re
 export function serveDaemon(settings: Settings, limits: Limits = {}): Daemon {
   const stopping = new AbortController();
   const session = createSession(settings, limits, stopping.signal);
-  const { log, children, runtime, prompts, saver, activity, choosing } = session;
+  const { log, children, runtime, prompts, saver, activity, choosing, executions } = session;
+  const execServer = serveExecutions(executions);
   const gate: Gate = {
     identify: createIdentify(settings),
     control: createControl(createVerbs(session)),
+    execOf(id, userId) {
+      if (!executions.find(id, userId)) return null;
+      return { to: execServer.address, authorization: execServer.authorization };
+    },
     runtime,
     runtimePort: settings.runtimePort,
     ownPort: () => listener.port,
@@ -86,10 +93,11 @@ export function serveDaemon(settings: Settings, limits: Limits = {}): Daemon {
       session.record.stop();
       await activity.whileEnding(async () => {
         prompts.cutOff(STOPPED);
-        await runtime.stop();
+        await Promise.all([runtime.stop(), executions.stop()]);
         // also without a runtime, and for the files that it wrote as it ended
         await saveWork(session, LAST_SAVE_MS);
         await listener.stop(DRAIN_MS);
+        execServer.stop();
       });
     },
     kill: children.kill,
@@ -145,6 +153,7 @@ function createSession(settings: Settings, limits: Limits, stopping: AbortSignal
     clone: settings.autoClone ? "cloning" : "ok",
     error: null,
     usedAt: Date.now(),
+    executions: new Executions(() => session),
   };
   return session;
 }

@@ -1,6 +1,7 @@
 import type { DaemonEnv } from "../src/contract/daemon.ts";
 import type { RunActivity } from "./activity.ts";
 import type { Choosing } from "./choice.ts";
+import type { Executions } from "./exec/executions.ts";
 import type { AgentConfig } from "./git/agent-config.ts";
 import type { HealthContext } from "./health.ts";
 import type { Log } from "./log.ts";
@@ -20,6 +21,7 @@ export interface Session extends HealthContext {
   saver: Saver;
   record: AgentRecordKeeper;
   activity: RunActivity;
+  executions: Executions;
   project: ProjectConfig;
   /** Aborts when the daemon stops. */
   stopping: AbortSignal;

@@ -24,6 +24,7 @@ export function createVerbs(session: Session): Verbs {
         runtime.state === "ok" && (await readChoices(settings, project.secrets.env, runtime.call));
       return found || Promise.reject(unavailable("The agent runtime is not ready."));
     },
+    exec: (command) => session.executions.start(command),
     async prompt({ prompt_id: id, text, attachments = [], choice, wait }) {
       session.usedAt = Date.now();
       return await session.prompts.send({ id, text, attachments, ...(choice && { choice }) }, wait ?? false);

@@ -41,6 +41,7 @@ import { repositoryRoutes } from "./features/repository/routes.ts";
 import { ownSecretRoutes } from "./features/secrets/own/routes.ts";
 import { secretRoutes } from "./features/secrets/routes.ts";
 import { conversationRoutes } from "./features/sessions/conversation/routes.ts";
+import { execRoutes } from "./features/sessions/exec/routes.ts";
 import type { ReferencesIn } from "./features/sessions/prompts/attachments.ts";
 import { promptRoutes } from "./features/sessions/prompts/routes.ts";
 import { runtimeRoutes, sessionContentRoutes, sessionRoutes } from "./features/sessions/routes.ts";
@@ -179,6 +180,7 @@ function allSessionRoutes(deps: Deps) {
   return new Elysia()
     .use(sessionRoutes(deps, references))
     .use(sessionContentRoutes(deps))
+    .use(execRoutes(deps))
     .use(runtimeRoutes(deps))
     .use(conversationRoutes(deps))
     .use(promptRoutes(deps, references));

@@ -5,6 +5,7 @@ import { bind, type Group, spec } from "../spec.ts";
 import { SESSION_FIELDS } from "./fields.ts";
 import { CHOICE, choices, edit, rename } from "./session-choice.ts";
 import { conversation } from "./session-conversation.ts";
+import { commands, cp, exec, shell } from "./session-exec.ts";
 import { SAVED_FIELDS } from "./session-fields.ts";
 import { ID, OWN_ID } from "./session-id.ts";
 import { ATTACH_TO_PROMPT, abort, answer, chat, prompt, prompts } from "./session-prompts.ts";
@@ -285,5 +286,9 @@ export const sessions: Group = {
     bind(answer, () => import("../commands/sessions/answer.ts").then((module) => module.answer)),
     bind(tries, () => import("../commands/sessions/tries.ts").then((module) => module.tries)),
     bind(logs, () => import("../commands/sessions/logs.ts").then((module) => module.logs)),
+    bind(exec, () => import("../commands/sessions/exec.ts").then((module) => module.exec)),
+    bind(shell, () => import("../commands/sessions/exec.ts").then((module) => module.shell)),
+    bind(cp, () => import("../commands/sessions/cp.ts").then((module) => module.cp)),
+    bind(commands, () => import("../commands/sessions/commands.ts").then((module) => module.commands)),
   ],
 };

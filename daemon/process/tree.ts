@@ -4,6 +4,8 @@ import { sendSignal } from "./children.ts";
 interface Process {
   pid: number;
   parent: number;
+  group: number;
+  name: string;
   /** Processor time of its own and of its children that have ended, in clock ticks: proc_pid_stat(5). */
   ticks: number;
 }
@@ -40,6 +42,34 @@ export async function endDescendants(
     }
   }
   return false;
+}
+
+/**
+ * Signals the processes of a program's group, but not the wrapper around it: that would end at once, and its exit status would
+ * not be the program's.
+ * @param leader the wrapper, or the program itself
+ */
+export async function signalProgram(leader: number, signal: NodeJS.Signals): Promise<void> {
+  const all = await allProcesses();
+  const below = new Set([leader, ...descendantsOf(all, leader, new Set())]);
+  const found = all.filter(({ pid, group, name }) => below.has(pid) && group === leader && name !== WRAPPER);
+  for (const { pid } of found) sendSignal(pid, signal);
+}
+
+/** bubblewrap, the only wrapper that stays beside its program. */
+const WRAPPER = "bwrap";
+
+/** Ends a process and its descendants: SIGHUP, and SIGKILL to those that are left after `graceMs`. */
+export async function hangUp(leader: number, graceMs: number): Promise<void> {
+  const all = await allProcesses();
+  const pids = [leader, ...descendantsOf(all, leader, new Set())];
+  const wrappers = new Set(all.filter(({ name }) => name === WRAPPER).map(({ pid }) => pid));
+  for (const pid of pids) if (!wrappers.has(pid)) sendSignal(pid, "SIGHUP");
+  for (const end = performance.now() + graceMs; performance.now() < end; await Bun.sleep(CHECK_MS)) {
+    const left = new Set((await allProcesses()).map(({ pid }) => pid));
+    if (!pids.some((pid) => left.has(pid))) return;
+  }
+  for (const pid of [...pids, ...(await listDescendants(leader))]) sendSignal(pid, "SIGKILL");
 }
 
 /** The descendants of a process that have not ended, each after its parent. */
@@ -86,10 +116,11 @@ async function allProcesses(): Promise<Process[]> {
   );
   return stats.flatMap((stat, index) => {
     // the program's name may contain any character, so the fields are counted from its end
+    const name = stat.slice(stat.indexOf("(") + 1, stat.lastIndexOf(")"));
     const [state = "Z", parent = "", ...rest] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     if (state === "Z" || state === "X") return [];
     const ticks = rest.slice(...TIMES).reduce((sum, field) => sum + Number(field), 0);
-    return [{ pid: Number(names[index]), parent: Number(parent), ticks }];
+    return [{ pid: Number(names[index]), parent: Number(parent), group: Number(rest[0]), name, ticks }];
   });
 }
 

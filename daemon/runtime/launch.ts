@@ -74,12 +74,8 @@ export function startFailure(thrown: unknown): string {
   return code === "E2BIG" ? "the project's secrets are too large in total" : code;
 }
 
-/** The environment of the runtime, and so of the agent: it does not contain the sandbox service key. */
-function runtimeEnvironment(
-  settings: Settings,
-  secrets: DaemonEnv,
-  password: string,
-): Record<string, string> {
+/** The environment of every program of the agent, and of people: it does not contain the sandbox service key. */
+export function agentEnvironment(settings: Settings, secrets: DaemonEnv): Record<string, string> {
   const { inherited, home, workspace } = settings;
   const { key, base } = gatewayAccess(settings);
   return {
@@ -92,6 +88,16 @@ function runtimeEnvironment(
     SVC_PROJECT_SECRET_NAMES: Object.keys(secrets.env).join(","),
     SVC_PROJECT_SECRETS_REVISION: secrets.revision,
     ...(key && base && { SVC_LLM_API_KEY: key, SVC_LLM_BASE_URL: base }),
+  };
+}
+
+function runtimeEnvironment(
+  settings: Settings,
+  secrets: DaemonEnv,
+  password: string,
+): Record<string, string> {
+  return {
+    ...agentEnvironment(settings, secrets),
     OPENCODE_CONFIG_DIR: agentConfigFolder(settings),
     OPENCODE_CONFIG_CONTENT: JSON.stringify(platformConfig(settings)),
     OPENCODE_PERMISSION: JSON.stringify(PERMISSIONS[settings.mode]),

@@ -13,6 +13,7 @@ export * from "./commit-status.ts";
 export * from "./connector.ts";
 export * from "./conversation.ts";
 export * from "./event.ts";
+export * from "./exec.ts";
 export * from "./label.ts";
 export * from "./manifest.ts";
 export * from "./merge-queue.ts";

@@ -109,6 +109,22 @@ export interface DaemonHealth {
   };
 }
 
+/** Body of `POST /svc/exec`: a command of a person. */
+export interface DaemonExec {
+  exec_id: string;
+  /** Only this user may attach to it. */
+  user_id: string;
+  /** The program and its arguments; empty: a shell. */
+  command: readonly string[];
+  /** The size of its terminal; null: it has pipes. */
+  terminal: { cols: number; rows: number } | null;
+}
+
+/** Where a client attaches to a command in a sandbox, by a WebSocket. */
+export function execPath(execId: string): string {
+  return `/svc/exec/${execId}`;
+}
+
 /** Body of `POST /svc/env`: all secrets of the project, by name. */
 export interface DaemonEnv {
   revision: string;

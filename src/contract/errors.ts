@@ -89,6 +89,7 @@ export const ERROR_STATUS = {
   concurrent_session_limit: 429,
   prompt_queue_full: 429,
   merge_queue_full: 429,
+  too_many_commands: 429,
   rate_limited: 429,
   internal: 500,
   not_implemented: 501,

@@ -3,15 +3,15 @@ import {
   DAEMON_PORT,
   DAEMON_PROMPT_STATES,
   type DaemonEnv,
+  type DaemonExec,
   type DaemonHealth,
   type DaemonPrompt,
   type DaemonPromptBody,
   type RuntimeChoices,
 } from "../contract/daemon.ts";
-import { arrayOf, field, textField } from "../contract/json.ts";
-import { EFFORT_MAX, EFFORT_PATTERN } from "../contract/limits.ts";
-import { PERMISSION_MODES } from "../contract/runtimes.ts";
+import { field } from "../contract/json.ts";
 import { signedPath, signUserContext, USER_CONTEXT_LIFE_S } from "../contract/user-context.ts";
+import { readChoices } from "./choices.ts";
 import type { SandboxAddress } from "./provider.ts";
 
 /** A sandbox's daemon, and the key that authenticates requests to it. */
@@ -25,6 +25,8 @@ export interface Daemon {
 const HEALTH_MS = 3_000;
 /** The daemon waits for a restart of the runtime. */
 const ENV_MS = 30_000;
+/** The daemon starts a process. */
+const EXEC_MS = 15_000;
 /** The agent may have to restart. */
 const CHOICE_MS = 3 * 60_000;
 /** A page waits for it. */
@@ -88,6 +90,21 @@ export async function fetchChoices(daemon: Daemon): Promise<RuntimeChoices | nul
   const limit = AbortSignal.timeout(CHOICES_MS);
   const { status, answer } = await post(daemon, "/svc/choices", {}, limit, CHOICES_MAX_BYTES);
   return status === 200 ? readChoices(field(answer, "choices")) : null;
+}
+
+/**
+ * Starts a command of a person.
+ * @returns `busy`: not yet; `full`: too many run; `refused`: never; `silent`: no response, so it may have started
+ */
+export async function sendExec(
+  daemon: Daemon,
+  command: DaemonExec,
+): Promise<"started" | "busy" | "full" | "refused" | "silent"> {
+  const { status } = await post(daemon, "/svc/exec", command, AbortSignal.timeout(EXEC_MS));
+  if (status === 200) return "started";
+  if (status === 503) return "busy";
+  if (status === 429) return "full";
+  return status >= 400 && status < 500 ? "refused" : "silent";
 }
 
 /** Aborts the agent's run. @returns `none`: nothing was running */
@@ -247,33 +264,6 @@ function isHealth(value: unknown): value is DaemonHealth {
       (typeof field(error, "message") === "string" && typeof field(error, "kind") === "string"))
   );
 }
-
-/** Sandboxes are not trusted: only texts of a bounded length are read. */
-function readChoices(value: unknown): RuntimeChoices {
-  const text = (of: unknown, name: string) => textField(of, name).slice(0, CHOICE_TEXT_MAX);
-  return {
-    models: arrayOf(field(value, "models"))
-      .slice(0, CHOICES_MAX)
-      .map((model) => ({
-        id: text(model, "id"),
-        name: text(model, "name"),
-        efforts: arrayOf(field(model, "efforts"))
-          .filter((effort) => typeof effort === "string" && EFFORT.test(effort))
-          .slice(0, EFFORTS_MAX)
-          .map(String),
-      })),
-    gateway: field(value, "gateway") === true,
-    agents: arrayOf(field(value, "agents"))
-      .slice(0, CHOICES_MAX)
-      .map((agent) => ({ name: text(agent, "name"), description: text(agent, "description") || null })),
-    modes: PERMISSION_MODES.filter((mode) => arrayOf(field(value, "modes")).includes(mode)),
-  };
-}
-
-const CHOICES_MAX = 500;
-const CHOICE_TEXT_MAX = 500;
-const EFFORTS_MAX = 20;
-const EFFORT = new RegExp(`^(?=.{1,${EFFORT_MAX}}$)${EFFORT_PATTERN.slice(1)}`);
 
 function isPrompt(value: unknown): value is DaemonPrompt {
   const error = field(value, "error");

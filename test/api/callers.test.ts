@@ -72,6 +72,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "POST /v1/projects/:projectId/sessions/:sessionId/prompt": { text: "hello" },
   "POST /v1/projects/:projectId/tries": { initial_prompt: "p", count: 2 },
   "POST /v1/projects/:projectId/tries/:triesId/choose": { session_id: crypto.randomUUID() },
+  "POST /v1/projects/:projectId/sessions/:sessionId/exec": { command: ["true"] },
   "POST /v1/projects/:projectId/sessions/:sessionId/preview": { port: 3000 },
   "POST /v1/projects/:projectId/labels": { name: "bug" },
   "PATCH /v1/projects/:projectId/labels/:name": { color: "0e8a16" },

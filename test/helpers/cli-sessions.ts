@@ -202,6 +202,15 @@ export const SESSION_ROUTES = {
     const session_id = path.split("/").at(-2) ?? "";
     return eventStream([changed(session({ session_id }))]);
   },
+  [`GET ${ONE}/exec`]: () => ({
+    commands: [
+      {
+        exec_id: "88888888-8888-4888-8888-000000000001",
+        user_id: "99999999-9999-4999-8999-000000000001",
+        ...{ user_name: "Ada", command: ["npm", "test"], tty: false, created_at: TIME },
+      },
+    ],
+  }),
   [`POST ${ONE}/preview`]: ({ body }: { body: unknown }) =>
     Response.json(
       { url: `http://p${Object(body).port}-${SESSION_ID}.localhost:8008/?token=abc`, expires_at: TIME },

@@ -21,12 +21,14 @@ export function cookieRequestOf({ headers }: Request): CookieRequest {
 
 /**
  * The secret of a browser's cookie. It counts only with the header `X-Svc-Dashboard`, which only svc's own pages can send:
- * browsers send the cookie also with requests from other sites.
+ * browsers send the cookie also with requests from other sites. A WebSocket cannot have it, and always has an `Origin`.
  * @returns null without the header or without svc's cookie
  * @throws forbidden for a request from another site
  */
 export function cookieSecret(deps: { config: Place }, cookieRequest: CookieRequest): string | null {
-  if (cookieRequest.header(DASHBOARD_HEADER) !== DASHBOARD) return null;
+  const isWebSocket =
+    cookieRequest.header("upgrade")?.toLowerCase() === "websocket" && cookieRequest.header("origin") !== null;
+  if (!isWebSocket && cookieRequest.header(DASHBOARD_HEADER) !== DASHBOARD) return null;
   const secret = readCookie(deps.config, cookieRequest.header("cookie"));
   if (secret !== null) refuseCrossOrigin(deps.config, cookieRequest);
   return secret;

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import type { Session } from "../../../src/contract/session.ts";
+import { ExecClient } from "../../../src/conversation/exec.ts";
 import { type Api, startApi } from "../../helpers/api.ts";
 import { DOCKER, docker } from "../../helpers/docker-engine.ts";
 import { needs } from "../../helpers/needs.ts";
@@ -74,6 +75,17 @@ describe("a session in Docker, with svc's own programs", () => {
     expect(users).toMatch(/^svc-agent 0$/m);
     expect(users).toMatch(/^opencode 1000$/m);
     expect(await inside("cat /proc/1/environ 2>&1 || true")).toContain("Permission denied");
+    // a person's command is an ordinary user's as well, and its terminal is that user's
+    const script = 'id -u; stat -c %u "$(tty)"; cat /workspace/hello.txt; cat /proc/1/environ; exit 3';
+    const started = await call("POST", `/${made.session_id}/exec`, {
+      command: ["sh", "-c", script],
+      tty: true,
+    });
+    expect(started.status).toBe(201);
+    expect(await attachTo(api, started.body.path)).toEqual([
+      expect.stringMatching(/^1000\r\n1000\r\nhello\r\n.*Permission denied\r\n$/),
+      { type: "exit", code: 3, signal: null },
+    ]);
     expect((await call("DELETE", `/${made.session_id}`)).status).toBe(200);
     await until(
       "nothing is left",
@@ -81,6 +93,25 @@ describe("a session in Docker, with svc's own programs", () => {
     );
   });
 });
+
+/** @returns what a command printed, and how it ended */
+async function attachTo(api: Api, path: string): Promise<unknown[]> {
+  let printed = "";
+  const client = new ExecClient({
+    connect: (query) =>
+      Reflect.construct(WebSocket, [
+        `${api.url.replace("http", "ws")}${path}?${query}`,
+        { headers: { Authorization: `Bearer ${api.token}` } },
+      ]),
+    refusal: async () => null,
+    stdout: (bytes) => {
+      printed += Buffer.from(bytes).toString();
+    },
+    stderr() {},
+  });
+  const exit = await client.finished;
+  return [printed, exit];
+}
 
 async function names(): Promise<string[]> {
   const [containers, networks] = await Promise.all([

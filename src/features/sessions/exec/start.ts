@@ -1,0 +1,90 @@
+import { randomUUID } from "node:crypto";
+import { eq } from "drizzle-orm";
+import { sessionExecs, users } from "../../../../db/schema/index.ts";
+import { DAEMON_PORT, execPath } from "../../../contract/daemon.ts";
+import { SvcError } from "../../../contract/errors.ts";
+import type { ExecBody, StartedExec } from "../../../contract/exec.ts";
+import type { Deps } from "../../../deps.ts";
+import type { Caller, ProjectRow } from "../../../identity/auth/caller.ts";
+import { isWithinReach } from "../../../jobs/places.ts";
+import { sendExec } from "../../../sandboxes/daemon.ts";
+import { noteActivity } from "../activity.ts";
+import { findSession } from "../read.ts";
+import { reachSession } from "../row.ts";
+import { toExec } from "./wire.ts";
+
+/** The size of a terminal whose client names none. */
+const SIZE = { cols: 80, rows: 24 } as const;
+
+/**
+ * Starts a command in a session's sandbox, for the caller to attach to. It is recorded before it runs.
+ * @throws not_found, not_running, sandbox_unreachable, unavailable, too_many_commands
+ */
+export async function startExec(
+  deps: Deps,
+  caller: Caller,
+  project: ProjectRow,
+  name: string,
+  { command = [], tty = false, cols = SIZE.cols, rows = SIZE.rows }: ExecBody,
+): Promise<StartedExec> {
+  const { session } = await findSession(deps, project, name);
+  const { sessionId } = session;
+  if (session.status !== "running")
+    throw new SvcError(
+      "not_running",
+      `The session ${sessionId} is ${session.status}, so it has no sandbox to run a command in. Start it with: svc sessions restart ${sessionId}`,
+      { status: session.status },
+    );
+  const reached = isWithinReach(deps, session) ? await reachSession(deps, sessionId) : null;
+  if (!reached?.daemon)
+    throw new SvcError(
+      "sandbox_unreachable",
+      `The sandbox of session ${sessionId} runs on another server's machine. Restart the session from this server to run it here: svc sessions restart ${sessionId}`,
+    );
+  const execId = randomUUID();
+  const row = { execId, sessionId, userId: caller.userId, command, tty, createdAt: deps.clock() };
+  await deps.db.insert(sessionExecs).values(row);
+  const terminal = tty ? { cols, rows } : null;
+  const answer = await sendExec(reached.daemon, {
+    ...{ exec_id: execId, user_id: caller.userId, command, terminal },
+  });
+  if (answer !== "started") {
+    // without an answer it may run: the record stays
+    if (answer !== "silent") await deps.db.delete(sessionExecs).where(eq(sessionExecs.execId, execId));
+    throw failureOf(answer, sessionId);
+  }
+  noteActivity(deps, sessionId);
+  const [user] = await deps.db
+    .select({ name: users.name })
+    .from(users)
+    .where(eq(users.userId, caller.userId));
+  const path = `/v1/p/${sessionId}/${DAEMON_PORT}${execPath(execId)}`;
+  return { ...toExec({ ...row, userName: user?.name ?? "" }), path };
+}
+
+function failureOf(answer: "busy" | "full" | "refused" | "silent", sessionId: string): SvcError {
+  switch (answer) {
+    case "busy":
+      return new SvcError(
+        "unavailable",
+        `The repository of session ${sessionId} is not cloned yet. Try again in a moment.`,
+        {},
+        { "Retry-After": "1" },
+      );
+    case "full":
+      return new SvcError(
+        "too_many_commands",
+        `Too many commands run in the sandbox of session ${sessionId}. End one of them first.`,
+      );
+    case "refused":
+      return new SvcError(
+        "sandbox_unreachable",
+        `The sandbox of session ${sessionId} is of a version of svc without commands. Restart it: svc sessions restart ${sessionId}`,
+      );
+    case "silent":
+      return new SvcError(
+        "sandbox_unreachable",
+        `The sandbox of session ${sessionId} does not answer. See its log with: svc sessions logs ${sessionId}`,
+      );
+  }
+}
