@@ -1,6 +1,7 @@
 import { afterAll } from "bun:test";
 import { type DockerEngine, startDockerEngine } from "../../scripts/docker-engine.ts";
 import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
+import { LABEL } from "../../src/sandboxes/docker/names.ts";
 import type { ProviderOptions } from "../../src/sandboxes/provider.ts";
 
 /** The test command's engine, or one of this process; null if there is none. */
@@ -83,9 +84,12 @@ export async function leftoversOf({ installation }: ProviderOptions, sessionId: 
     ),
     ...networks.map(({ Name, Labels }: { Name: string; Labels: object }) => JSON.stringify([Name, Labels])),
   ];
-  // a session's volumes have no name of their own; those of Compose are of another test
+  // a session's volumes have no name of their own; those of Compose and of apps are of another test
   const volumes: { Name: string; Labels: object | null }[] = Volumes ?? [];
-  const ofNone = volumes.filter(({ Labels }) => !Object.hasOwn(Labels ?? {}, "com.docker.compose.project"));
+  const ofOthers = ["com.docker.compose.project", LABEL.volume];
+  const ofNone = volumes.filter(
+    ({ Labels }) => !ofOthers.some((label) => Object.hasOwn(Labels ?? {}, label)),
+  );
   return [...names.filter(isOf), ...ofNone.map(({ Name }) => `volume ${Name}`)];
 }
 
