@@ -16,8 +16,12 @@ const BINARIES = [
   "test/e2e/",
 ];
 
-/** Suites that fill memory or measure it: other files in their process would distort the figures, or suffer. */
+/**
+ * Suites that fill memory or measure it, and one that reaps and ends processes as the daemon does: other files in their process
+ * would distort the figures, or suffer.
+ */
 const OWN_PROCESS = [
+  "test/daemon/app.",
   "test/api/hostile-repository",
   "test/api/under-attack",
   "test/e2e/load",

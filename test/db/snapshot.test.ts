@@ -11,10 +11,11 @@ import { needs } from "../helpers/needs.ts";
 const SNAPSHOT = embeddedSnapshot() ?? "";
 const test = needs("a build of this source (npm run build)", SNAPSHOT !== "");
 
-/** Columns, indices and constraints, and which migrations have made them. */
+/** Columns, indices and constraints, and which migrations have made them; without the tables that pg-boss has for each day. */
+const DAYS = String.raw`'^queue_stats_\d{8}$'`;
 const LOOKS = [
-  "select table_name, column_name, data_type, column_default, is_nullable from information_schema.columns where table_schema in ('public', 'jobs') order by 1, 2",
-  "select indexdef from pg_indexes where schemaname in ('public', 'jobs') order by 1",
+  `select table_name, column_name, data_type, column_default, is_nullable from information_schema.columns where table_schema in ('public', 'jobs') and table_name !~ ${DAYS} order by 1, 2`,
+  `select indexdef from pg_indexes where schemaname in ('public', 'jobs') and tablename !~ ${DAYS} order by 1`,
   "select conrelid::regclass::text, pg_get_constraintdef(oid) from pg_constraint where connamespace = 'public'::regnamespace order by 1, 2",
   "select hash, created_at from drizzle.__drizzle_migrations order by created_at",
 ];
