@@ -79,7 +79,7 @@ export class ScriptedRuntime {
       user.parts.push(this.#textPart(user, prompt, true));
       const assistant = this.#message("assistant", user.info.id);
       assistant.parts.push(this.#textPart(assistant, answer, true));
-      Object.assign(assistant.info, { finish: "stop", time: { created: 1, completed: 2 } });
+      Object.assign(assistant.info, { finish: "stop", time: { created: Date.now(), completed: Date.now() } });
     }
   }
 
@@ -232,7 +232,8 @@ export class ScriptedRuntime {
   }
 
   #textPart(message: StoredMessage, text: string, isWhole: boolean): StoredMessage["parts"][number] {
-    const time = isWhole ? { start: 1, end: 2 } : { start: 1 };
+    const now = Date.now();
+    const time = isWhole ? { start: now, end: now } : { start: now };
     const id = `prt_${++this.#count}`;
     return { id, type: "text", text, messageID: message.info.id, sessionID: this.conversation, time };
   }

@@ -14,7 +14,7 @@ import { Failure, Notice } from "../../parts/notice.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Tab } from "../../parts/tab.tsx";
 import { Belonging } from "./belonging.tsx";
-import { BranchName } from "./branch-name.tsx";
+import { BranchName, HeadBranch } from "./branch-name.tsx";
 import { ChangeBase } from "./change-base.tsx";
 import { Conversation } from "./conversation.tsx";
 import { EditTitle } from "./edit-title.tsx";
@@ -137,7 +137,7 @@ function Summary({ cr, slug }: { cr: ChangeRequest; slug: string }) {
           </>
         )}
       </span>
-      <BranchName>{cr.head_ref}</BranchName>
+      <HeadBranch cr={cr} />
       <span>into</span>
       <BranchName>{cr.base_ref}</BranchName>
       <span aria-hidden="true">·</span>

@@ -15,8 +15,7 @@ import { ROW_LINK } from "../../parts/row-keys.ts";
 import { Segments } from "../../parts/segments.tsx";
 import { VirtualList } from "../../parts/virtual-list.tsx";
 import { Visible } from "../../parts/visible.tsx";
-import { shortId } from "../sessions/words.ts";
-import { BranchName } from "./branch-name.tsx";
+import { BranchName, HeadBranch } from "./branch-name.tsx";
 import { Facts } from "./facts.tsx";
 import { LabelChip } from "./label-chip.tsx";
 import { idOfChangeRequest, useChangeRequests } from "./queries.ts";
@@ -146,9 +145,7 @@ function Item({ cr, slug, onLabel }: ItemProps) {
           {cr.stale && <span className="text-warn">not up to date</span>}
           <span aria-hidden="true">·</span>
           <span className="flex min-w-0 flex-wrap items-center gap-1">
-            <BranchName>
-              {cr.head_ref === cr.origin_session_id ? shortId(cr.head_ref) : cr.head_ref}
-            </BranchName>
+            <HeadBranch cr={cr} />
             <span className="sr-only">into</span>
             <span aria-hidden="true">→</span>
             <BranchName>{cr.base_ref}</BranchName>

@@ -97,13 +97,13 @@ function Choice({ label, value, own, isOwnOffered = true, options, onChoose }: C
   // one that the agent does not name is chosen nevertheless
   const isListed = value === null || options.some(([each]) => each === value);
   return (
-    <span className="flex min-w-0 items-center gap-1">
-      <label htmlFor={id} className="text-muted">
+    <span className="flex min-w-0 items-center gap-1 max-sm:w-full">
+      <label htmlFor={id} className="text-muted max-sm:w-14">
         {label}
       </label>
       <select
         id={id}
-        className="max-w-48 truncate rounded-md border border-edge bg-surface px-1.5 py-0.5"
+        className="max-w-48 truncate max-sm:max-w-none max-sm:flex-1 rounded-md border border-edge bg-surface px-1.5 py-0.5"
         value={value ?? ""}
         onChange={({ target }) => onChoose(target.value || null)}
       >
