@@ -3,6 +3,7 @@ import { useParams, useSearch } from "wouter";
 import type { Session } from "../../../src/contract/session.ts";
 import { path } from "../../api/path.ts";
 import { useProject } from "../../api/project.ts";
+import { lazyPage } from "../../layout/lazy-page.tsx";
 import { Badge } from "../../parts/badge.tsx";
 import { LinkButton } from "../../parts/button.tsx";
 import { Later } from "../../parts/later.tsx";
@@ -54,13 +55,19 @@ const VIEWS = [
   ["log", "Log"],
   ["saved", "Saved work"],
   ["prompts", "Prompts"],
+  ["terminal", "Terminal"],
 ] as const;
+
+const Terminal = lazyPage(async () => (await import("./terminal/terminal.tsx")).Terminal);
 
 function Live({ session, followed, slug }: { session: Session; followed: FollowedSession; slug: string }) {
   const [doing, setDoing] = useState<Doing>(null);
   const view = new URLSearchParams(useSearch()).get("view") ?? "";
   const { chat, state } = useChat(session);
   const isWide = useWide();
+  // its shell stays while other views are shown
+  const [hasTerminal, setHasTerminal] = useState(view === "terminal");
+  if (view === "terminal" && !hasTerminal) setHasTerminal(true);
   return (
     <Page
       title={titleOf(session)}
@@ -82,6 +89,11 @@ function Live({ session, followed, slug }: { session: Session; followed: Followe
           {view === "log" && <Log log={followed.log} sessionId={session.session_id} />}
           {view === "saved" && <Saved session={session} />}
           {view === "prompts" && <PromptList session={session} />}
+          {hasTerminal && (
+            <div hidden={view !== "terminal"}>
+              <Terminal session={session} />
+            </div>
+          )}
         </div>
         <aside aria-label="About the session" className="order-first lg:order-none">
           {isWide ? (
