@@ -51,8 +51,7 @@ export async function endDescendants(
  */
 export async function signalProgram(leader: number, signal: NodeJS.Signals): Promise<void> {
   const all = await allProcesses();
-  const below = new Set([leader, ...descendantsOf(all, leader, new Set())]);
-  const found = all.filter(({ pid, group, name }) => below.has(pid) && group === leader && name !== WRAPPER);
+  const found = all.filter(({ group, name }) => group === leader && name !== WRAPPER);
   for (const { pid } of found) sendSignal(pid, signal);
 }
 

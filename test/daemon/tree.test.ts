@@ -1,5 +1,8 @@
 import { expect, test } from "bun:test";
-import { timeOfDescendants } from "../../daemon/process/tree.ts";
+import { copyFileSync } from "node:fs";
+import { join } from "node:path";
+import { signalProgram, timeOfDescendants } from "../../daemon/process/tree.ts";
+import { temporary } from "../helpers/git-repo.ts";
 import { until } from "../helpers/until.ts";
 
 test("the processor time of descendants grows while one of them works, and not while all wait", async () => {
@@ -26,4 +29,31 @@ test("the processor time of descendants grows while one of them works, and not w
     child.kill("SIGKILL");
     await child.exited;
   }
+});
+
+test("a signal is for the program and what it has in its group, and not for the wrapper or another group", async () => {
+  await using folder = await temporary();
+  const wrapper = join(folder.path, "bwrap");
+  copyFileSync("/bin/sh", wrapper);
+  const program = `trap 'echo got; sleep 0.2; kill -9 $other; exit 5' TERM
+(trap 'echo also; exit' TERM; echo ready; while :; do sleep 0.01; done) &
+setsid sh -c 'trap "echo other" TERM; echo ready; while :; do sleep 0.01; done' &
+other=$!
+echo ready
+wait`;
+  // a shell that waits for its program, and ends with its exit status
+  const child = Bun.spawn([wrapper, "-c", 'sh -c "$1"; exit $?', "sh", program], {
+    stdin: "ignore",
+    stdout: "pipe",
+    detached: true,
+  });
+  let printed = "";
+  const read = (async () => {
+    for await (const bytes of child.stdout) printed += Buffer.from(bytes).toString();
+  })();
+  await until("all are ready", () => printed.split("ready").length === 4);
+  await signalProgram(child.pid, "SIGTERM");
+  expect(await child.exited).toBe(5);
+  await read;
+  expect(printed.split("\n").toSorted()).toEqual(["", "also", "got", "ready", "ready", "ready"]);
 });
