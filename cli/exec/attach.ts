@@ -32,14 +32,14 @@ export async function attach(api: Api, { path }: Pick<StartedExec, "path">, ends
     stdout: ends.stdout,
     stderr: ends.stderr,
     onLost() {
-      if (!isLost) ends.note("The connection is lost, and svc connects again…");
+      if (!isLost) ends.note("The connection was lost. Reconnecting…");
       isLost = true;
     },
     onAttached() {
-      if (isLost) ends.note("Connected again.");
+      if (isLost) ends.note("Reconnected.");
       isLost = false;
     },
-    onSkipped: () => ends.note("Some output is left out: the connection is too slow for it."),
+    onSkipped: () => ends.note("Some output was skipped: the connection is too slow."),
   });
   ends.onClient?.(client);
   if (ends.stdin) void feed(ends.stdin, client);

@@ -9,7 +9,7 @@ export const exec = spec({
   summary: "Run a command in the sandbox of a session",
   about: [
     `Standard input goes to the command, and its output and its exit status come back. ${RECORDED}`,
-    "A lost connection is made again, and the command goes on meanwhile. Ctrl-C interrupts the command.",
+    "If the connection is lost, svc reconnects, and the command keeps running. Ctrl-C interrupts the command.",
   ],
   args: [
     { ...ID, required: true },
@@ -33,7 +33,7 @@ export const shell = spec({
   summary: "Open a shell in the sandbox of a session",
   about: [
     `It starts in the repository. ${RECORDED}`,
-    "A lost connection is made again: the shell and what runs in it go on meanwhile. `~.` at the start of a line ends it.",
+    "If the connection is lost, svc reconnects, and the shell keeps running. `~.` at the start of a line ends it.",
   ],
   args: [ID],
   flags: {},

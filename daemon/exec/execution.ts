@@ -3,6 +3,7 @@ import {
   EXEC_CLOSE,
   type ExecEvent,
   isSize,
+  messageOf,
   readExecRequest,
   STREAM,
   WINDOW,
@@ -174,10 +175,7 @@ export class Execution {
       [STREAM.stderr, this.#stderr],
     ] as const)
       for (const bytes of output.take()) {
-        const message = new Uint8Array(bytes.length + 1);
-        message[0] = stream;
-        message.set(bytes, 1);
-        client.send(message);
+        client.send(messageOf(stream, bytes));
         this.#onUse();
       }
     if (!this.#exit || this.#isExitSent || !this.#stdout.isSent || !this.#stderr.isSent) return;

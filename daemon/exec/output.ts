@@ -1,16 +1,14 @@
 import { CHUNK_MAX, WINDOW } from "../../src/contract/exec-stream.ts";
+import { KeptBytes } from "../../src/contract/kept-bytes.ts";
 
 /** What a terminal shows at once, and some screens before it. */
 const KEPT_OF_TERMINAL = 256 * 1024;
 
 /** One stream of a command's output, from the first byte that the client has not acknowledged. Bytes are numbered from 0. */
 export class Output {
-  #chunks: Uint8Array[] = [];
-  /** The first byte that is kept: the client has those before it, or they were dropped. */
-  #start = 0;
+  readonly #kept = new KeptBytes();
   #acknowledged = 0;
   #sent = 0;
-  #end = 0;
   readonly #isTerminal: boolean;
 
   /** @param isTerminal a terminal cannot be paused: if the client does not keep up, bytes that were not sent are dropped */
@@ -18,29 +16,29 @@ export class Output {
     this.#isTerminal = isTerminal;
   }
 
+  /** The first byte that is kept: the client has those before it, or they were dropped. */
   get start(): number {
-    return this.#start;
+    return this.#kept.start;
   }
   get end(): number {
-    return this.#end;
+    return this.#kept.end;
   }
   /** Whether the source must pause. */
   get isFull(): boolean {
-    return !this.#isTerminal && this.#end - this.#acknowledged >= WINDOW;
+    return !this.#isTerminal && this.#kept.end - this.#acknowledged >= WINDOW;
   }
   get isSent(): boolean {
-    return this.#sent === this.#end;
+    return this.#sent === this.#kept.end;
   }
   get isAcknowledged(): boolean {
-    return this.#acknowledged === this.#end;
+    return this.#acknowledged === this.#kept.end;
   }
 
   /** @returns whether bytes that were not sent have been dropped: the client continues at `start` */
   push(bytes: Uint8Array): boolean {
-    for (let at = 0; at < bytes.length; at += CHUNK_MAX) this.#chunks.push(bytes.slice(at, at + CHUNK_MAX));
-    this.#end += bytes.length;
-    if (!this.#isTerminal || this.#end - this.#sent <= WINDOW) return false;
-    this.#drop(this.#end - KEPT_OF_TERMINAL);
+    for (let at = 0; at < bytes.length; at += CHUNK_MAX) this.#kept.push(bytes.slice(at, at + CHUNK_MAX));
+    if (!this.#isTerminal || this.#kept.end - this.#sent <= WINDOW) return false;
+    this.#drop(this.#kept.end - KEPT_OF_TERMINAL);
     return true;
   }
 
@@ -57,8 +55,8 @@ export class Output {
    * @returns where it continues: later, if bytes were dropped; null: it cannot have that many
    */
   resume(offset: number): number | null {
-    if (offset > this.#end) return null;
-    this.#sent = Math.max(offset, this.#start);
+    if (offset > this.#kept.end) return null;
+    this.#sent = Math.max(offset, this.#kept.start);
     this.#acknowledged = this.#sent;
     this.#drop(offset);
     return this.#sent;
@@ -66,8 +64,8 @@ export class Output {
 
   /** The bytes that may be sent now. They count as sent. */
   *take(): Generator<Uint8Array> {
-    let at = this.#start;
-    for (const chunk of [...this.#chunks]) {
+    let at = this.#kept.start;
+    for (const chunk of [...this.#kept.chunks]) {
       const from = this.#sent - at;
       at += chunk.length;
       if (from >= chunk.length) continue;
@@ -77,16 +75,8 @@ export class Output {
     }
   }
 
-  /** Forgets the bytes before `offset`. */
   #drop(offset: number): void {
-    while (this.#start < offset) {
-      const [first] = this.#chunks;
-      if (first === undefined) break;
-      const over = offset - this.#start;
-      if (over < first.length) this.#chunks[0] = first.subarray(over);
-      else this.#chunks.shift();
-      this.#start += Math.min(over, first.length);
-    }
-    this.#sent = Math.max(this.#sent, this.#start);
+    this.#kept.drop(offset);
+    this.#sent = Math.max(this.#sent, this.#kept.start);
   }
 }

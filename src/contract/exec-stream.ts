@@ -7,6 +7,17 @@
 /** The first byte of a binary message. With a terminal, all output is `stdout`. */
 export const STREAM = { stdin: 0, stdout: 1, stderr: 2 } as const;
 
+/** A binary message. */
+export function messageOf(
+  stream: (typeof STREAM)[keyof typeof STREAM],
+  bytes: Uint8Array,
+): Uint8Array<ArrayBuffer> {
+  const message = new Uint8Array(bytes.length + 1);
+  message[0] = stream;
+  message.set(bytes, 1);
+  return message;
+}
+
 /** Bytes of a stream that may be on their way, unacknowledged. */
 export const WINDOW = 1024 * 1024;
 /** An acknowledgement is sent at least after so many bytes. */

@@ -5,9 +5,11 @@ import {
   type ExecEvent,
   type ExecRequest,
   type ExecSignal,
+  messageOf,
   readExecEvent,
   STREAM,
 } from "../contract/exec-stream.ts";
+import { KeptBytes } from "../contract/kept-bytes.ts";
 import { sleep } from "./reconnect.ts";
 
 /** How a command ended. Both null: svc ended it. */
@@ -64,10 +66,8 @@ export class ExecClient {
   readonly #written = { stdout: 0, stderr: 0 };
   #acknowledged = 0;
   #writing: Promise<unknown> = Promise.resolve();
-  /** Input that the daemon has not acknowledged, from its byte `#inputStart`. */
-  #input: Uint8Array[] = [];
-  #inputStart = 0;
-  #inputEnd = 0;
+  /** Input that the daemon has not acknowledged. */
+  readonly #input = new KeptBytes();
   #isInputOver = false;
   #waiting: (() => void)[] = [];
   #size: { cols: number; rows: number } | null = null;
@@ -84,10 +84,9 @@ export class ExecClient {
     for (let at = 0; at < bytes.length; at += CHUNK_MAX) {
       const chunk = bytes.slice(at, at + CHUNK_MAX);
       this.#input.push(chunk);
-      this.#inputEnd += chunk.length;
       if (this.#isAttached) this.#sendInput(chunk);
     }
-    while (this.#inputEnd - this.#inputStart > INPUT_MAX && !this.#exit) {
+    while (this.#isInputFull && !this.#exit) {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#waiting.push(resolve);
       await promise;
@@ -174,7 +173,7 @@ export class ExecClient {
         this.#wasAttached = true;
         this.#dropInput(event.stdin);
         if (this.#size) this.#send({ type: "resize", ...this.#size });
-        for (const chunk of this.#input) this.#sendInput(chunk);
+        for (const chunk of this.#input.chunks) this.#sendInput(chunk);
         if (this.#isInputOver) this.#send({ type: "eof" });
         for (const request of this.#pending.splice(0)) this.#send(request);
         this.#handlers.onAttached?.();
@@ -230,23 +229,16 @@ export class ExecClient {
   }
 
   #dropInput(offset: number): void {
-    while (this.#inputStart < offset) {
-      const [first] = this.#input;
-      if (first === undefined) break;
-      const over = offset - this.#inputStart;
-      if (over < first.length) this.#input[0] = first.subarray(over);
-      else this.#input.shift();
-      this.#inputStart += Math.min(over, first.length);
-    }
-    if (this.#inputEnd - this.#inputStart <= INPUT_MAX)
-      for (const resume of this.#waiting.splice(0)) resume();
+    this.#input.drop(offset);
+    if (!this.#isInputFull) for (const resume of this.#waiting.splice(0)) resume();
+  }
+
+  get #isInputFull(): boolean {
+    return this.#input.end - this.#input.start > INPUT_MAX;
   }
 
   #sendInput(bytes: Uint8Array): void {
-    const message = new Uint8Array(bytes.length + 1);
-    message[0] = STREAM.stdin;
-    message.set(bytes, 1);
-    this.#socket?.send(message);
+    this.#socket?.send(messageOf(STREAM.stdin, bytes));
   }
 
   #send(request: ExecRequest): void {

@@ -32,9 +32,7 @@ function Shell({ session, onAgain }: { session: Session; onAgain: () => void }) 
     <div className="flex flex-col gap-3">
       {state.kind === "failed" && <Failure error={state.error} retry={onAgain} />}
       {state.kind === "lost" && (
-        <Notice kind="warning">
-          The connection is lost, and svc connects again. The shell goes on meanwhile.
-        </Notice>
+        <Notice kind="warning">The connection was lost. Reconnecting; the shell keeps running.</Notice>
       )}
       {state.kind === "ended" && (
         <div className="flex flex-wrap items-center gap-3">
@@ -50,7 +48,7 @@ function Shell({ session, onAgain }: { session: Session; onAgain: () => void }) 
         className={`h-[60dvh] overflow-hidden rounded-lg border border-line bg-surface p-2 font-mono text-ink ${isOver ? "opacity-60" : ""}`}
       />
       <p ref={way} tabIndex={-1} className="text-muted text-sm">
-        <Kbd>Shift Esc</Kbd> leaves the terminal. Who opens a shell is recorded.
+        <Kbd>Shift Esc</Kbd> moves the focus out of the terminal. svc records who opens a shell.
       </p>
       <Command>{`svc sessions shell ${session.session_id}`}</Command>
     </div>
