@@ -1,5 +1,5 @@
-import { timingSafeEqual } from "node:crypto";
 import { parseJson } from "../../src/contract/json.ts";
+import { isSameSecret } from "../same-secret.ts";
 import type { Conversation } from "./conversation.ts";
 import { eventStream } from "./event-stream.ts";
 import { failure, Routes } from "./routes.ts";
@@ -18,15 +18,13 @@ export function serveRuntime(
   turns: Turns,
 ): () => Promise<void> {
   const routes = new Routes(conversation, turns);
-  const expected = Buffer.from(settings.authorization);
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: settings.port,
     idleTimeout: 0,
     maxRequestBodySize: BODY_MAX_BYTES,
     async fetch(request) {
-      const given = Buffer.from(request.headers.get("authorization") ?? "");
-      if (given.length !== expected.length || !timingSafeEqual(given, expected))
+      if (!isSameSecret(request.headers.get("authorization") ?? "", settings.authorization))
         return failure(401, "Unauthorized");
       const { pathname, searchParams } = new URL(request.url);
       const route = `${request.method} ${pathname.replace(/\/+$/, "")}`;

@@ -1,7 +1,8 @@
-import { randomBytes, timingSafeEqual } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import type { ServerWebSocket } from "bun";
 import { CHUNK_MAX, EXEC_CLOSE, WINDOW } from "../../src/contract/exec-stream.ts";
 import type { Address } from "../../src/splice/upstream.ts";
+import { isSameSecret } from "../same-secret.ts";
 import type { Client, Execution } from "./execution.ts";
 import type { Executions } from "./executions.ts";
 
@@ -28,7 +29,7 @@ export function serveExecutions(executions: Pick<Executions, "get">): ExecServer
     hostname: "127.0.0.1",
     port: 0,
     fetch(request, server): Response | undefined {
-      if (!isSame(request.headers.get("authorization") ?? "", authorization))
+      if (!isSameSecret(request.headers.get("authorization") ?? "", authorization))
         return new Response(null, { status: 401 });
       const { pathname, searchParams } = new URL(request.url);
       const execution = executions.get(pathname.slice(pathname.lastIndexOf("/") + 1));
@@ -77,9 +78,4 @@ function clientOf(socket: ServerWebSocket<Attached>): Client {
 function offsetOf(query: URLSearchParams, name: string): number {
   const text = query.get(name) ?? "";
   return /^\d{1,15}$/.test(text) ? Number(text) : 0;
-}
-
-function isSame(one: string, other: string): boolean {
-  const [a, b] = [Buffer.from(one), Buffer.from(other)];
-  return a.length === b.length && timingSafeEqual(a, b);
 }

@@ -93,6 +93,16 @@ test("a client of a terminal gets its end, and knows what is left out; the memor
   );
 });
 
+test("a terminal whose client is away keeps its last bytes, and no more than a window", () => {
+  const output = new Output(true);
+  for (let end = 0; end < 20 * WINDOW; end += CHUNK_MAX) {
+    output.push(bytesFrom(end, CHUNK_MAX));
+    expect(output.end - output.start).toBeLessThanOrEqual(WINDOW);
+  }
+  expect(output.resume(0)).toBe(output.start);
+  expect(output.start).toBeGreaterThan(19 * WINDOW);
+});
+
 test("a client cannot have, or acknowledge, what was not sent", () => {
   const output = new Output(false);
   output.push(bytesFrom(0, 10));
