@@ -233,8 +233,11 @@ interface Violation {
 async function violations(page: Page, only: readonly string[]): Promise<Violation[]> {
   // evaluated, not loaded: the page's policy lets in no script but its own
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(readFileSync(AXE, "utf8"));
-  // a colour on its way to another has a contrast of its own
+  // a colour on its way to another has a contrast of its own; a transition could also begin while axe reads the page
   await page.evaluate(async () => {
+    const still = new CSSStyleSheet();
+    still.replaceSync("*, ::before, ::after { transition: none !important }");
+    document.adoptedStyleSheets.push(still);
     const underWay = () => document.getAnimations().filter((each) => each instanceof CSSTransition);
     do {
       for (const each of underWay()) each.finish();

@@ -36,6 +36,9 @@ export async function watchSilentChanges(
 const differs = (...columns: string[]) =>
   `(${columns.map((column) => `old.${column}`)}) is distinct from (${columns.map((column) => `new.${column}`)})`;
 
+/** Columns of change requests in which workers note how far they are. */
+const NOTED_BY_WORKERS = "'{checked_sha,owners_sha}'::text[]";
+
 /** Tables, and when an update of a row is one that people see. */
 const WATCHED = [
   {
@@ -55,7 +58,7 @@ const WATCHED = [
     table: "change_requests",
     type: "change_request",
     subject: "cr_id",
-    isSeen: "to_jsonb(old) - 'checked_sha' is distinct from to_jsonb(new) - 'checked_sha'",
+    isSeen: `to_jsonb(old) - ${NOTED_BY_WORKERS} is distinct from to_jsonb(new) - ${NOTED_BY_WORKERS}`,
   },
   { table: "project_secrets", type: "secret", subject: "name", isSeen: "true" },
   {
