@@ -16,6 +16,8 @@ export async function boot(session: Session): Promise<void> {
     setAgents(session, agents);
     if (settings.restore !== null) await restoreAtBoot(session, settings.restore, stopping);
     await session.record.restore(stopping);
+    // after all that runs git in the clone: the command may have changed its settings
+    await session.setup.run(stopping);
     if (stopping.aborted) return;
     session.clone = "ok";
     session.error = null;

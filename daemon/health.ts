@@ -8,6 +8,7 @@ import { runningSessions } from "./runtime/abort.ts";
 import type { Runtime } from "./runtime/runtime.ts";
 import type { Saver } from "./saved/saver.ts";
 import type { Settings } from "./settings.ts";
+import type { Setup } from "./setup/setup.ts";
 
 /** The state of the daemon that its health reports. */
 export interface HealthContext {
@@ -16,6 +17,7 @@ export interface HealthContext {
   runtime: Pick<Runtime, "state" | "pid" | "error" | "call">;
   conversation: Pick<Conversation, "find" | "known">;
   saver: Pick<Saver, "saved" | "restored" | "problem">;
+  setup: Pick<Setup, "status">;
   clone: DaemonHealth["clone"];
   /** An error of the clone or of the first prompt. */
   error: DaemonHealth["error"] | null;
@@ -65,6 +67,7 @@ export function createHealth(context: HealthContext): () => Promise<DaemonHealth
       saved: saver.saved,
       ...(saver.restored !== null && { restored: saver.restored }),
       ...(saver.problem !== null && { save_problem: saver.problem }),
+      ...(context.setup.status !== null && { setup: context.setup.status }),
       ...(error && { error }),
     };
   };

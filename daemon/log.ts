@@ -6,6 +6,11 @@ export interface Log {
   runtime(line: string): void;
 }
 
+/** The log of a session, with lines of its setup command. */
+export interface SetupLog extends Log {
+  setup(line: string): void;
+}
+
 /** The log of a deployment or a check, with lines of the app's build, of the app, or of the check. */
 export interface AppLog extends Log {
   build(line: string): void;
@@ -18,20 +23,23 @@ const BUFFER_MAX_BYTES = 1024 * 1024;
 /** Longer lines are cut off, since logs are stored. */
 const LINE_MAX = 4096;
 
-/** Each line is `<ISO time> <agent|runtime|build|app|check> <text>`. */
-export function createLog(write: (text: string, done: () => void) => void = toStandardOutput): AppLog {
+/** Each line is `<ISO time> <agent|runtime|setup|build|app|check> <text>`. */
+export function createLog(
+  write: (text: string, done: () => void) => void = toStandardOutput,
+): AppLog & SetupLog {
   let waiting = 0;
   let dropped = 0;
 
   return {
     info: (text) => put("agent", text),
     runtime: (line) => put("runtime", line),
+    setup: (line) => put("setup", line),
     build: (line) => put("build", line),
     app: (line) => put("app", line),
     check: (line) => put("check", line),
   };
 
-  function put(source: "agent" | "runtime" | "build" | "app" | "check", text: string): void {
+  function put(source: "agent" | "runtime" | "setup" | "build" | "app" | "check", text: string): void {
     if (waiting > BUFFER_MAX_BYTES) {
       dropped++;
       return;

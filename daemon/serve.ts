@@ -18,6 +18,7 @@ import { type RuntimeContext, superviseRuntime } from "./runtime/runtime.ts";
 import { Saver, type SaverContext } from "./saved/saver.ts";
 import { type ProjectConfig, type Session, saveWork } from "./session.ts";
 import type { Settings } from "./settings.ts";
+import { Setup } from "./setup/setup.ts";
 import { thisProgram } from "./this-program.ts";
 import { createVerbs } from "./verbs.ts";
 
@@ -123,7 +124,10 @@ function createSession(settings: Settings, limits: Limits, stopping: AbortSignal
       isOpening = true;
       void openConversation(session);
     },
-    beforeReady: () => record.tell(),
+    async beforeReady() {
+      await record.tell();
+      await setup.tell();
+    },
     async beforeEnd() {
       await Promise.all([saveWork(session), settings.autoClone && record.save()]);
     },
@@ -134,6 +138,7 @@ function createSession(settings: Settings, limits: Limits, stopping: AbortSignal
     runtime: () => runtime,
     program: thisProgram(),
   });
+  const setup = new Setup({ ...context, conversation, runtime: () => runtime });
   const prompts = new Prompts({ settings, runtime, conversation, activity, choosing });
   const session: Session = {
     ...{
@@ -143,6 +148,7 @@ function createSession(settings: Settings, limits: Limits, stopping: AbortSignal
       project,
       saver,
       record,
+      setup,
       runtime,
       conversation,
       activity,

@@ -10,6 +10,7 @@ import type { Prompts } from "./prompts/prompts.ts";
 import type { AgentRecordKeeper } from "./record/agent-record.ts";
 import type { Runtime } from "./runtime/runtime.ts";
 import type { Saver } from "./saved/saver.ts";
+import type { Setup } from "./setup/setup.ts";
 
 /** The parts of a session's daemon, and the state that they share. */
 export interface Session extends HealthContext {
@@ -22,6 +23,7 @@ export interface Session extends HealthContext {
   record: AgentRecordKeeper;
   activity: RunActivity;
   executions: Executions;
+  setup: Setup;
   project: ProjectConfig;
   /** Aborts when the daemon stops. */
   stopping: AbortSignal;

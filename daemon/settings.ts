@@ -14,8 +14,11 @@ import {
   RUNTIME_NAMES,
   type RuntimeName,
 } from "../src/contract/runtimes.ts";
+import type { DaemonSetup } from "../src/contract/setup.ts";
 import { readApp } from "./app/settings.ts";
+import { NOT_INHERITED } from "./not-inherited.ts";
 import { type Earlier, readEarlier } from "./record/earlier.ts";
+import { readSetup } from "./setup/settings.ts";
 
 /** The settings that the daemon reads from its environment at start (spec 2.8). */
 export interface Settings {
@@ -66,6 +69,8 @@ export interface Settings {
   earlier: Earlier;
   /** The app that is deployed in this sandbox; null: the sandbox is an agent's. */
   app: DaemonApp | null;
+  /** The command to run before the agent starts; null: none. */
+  setup: DaemonSetup | null;
   /** The port on which the app must listen, if not its own. */
   appPort: number | null;
   secrets: DaemonEnv;
@@ -84,34 +89,6 @@ export class SettingsError extends Error {
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Variables of the daemon, and variables that would change how the runtime's programs start. */
-const NOT_INHERITED: ReadonlySet<string> = new Set([
-  "SVC_TOKEN",
-  "SVC_APP",
-  "SVC_RESTORE_COMMIT",
-  "SVC_CONVERSATION_RECAP",
-  "SVC_AGENT_RECORD",
-  "SVC_SERVICE_HOST",
-  "SVC_SERVICE_SOCKET",
-  "SVC_RELAYS",
-  "SVC_ORPHAN_SECONDS",
-  "SVC_RUNTIME_HOME",
-  "SVC_RUNTIME_PORT",
-  "SVC_RUNTIME_BIN",
-  "SVC_RUNTIME_NAME",
-  "SVC_RUNTIME_DESCRIPTION",
-  "SVC_RUNTIME_PLUGINS",
-  "SVC_RUNTIME_USER",
-  "SVC_RUNTIME_WRAP",
-  // each start of the runtime has the current ones
-  "SVC_PERMISSION_MODE",
-  "SVC_REASONING_EFFORT",
-  "BUN_OPTIONS",
-  "BUN_BE_BUN",
-  "BUN_INSPECT",
-  "NODE_OPTIONS",
-]);
 
 /**
  * Reads and checks the environment.
@@ -154,6 +131,7 @@ export function readSettings(env: Environment, self: User | null): Settings {
       ? Number(matching(env, "SVC_ORPHAN_SECONDS", SECONDS, "seconds"))
       : null,
     app: app(env),
+    setup: setup(env),
     appPort: env["SVC_RUNTIME_PORT"] ? port(env, "SVC_RUNTIME_PORT", 1, RUNTIME_PORT) : null,
     secrets: {
       revision: env["SVC_PROJECT_SECRETS_REVISION"] ?? "",
@@ -286,6 +264,14 @@ function app(env: Environment): DaemonApp | null {
   if (!text) return null;
   const found = readApp(text);
   if (!found) throw new SettingsError("SVC_APP must be svc's description of a deployment, as JSON.");
+  return found;
+}
+
+function setup(env: Environment): DaemonSetup | null {
+  const text = env["SVC_SETUP"];
+  if (!text) return null;
+  const found = readSetup(text);
+  if (!found) throw new SettingsError("SVC_SETUP must be svc's description of a setup command, as JSON.");
   return found;
 }
 

@@ -66,6 +66,7 @@ export const SESSION_FIELDS = fieldsOf<Session>()([
   "activity_at",
   "waiting_for",
   "walls",
+  "setup",
   "saved",
   "cost",
   "tokens",

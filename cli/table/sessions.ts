@@ -79,7 +79,7 @@ export const create = spec({
   guesses: ["run"],
   summary: "Start a session: an agent in a sandbox, on its own branch",
   about: [
-    "Prints the steps as they happen: branch, image, sandbox, clone, runtime. Exit status 0 means that the session runs; if it fails, the step, the reason and the end of its log are printed.",
+    "Prints the steps as they happen: branch, image, sandbox, clone, setup, runtime. Exit status 0 means that the session runs; if it fails, the step, the reason and the end of its log are printed.",
     "Waits for up to --timeout seconds (1800 by default). Ctrl-C ends the wait; the session continues.",
   ],
   args: [],

@@ -1,5 +1,5 @@
-import { type AppContext, AppError, appEnvironment } from "./context.ts";
-import { runToEnd } from "./run-to-end.ts";
+import { runToEnd } from "../process/run-to-end.ts";
+import { type AppContext, AppError, appEnvironment, rootOf } from "./context.ts";
 
 /** A large build takes minutes; one that hangs is ended. */
 const BUILD_MS = 30 * 60_000;
@@ -18,6 +18,7 @@ export async function build(
     {
       command: app.build,
       environment: appEnvironment(context, "build"),
+      directory: rootOf(context),
       limitMs: buildMs,
       log: log.build,
       name: "the build",

@@ -1,6 +1,6 @@
 import type { DaemonCheck, DaemonCheckResult } from "../../src/contract/daemon.ts";
-import { type AppContext, appEnvironment } from "./context.ts";
-import { runToEnd } from "./run-to-end.ts";
+import { runToEnd } from "../process/run-to-end.ts";
+import { type AppContext, appEnvironment, rootOf } from "./context.ts";
 
 /** Shorter values are words that a log may have by chance. */
 const MASKED_MIN = 6;
@@ -19,6 +19,7 @@ export async function runCheck(
     {
       command,
       environment: appEnvironment(context, "check"),
+      directory: rootOf(context),
       limitMs: timeoutMs,
       log: (line) => log.check(mask(Bun.stripANSI(line))),
       name: "the check",

@@ -1,6 +1,6 @@
 import { bigserial, index, integer, pgEnum, pgTable, text, uuid } from "drizzle-orm/pg-core";
 import {
-  BOOT_STEPS,
+  type BootStep,
   LOG_SOURCES,
   PROVIDERS,
   SANDBOX_STATES,
@@ -12,7 +12,15 @@ import { projects } from "./project.ts";
 import { time } from "./time.ts";
 
 export const sessionStatus = pgEnum("session_status", SESSION_STATUSES);
-export const bootStep = pgEnum("boot_step", BOOT_STEPS);
+/** `BOOT_STEPS`, in the order in which they were added. */
+export const bootStep = pgEnum("boot_step", [
+  "branch",
+  "image",
+  "sandbox",
+  "clone",
+  "runtime",
+  "setup",
+] as const satisfies readonly BootStep[]);
 export const sandboxProvider = pgEnum("sandbox_provider", PROVIDERS);
 export const sandboxState = pgEnum("sandbox_state", SANDBOX_STATES);
 export const stopReason = pgEnum("stop_reason", STOP_REASONS);

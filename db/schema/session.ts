@@ -13,7 +13,12 @@ import {
 } from "drizzle-orm/pg-core";
 import type { RuntimeChoices } from "../../src/contract/daemon.ts";
 import { DEFAULT_MODE, type PermissionMode } from "../../src/contract/runtimes.ts";
-import { ACTIVITIES, type PERMISSION_REPLIES, type WaitingFor } from "../../src/contract/session.ts";
+import {
+  ACTIVITIES,
+  type PERMISSION_REPLIES,
+  type SessionSetup,
+  type WaitingFor,
+} from "../../src/contract/session.ts";
 import { accounts, users } from "./account.ts";
 import { actor } from "./actor.ts";
 import { projects } from "./project.ts";
@@ -72,6 +77,8 @@ export const projectSessions = pgTable(
     savedGeneration: integer("saved_generation"),
     /** Whether the next start restores it. */
     restores: boolean("restores").notNull().default(false),
+    /** How the setup command of the last start ended; null without one. */
+    setup: jsonb("setup").$type<SessionSetup>(),
     /** What its agent does, since when, and what it waits for; null unless it runs, and until that is known. */
     activity: sessionActivity("activity"),
     activityAt: time("activity_at"),

@@ -1,5 +1,6 @@
 import type { Attachment } from "./attachment.ts";
 import type { PermissionMode } from "./runtimes.ts";
+import type { DaemonSetupStatus } from "./setup.ts";
 
 /** The daemon's port in a sandbox (spec 8); `SVC_SERVICE_PORT` overrides it in a sandbox without its own network. */
 export const DAEMON_PORT = 8000;
@@ -95,6 +96,8 @@ export interface DaemonHealth {
   restored?: string;
   /** Why work cannot be saved, or was not restored, as a sentence. */
   save_problem?: string;
+  /** Only with a setup command, once the repository is cloned. */
+  setup?: DaemonSetupStatus;
   /** Only for a deployed app. */
   app?: { stage: (typeof APP_STAGES)[number] };
   /** Only for a check; null while its command runs. */

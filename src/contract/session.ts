@@ -4,6 +4,7 @@ import { EFFORT_MAX, EFFORT_PATTERN, NAME_MAX, PROMPT_MAX_BYTES, REF_MAX_BYTES }
 import { attachments, promptChange } from "./prompt.ts";
 import { PERMISSION_MODES, type PermissionMode, RUNTIME_NAME } from "./runtimes.ts";
 import { nullable, oneOf } from "./schema.ts";
+import { SETUP_RESULTS } from "./setup.ts";
 import { costUsed, tokensUsed } from "./usage.ts";
 
 /** Spec 3.2. `queued`, `branching` and `completed` are defined and never written. */
@@ -30,7 +31,7 @@ export function isAlive({ status }: { status: SessionStatus }): boolean {
 export const SANDBOX_STATES = ["provisioning", "active", "stopped", "error", "archived"] as const;
 
 /** The steps between `provisioning` and `running`, in order. A failure names its step. */
-export const BOOT_STEPS = ["branch", "image", "sandbox", "clone", "runtime"] as const;
+export const BOOT_STEPS = ["branch", "image", "sandbox", "clone", "setup", "runtime"] as const;
 export type BootStep = (typeof BOOT_STEPS)[number];
 
 /** Where sandboxes can run. */
@@ -93,6 +94,14 @@ export const waitingFor = Type.Object({
 });
 export type WaitingFor = Static<typeof waitingFor>;
 
+/** How the setup command of the last start ended. */
+const sessionSetup = Type.Object({
+  state: oneOf(SETUP_RESULTS),
+  problem: nullable(Type.String(), "Why it failed, such as `exit 1`; null unless `failed`"),
+  output: Type.Array(Type.String(), { description: "The last lines of a command that failed" }),
+});
+export type SessionSetup = Static<typeof sessionSetup>;
+
 /** A session as it crosses the wire. */
 export const session = Type.Object({
   session_id: uuid,
@@ -131,6 +140,7 @@ export const session = Type.Object({
       description: "What isolates the sandbox; empty if nothing does. Null without a sandbox, or if unknown",
     }),
   ),
+  setup: nullable(sessionSetup, "Null without a setup command, and until it has ended"),
   saved: nullable(
     Type.Object({
       commit: Type.String(),

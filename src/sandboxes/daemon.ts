@@ -10,6 +10,7 @@ import {
   type RuntimeChoices,
 } from "../contract/daemon.ts";
 import { field } from "../contract/json.ts";
+import { isSetupStatus } from "../contract/setup.ts";
 import { signedPath, signUserContext, USER_CONTEXT_LIFE_S } from "../contract/user-context.ts";
 import { readChoices } from "./choices.ts";
 import type { SandboxAddress } from "./provider.ts";
@@ -253,6 +254,7 @@ async function readText(response: Response, max = RESPONSE_MAX_BYTES): Promise<s
 function isHealth(value: unknown): value is DaemonHealth {
   const error = field(value, "error");
   const restored = field(value, "restored");
+  const setup = field(value, "setup");
   return (
     field(value, "daemon") === "ok" &&
     typeof field(value, "runtime") === "string" &&
@@ -260,6 +262,7 @@ function isHealth(value: unknown): value is DaemonHealth {
     typeof field(value, "busy") === "boolean" &&
     !Number.isNaN(Date.parse(String(field(value, "active_at")))) &&
     (restored === undefined || typeof restored === "string") &&
+    (setup === undefined || isSetupStatus(setup)) &&
     (error === undefined ||
       (typeof field(error, "message") === "string" && typeof field(error, "kind") === "string"))
   );

@@ -69,10 +69,25 @@ describe("new", () => {
         "  build | Step 1/2 : FROM debian\n",
         "sandbox: starting the sandbox\n",
         "clone: cloning the repository\n",
+        "setup: running the setup command\n",
         "runtime: starting the agent\n",
         `Next: svc sessions chat ${short}\n      svc sessions preview ${short}\n`,
       ].join(""),
     });
+  });
+
+  test("says that the setup command has failed, and succeeds", async () => {
+    const setup: Session["setup"] = {
+      state: "failed",
+      problem: "exit 1",
+      output: ["npm error \u001b[31mno\u001b[0m"],
+    };
+    plays((id) => [changed(session({ session_id: id, status: "running", step: null, setup }))]);
+    const { code, stderr } = await run(["new"]);
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringContaining("\nsetup failed: exit 1\n  npm error no\nNext:"),
+    ]);
   });
 
   test("sends all its flags, and reads a prompt from standard input", async () => {

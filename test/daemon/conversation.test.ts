@@ -43,6 +43,7 @@ test("health never reports a ready runtime without its conversation", async () =
       call: async () => ({ status: 200, isJson: true, body: {} }),
     },
     conversation: { known: null, find: async () => "ses_1" },
+    setup: { status: null },
     saver: { saved: null, restored: null, problem: null },
     clone: "cloning",
     error: null,

@@ -36,6 +36,7 @@ export function session(change: Partial<Session> = {}): Session {
     activity_at: null,
     waiting_for: null,
     walls: null,
+    setup: null,
     saved: null,
     cost: null,
     tokens: { input: 0, output: 0, cached: 0 },

@@ -131,6 +131,12 @@ function answer(request: IncomingMessage, response: ServerResponse): boolean {
       else response.writeHead(204).end();
     });
   }
+  // what the daemon tells the agent is only noted
+  if (verb === "message" && method === "POST")
+    return read((body) => {
+      note(`told ${body}`);
+      json({});
+    });
   if (verb === "message") {
     const limit = Number(new URLSearchParams(request.url?.split("?")[1]).get("limit") ?? 100);
     return json(conversations.messages(id).slice(-limit));

@@ -8,7 +8,15 @@ import type * as table from "../../table/sessions.ts";
 import { ago, sheet } from "../../table-print.ts";
 import { count, oneLine } from "../../text.ts";
 import { type Found, findOwnSession } from "./reference.ts";
-import { logRow, shortId, statusPaint, statusText, waitingText, wallsText } from "./show-session.ts";
+import {
+  logRow,
+  setupProblem,
+  shortId,
+  statusPaint,
+  statusText,
+  waitingText,
+  wallsText,
+} from "./show-session.ts";
 import { tailOf } from "./watch.ts";
 
 export const info: Handler<typeof table.info> = async (context, { args, flags }) => {
@@ -73,6 +81,7 @@ function page(session: Session, problem: string | null, log: readonly LogLine[],
       ["sandbox", session.sandbox_status],
       ["sandbox url", session.sandbox_url],
       ["walls", wallsText(session)],
+      ["setup", session.setup && oneLine(session.setup.state)],
       ["saved work", savedText(session, time)],
       ["saving", problem],
       ["created", `${time(session.created_at)}${byAuthor(session.author)}`],
@@ -81,7 +90,9 @@ function page(session: Session, problem: string | null, log: readonly LogLine[],
     view,
   );
   const rows = log.map((line) => logRow(line, view)).join("");
-  return `${head}${facts}${rows === "" ? "" : `\n${paint.bold("The end of its log")}\n${rows}`}`;
+  const setup = setupProblem(session);
+  const failure = setup === null ? "" : `\n${setup}\n`;
+  return `${head}${facts}${failure}${rows === "" ? "" : `\n${paint.bold("The end of its log")}\n${rows}`}`;
 }
 
 function next(session: Session): string {

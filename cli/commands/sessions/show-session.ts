@@ -60,6 +60,13 @@ export function statusText({ status, step, stop_reason, walls, activity }: Sessi
   return more === null || more === "" ? status : `${status} (${more})`;
 }
 
+/** That the setup command failed, and the end of its output; null if it did not. */
+export function setupProblem({ setup }: Pick<Session, "setup">): string | null {
+  if (setup?.state !== "failed") return null;
+  const output = setup.output.map((line) => `  ${logText(line)}`);
+  return [`setup failed: ${oneLine(setup.problem ?? "unknown reason")}`, ...output].join("\n");
+}
+
 /** What an agent waits for, in one line; null if it does not. */
 export function waitingText({ waiting_for: waiting }: Pick<Session, "waiting_for">): string | null {
   if (waiting === null) return null;

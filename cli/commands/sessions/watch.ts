@@ -6,7 +6,7 @@ import { count, oneLine } from "../../text.ts";
 import { transportOf } from "../../transport.ts";
 import { makeProgress, type Progress } from "./progress.ts";
 import type { Found } from "./reference.ts";
-import { shortId, statusText } from "./show-session.ts";
+import { setupProblem, shortId, statusText } from "./show-session.ts";
 
 /** The default of --timeout: the first build of an image can take that long. */
 const WAIT_SECONDS = 1800;
@@ -19,6 +19,7 @@ const STEPS: Readonly<Record<string, string>> = {
   image: "building the sandbox's image",
   sandbox: "starting the sandbox",
   clone: "cloning the repository",
+  setup: "running the setup command",
   runtime: "starting the agent",
 };
 
@@ -48,7 +49,11 @@ export async function watch(
     process.off("SIGINT", interrupt);
     await progress.end(endingOf(last, goal));
   }
-  if (last?.status === goal || (last?.status === "failed" && goal === "stopped")) return last;
+  if (last?.status === goal || (last?.status === "failed" && goal === "stopped")) {
+    const problem = goal === "running" ? setupProblem(last) : null;
+    if (problem !== null) await context.out.note(problem);
+    return last;
+  }
   if (last === null || isSettled(last, goal)) throw await ended(found, started, last, progress);
   if (stop.signal.reason === "late") throw late(started, last, goal, seconds);
   await context.out.note(`The session continues. ${checkHint(started)}`);

@@ -23,6 +23,7 @@ import { type FollowedSession, useFollowSession } from "./follow-session.ts";
 import { Log } from "./log.tsx";
 import { PromptList } from "./prompt-list.tsx";
 import { Saved } from "./saved.tsx";
+import { SetupProblem } from "./setup-problem.tsx";
 import { StatusBadge } from "./status-badge.tsx";
 import { isBusy, titleOf } from "./words.ts";
 
@@ -85,6 +86,7 @@ function Live({ session, followed, slug }: { session: Session; followed: Followe
           <Views session={session} view={view} slug={slug} />
           <Asks session={session} />
           {view === "" && <Boot session={session} log={followed.log} onRestart={() => setDoing("restart")} />}
+          {view === "" && <SetupProblem session={session} />}
           {view === "" && <Conversation session={session} chat={chat} state={state} />}
           {view === "log" && <Log log={followed.log} sessionId={session.session_id} />}
           {view === "saved" && <Saved session={session} />}

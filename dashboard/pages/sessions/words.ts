@@ -6,6 +6,7 @@ export const STEPS: Readonly<Record<BootStep, readonly [name: string, does: stri
   image: ["Image", "preparing the sandbox image"],
   sandbox: ["Sandbox", "starting the sandbox"],
   clone: ["Clone", "cloning the repository"],
+  setup: ["Setup", "running the project's setup command"],
   runtime: ["Agent", "starting the agent"],
 };
 

@@ -1,4 +1,5 @@
 import { DEFAULT_RUNTIME } from "../runtimes.ts";
+import { SETUP_MINUTES } from "../setup.ts";
 import { appsShape } from "./apps.ts";
 import { type ChangeRequestRules, changeRequestsShape, readChangeRequests } from "./change-requests.ts";
 import { checksShape, readRequiredChecks } from "./checks.ts";
@@ -25,6 +26,9 @@ export interface Tables {
     disk: number | null;
     /** The agent of sessions that do not choose one. */
     runtime: string;
+    /** The command that prepares the workspaces of sessions, and its time limit. */
+    setup: string | null;
+    setupMinutes: number;
   };
   changeRequests: ChangeRequestRules;
   merge: MergeRules;
@@ -93,6 +97,17 @@ export const manifestShape: TableShape = {
           kind: kinds.runtime,
           fallback: DEFAULT_RUNTIME,
           about: "The agent of sessions that do not choose one. The server must have it.",
+        },
+        setup: {
+          is: "value",
+          kind: kinds.command,
+          about: "A shell command that runs in the workspace of each session before its agent starts.",
+        },
+        setup_timeout_minutes: {
+          is: "value",
+          kind: kinds.timeoutMinutes,
+          fallback: SETUP_MINUTES,
+          about: "The time limit of `setup`.",
         },
       },
       problemsOf: problemsOfSandbox,
@@ -208,6 +223,10 @@ function readSandbox(root: Table): Tables["sandbox"] {
     memory: number("memory"),
     disk: number("disk"),
     runtime: kinds.runtime.fits(sandbox["runtime"]) ? sandbox["runtime"] : DEFAULT_RUNTIME,
+    setup: kinds.command.fits(sandbox["setup"]) ? sandbox["setup"] : null,
+    setupMinutes: kinds.timeoutMinutes.fits(sandbox["setup_timeout_minutes"])
+      ? sandbox["setup_timeout_minutes"]
+      : SETUP_MINUTES,
   };
 }
 

@@ -37,6 +37,7 @@ const STEPS: Readonly<Record<BootStep, string>> = {
   image: "preparing the image",
   sandbox: "starting the sandbox",
   clone: "cloning the repository",
+  setup: "running the setup command",
   runtime: "starting the agent runtime",
 };
 

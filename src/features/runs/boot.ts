@@ -16,7 +16,7 @@ const POLL_LONGEST_MS = 500;
 const CHECK_MS = 1_000;
 
 /**
- * Waits until the daemon has cloned the repository, has finished the build, and is ready.
+ * Waits until the daemon has cloned the repository, has finished the setup or the build, and is ready.
  * @returns the daemon's health then
  * @throws SandboxError with the daemon's error, or how the sandbox ended
  */
@@ -26,9 +26,9 @@ export async function awaitBoot(
   run: RunRow,
   daemon: Daemon,
   signal: AbortSignal,
-  onCloned: () => Promise<void>,
+  onStage: (stage: "setup" | "runtime") => Promise<void>,
 ): Promise<DaemonHealth> {
-  let isCloned = false;
+  let at: Stage = "clone";
   const startedAt = performance.now();
   let answeredAt = performance.now();
   let checkedAt = performance.now();
@@ -42,17 +42,17 @@ export async function awaitBoot(
       last = health;
       answeredAt = now;
       stage.saw(health.worked_ms);
-      if (health.clone === "ok" && health.app?.stage !== "building" && !isCloned) {
-        isCloned = true;
-        stage = watchStage(limits.ready);
-        await onCloned();
+      const next = stageOf(health);
+      if (STAGES.indexOf(next) > STAGES.indexOf(at)) {
+        at = next;
+        stage = watchStage(next === "setup" ? SETUP : limits.ready);
+        if (next !== "clone") await onStage(next);
       }
-      if (isCloned && health.runtime === "ok") return health;
+      if (at === "runtime" && health.runtime === "ok") return health;
       if (health.error?.permanent) throw new SandboxError(health.error.message);
     }
     const late = stage.late();
-    if (late !== null)
-      throw new SandboxError(`${isCloned ? text.readyLate : text.cloneLate}${late}${lastErrorOf(last)}`);
+    if (late !== null) throw new SandboxError(`${lateText(text, at)}${late}${lastErrorOf(last)}`);
     if (now - checkedAt > CHECK_MS || now - answeredAt > SILENT_MS) {
       checkedAt = now;
       await requireAlive(deps, run);
@@ -63,6 +63,22 @@ export async function awaitBoot(
     }
     await Bun.sleep(Math.min(POLL_MS + (now - startedAt) * POLL_SHARE, POLL_LONGEST_MS));
   }
+}
+
+const STAGES = ["clone", "setup", "runtime"] as const;
+type Stage = (typeof STAGES)[number];
+
+/** The daemon ends the command at its own time limit, of two hours at most. */
+const SETUP = { stillMs: 150 * 60_000, longestMs: 150 * 60_000 };
+
+function stageOf({ clone, setup, app }: DaemonHealth): Stage {
+  if (setup?.state === "running") return "setup";
+  return clone === "ok" && app?.stage !== "building" ? "runtime" : "clone";
+}
+
+function lateText({ cloneLate, readyLate }: RunKind["text"], at: Stage): string {
+  if (at === "setup") return "The setup command did not end";
+  return at === "runtime" ? readyLate : cloneLate;
 }
 
 /** @throws SandboxError when the sandbox does not run, with the reason */

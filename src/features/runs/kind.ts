@@ -1,4 +1,5 @@
 import type { Db } from "../../../db/client.ts";
+import type { DaemonHealth } from "../../contract/daemon.ts";
 import type { ProjectEvent } from "../../contract/event.ts";
 import type { BootStep, LogLine } from "../../contract/session.ts";
 import type { Deps } from "../../deps.ts";
@@ -40,9 +41,9 @@ export interface StartPlan {
   onReady?(daemon: Daemon, signal: AbortSignal): Promise<void>;
   /**
    * In the transaction that makes the run `running`.
-   * @param restored the commit of saved work that the daemon has restored
+   * @param health the daemon's, now that it is ready
    */
-  onRecorded?(tx: Db, now: Date, restored: string | null): Promise<void>;
+  onRecorded?(tx: Db, now: Date, health: DaemonHealth): Promise<void>;
   /** After that transaction. */
   onRunning?(): Promise<void>;
 }

@@ -1,5 +1,6 @@
 import { SvcError } from "../../contract/errors.ts";
 import type { Manifest } from "../../contract/manifest/manifest.ts";
+import type { DaemonSetup } from "../../contract/setup.ts";
 import type { Deps } from "../../deps.ts";
 import type { Repository } from "../../git/git.ts";
 import { streamOf } from "../../http/stream.ts";
@@ -25,6 +26,8 @@ export interface SandboxConfig {
   build: ImageBuild | null;
   /** The agent of sessions that do not choose one. */
   runtime: string;
+  /** The command that prepares the workspaces of sessions; null: none. */
+  setup: DaemonSetup | null;
 }
 
 /**
@@ -48,7 +51,9 @@ export async function readSandboxConfig(deps: Deps, project: ProjectRow): Promis
   };
   const tip = listing.tips.get(project.defaultBranch);
   const build = tip === undefined ? null : await imageOf(deps, repo, tip, sandbox);
-  return { limits, build, runtime: sandbox.runtime };
+  const { runtime, setup: command, setupMinutes } = sandbox;
+  const setup = command === null ? null : { command, timeoutMs: setupMinutes * 60_000 };
+  return { limits, build, runtime, setup };
 }
 
 function clamp(wanted: number | null, { min, max, fallback }: typeof CPUS): number {

@@ -1,17 +1,18 @@
 import { and, eq } from "drizzle-orm";
 import { runLog, runs, sessionSandboxes } from "../../../db/schema/index.ts";
+import type { DaemonHealth } from "../../contract/daemon.ts";
 import type { Deps } from "../../deps.ts";
 import type { Daemon } from "../../sandboxes/daemon.ts";
-import { type Sandbox, SandboxError } from "../../sandboxes/provider.ts";
+import { type Sandbox, SandboxError, type SandboxSpec } from "../../sandboxes/provider.ts";
 import { awaitBoot } from "./boot.ts";
 import { endSandbox } from "./end.ts";
 import { issueKeys } from "./keys.ts";
-import type { EnterStep, RunKind, Start, StartPlan } from "./kind.ts";
+import type { EnterStep, RunKind, SandboxKeys, Start, StartPlan } from "./kind.ts";
 import { openLog, type RunLog } from "./log.ts";
 import { hostOf } from "./reach.ts";
 import { withRetries } from "./retry.ts";
 import { type RunRow, SUPERSEDED, thisStart } from "./row.ts";
-import { readSandboxConfig } from "./sandbox-config.ts";
+import { readSandboxConfig, type SandboxConfig } from "./sandbox-config.ts";
 import type { StartQueue } from "./start-queue.ts";
 
 /**
@@ -52,19 +53,9 @@ export async function startSandbox(
       throw new SandboxError(`The sandbox provider "${run.provider}" is not available on this server.`, {
         permanent: true,
       });
-    const { build, limits } = config;
     signal.throwIfAborted();
     const sandbox = await provider.start(
-      {
-        sessionId: run.runId,
-        projectId: project.projectId,
-        generation: run.generation,
-        runtime: plan.runtime,
-        environment: (apiUrl) => plan.environment(keys, apiUrl),
-        limits,
-        build,
-        ...(plan.volume && { volume: plan.volume }),
-      },
+      specOf(start, config, plan, keys),
       {
         async step(name) {
           // a cluster decides by itself how many pods it starts
@@ -84,13 +75,15 @@ export async function startSandbox(
     await deps.checkpoint("address-known");
 
     await enter("clone", "Cloning the repository …");
-    const { restored = null } = await awaitBoot(deps, kind, run, daemon, signal, async () => {
-      await deps.checkpoint("cloned");
-      await enter("runtime", kind.text.starting);
-    });
+    const onStage = async (stage: "setup" | "runtime") => {
+      // a setup may take minutes, and waits for the network
+      if (stage === "setup") leave();
+      await enterStage(deps, kind, enter, stage);
+    };
+    const health = await awaitBoot(deps, kind, run, daemon, signal, onStage);
     await deps.checkpoint("runtime-ready");
     await plan.onReady?.(daemon, signal);
-    await recordRunning(deps, kind, run, { plan, restored, log });
+    await recordRunning(deps, kind, run, { plan, health, log });
     await plan.onRunning?.();
   } finally {
     leave();
@@ -98,6 +91,35 @@ export async function startSandbox(
     await entering.catch(() => {});
     await log.flush();
   }
+}
+
+function specOf(
+  { run, project }: Start,
+  { build, limits }: SandboxConfig,
+  plan: StartPlan,
+  keys: SandboxKeys,
+): SandboxSpec {
+  return {
+    sessionId: run.runId,
+    projectId: project.projectId,
+    generation: run.generation,
+    runtime: plan.runtime,
+    environment: (apiUrl) => plan.environment(keys, apiUrl),
+    limits,
+    build,
+    ...(plan.volume && { volume: plan.volume }),
+  };
+}
+
+async function enterStage(
+  deps: Deps,
+  kind: RunKind,
+  enter: EnterStep,
+  stage: "setup" | "runtime",
+): Promise<void> {
+  if (stage === "setup") return await enter("setup", "Running the setup command …");
+  await deps.checkpoint("cloned");
+  await enter("runtime", kind.text.starting);
 }
 
 /** @param ahead the number of starts that come first */
@@ -151,7 +173,7 @@ async function recordRunning(
   deps: Deps,
   kind: RunKind,
   run: RunRow,
-  { plan, restored, log }: { plan: StartPlan; restored: string | null; log: RunLog },
+  { plan, health, log }: { plan: StartPlan; health: DaemonHealth; log: RunLog },
 ): Promise<void> {
   const { runId } = run;
   // a reader who sees the status `running` sees the whole log
@@ -163,7 +185,7 @@ async function recordRunning(
       .set({ state: "active", updatedAt: now })
       .where(eq(sessionSandboxes.runId, runId));
     await tx.insert(runLog).values({ runId, source: "svc", text: kind.text.running, at: now });
-    await plan.onRecorded?.(tx, now, restored);
+    await plan.onRecorded?.(tx, now, health);
   });
   await deps.checkpoint("running-recorded");
 }

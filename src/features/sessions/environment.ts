@@ -7,6 +7,7 @@ import {
   type RuntimeKind,
   runtimeKind,
 } from "../../contract/runtimes.ts";
+import type { DaemonSetup } from "../../contract/setup.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import type { ModelAccess } from "../models/key.ts";
 import { MODEL_PATHS } from "../models/paths.ts";
@@ -25,6 +26,8 @@ interface SandboxOf {
   /** The agent; null: it is not started. */
   runtime: string | null;
   customRuntimes: readonly CustomRuntime[];
+  /** The command to run before the agent starts; null: none. */
+  setup: DaemonSetup | null;
 }
 
 /**
@@ -34,7 +37,7 @@ interface SandboxOf {
  * @param restore the commit of saved work that the daemon restores
  */
 export function environmentOf(
-  { session, project, recap, recorded, runtime, customRuntimes }: SandboxOf,
+  { session, project, recap, recorded, runtime, customRuntimes, setup }: SandboxOf,
   keys: SandboxKeys,
   secrets: OpenSecrets,
   apiUrl: string,
@@ -57,6 +60,7 @@ export function environmentOf(
     SVC_PROJECT_SECRETS_REVISION: secrets.revision,
     SVC_TOKEN: keys.serviceKey,
     ...(keys.token !== null && { SVC_CLI_TOKEN: keys.token, SVC_EXECUTOR_TOKEN: keys.token }),
+    ...(setup !== null && { SVC_SETUP: JSON.stringify(setup) }),
     ...(restore !== null && { SVC_RESTORE_COMMIT: restore }),
     ...(recap !== null && { SVC_CONVERSATION_RECAP: recap }),
     ...(recorded !== null && { SVC_AGENT_RECORD: JSON.stringify(recorded) }),

@@ -1,8 +1,9 @@
 import { eq, sql } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
 import { projectSessions, tokens } from "../../../db/schema/index.ts";
+import type { DaemonHealth } from "../../contract/daemon.ts";
 import { runtimeKind, unknownRuntime } from "../../contract/runtimes.ts";
-import type { BootStep } from "../../contract/session.ts";
+import type { BootStep, SessionSetup } from "../../contract/session.ts";
 import type { Deps } from "../../deps.ts";
 import { publish } from "../../events/publish.ts";
 import { mintToken } from "../../identity/auth/token.ts";
@@ -10,6 +11,7 @@ import { queueOf } from "../../jobs/places.ts";
 import { SandboxError } from "../../sandboxes/provider.ts";
 import { grantModels, revokeModelKey } from "../models/key.ts";
 import type { RunKind, Start, StartPlan } from "../runs/kind.ts";
+import { withoutControls } from "../runs/log.ts";
 import type { RunRow } from "../runs/row.ts";
 import type { SandboxConfig } from "../runs/sandbox-config.ts";
 import { createBranch } from "./branch.ts";
@@ -99,6 +101,7 @@ const FAILED: Readonly<Record<BootStep, string>> = {
   image: "The sandbox's image could not be built",
   sandbox: "The sandbox could not be started",
   clone: "The repository could not be cloned in the sandbox",
+  setup: "The sandbox could not be set up",
   runtime: "The agent runtime did not start",
 };
 
@@ -118,19 +121,20 @@ async function plan(deps: Deps, { run, project }: Start, config: SandboxConfig):
     runtime,
     environment: (keys, apiUrl) =>
       environmentOf(
-        { session, project, recap, recorded, runtime, customRuntimes },
+        { session, project, recap, recorded, runtime, customRuntimes, setup: config.setup },
         keys,
         secrets,
         apiUrl,
         restore,
       ),
-    async onRecorded(tx: Db, now, restored) {
+    async onRecorded(tx: Db, now, health) {
+      const { restored = null } = health;
       const { savedCommit, savedGeneration } = projectSessions;
       // unless the daemon has saved other work since
       const has = sql`case when ${savedCommit} = ${restored} then ${generation} else ${savedGeneration} end`;
       await tx
         .update(projectSessions)
-        .set({ savedGeneration: has, lastActiveAt: now, runtime })
+        .set({ savedGeneration: has, lastActiveAt: now, runtime, setup: setupOf(health) })
         .where(eq(projectSessions.sessionId, sessionId));
       await deps.jobs.enqueue(tx, queueOf("prompts", place), sessionId);
     },
@@ -142,6 +146,12 @@ async function plan(deps: Deps, { run, project }: Start, config: SandboxConfig):
       await deps.jobs.enqueue(deps.db, queueOf("choices", place), sessionId);
     },
   };
+}
+
+function setupOf({ setup }: DaemonHealth): SessionSetup | null {
+  if (!setup || setup.state === "running") return null;
+  const { state, problem, output } = setup;
+  return { state, problem: problem && withoutControls(problem), output: output.map(withoutControls) };
 }
 
 /** @throws when the session was deleted meanwhile */

@@ -24,7 +24,10 @@ export async function saveOrphan(deps: Deps, session: SessionRow): Promise<void>
     limits,
     environment: (apiUrl: string) =>
       environmentOf(
-        { session, project, recap: null, recorded: null, runtime: null, customRuntimes: [] },
+        {
+          ...{ session, project, recap: null, recorded: null },
+          ...{ runtime: null, customRuntimes: [], setup: null },
+        },
         keys,
         secrets,
         apiUrl,

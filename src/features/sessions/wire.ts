@@ -62,6 +62,7 @@ export function wireOf(
     sandbox_status: sandbox?.state ?? null,
     ...activityOf(row),
     walls: wallsOf(sandboxes, row),
+    setup: row.status === "provisioning" ? null : row.setup,
     saved: savedOf(row),
     ...usageOf(spent),
     created_by: row.createdBy,

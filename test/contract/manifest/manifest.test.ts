@@ -22,7 +22,16 @@ test("parses a full manifest", () => {
       project: { name: "Shop" },
       env: { required: ["KEY"], optional: [] },
       opencode: { configDir: "x" },
-      sandbox: { dockerfile: null, context: ".", cpu: 2, memory: null, disk: null, runtime: "codex" },
+      sandbox: {
+        dockerfile: null,
+        context: ".",
+        cpu: 2,
+        memory: null,
+        disk: null,
+        runtime: "codex",
+        setup: null,
+        setupMinutes: 15,
+      },
       changeRequests: {
         agentMerge: false,
         directPush: false,
@@ -362,6 +371,8 @@ describe("[sandbox]", () => {
       memory: null,
       disk: null,
       runtime: "opencode",
+      setup: null,
+      setupMinutes: 15,
     });
   });
 });

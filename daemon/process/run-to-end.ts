@@ -1,17 +1,25 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { asAgent, type Child, signalGroup } from "../process/children.ts";
-import { readLines } from "../process/lines.ts";
-import { endDescendants } from "../process/tree.ts";
-import { type AppContext, rootOf } from "./context.ts";
+import type { Log } from "../log.ts";
+import type { Settings } from "../settings.ts";
+import { asAgent, type Child, type Children, signalGroup } from "./children.ts";
+import { readLines } from "./lines.ts";
+import { endDescendants } from "./tree.ts";
 
 /** Lines of a command's output that are logged. */
 const LINES_MAX = 20_000;
 /** For the last lines of the output, once no process writes to it any more. */
 const DRAIN_MS = 2_000;
 
+interface Context {
+  settings: Settings;
+  children: Children;
+  log: Log;
+}
+
 interface Program {
   command: string;
   environment: Record<string, string>;
+  directory: string;
   limitMs: number;
   /** Logs a line of its output. */
   log(line: string): void;
@@ -20,19 +28,19 @@ interface Program {
 }
 
 /**
- * Runs a shell command in the root folder until it ends, or is killed at its time limit or when the signal is aborted.
+ * Runs a shell command as the agent until it ends, or is killed at its time limit or when the signal is aborted.
  * The processes that it leaves behind are ended.
  */
 export async function runToEnd(
-  context: AppContext,
-  { command, environment, limitMs, log, name }: Program,
+  context: Context,
+  { command, environment, directory, limitMs, log, name }: Program,
   signal: AbortSignal,
 ): Promise<{ exitCode: number | null; signalCode: Child["signalCode"]; isLate: boolean }> {
   const { settings, children } = context;
   const child = children.start({
     ...asAgent(settings, ["sh", "-c", command]),
     environment,
-    directory: rootOf(context),
+    directory,
     isRuntime: true,
   });
   let lines = 0;

@@ -1,0 +1,28 @@
+/** Variables of the daemon, and variables that would change how the runtime's programs start. */
+export const NOT_INHERITED: ReadonlySet<string> = new Set([
+  "SVC_TOKEN",
+  "SVC_APP",
+  "SVC_SETUP",
+  "SVC_RESTORE_COMMIT",
+  "SVC_CONVERSATION_RECAP",
+  "SVC_AGENT_RECORD",
+  "SVC_SERVICE_HOST",
+  "SVC_SERVICE_SOCKET",
+  "SVC_RELAYS",
+  "SVC_ORPHAN_SECONDS",
+  "SVC_RUNTIME_HOME",
+  "SVC_RUNTIME_PORT",
+  "SVC_RUNTIME_BIN",
+  "SVC_RUNTIME_NAME",
+  "SVC_RUNTIME_DESCRIPTION",
+  "SVC_RUNTIME_PLUGINS",
+  "SVC_RUNTIME_USER",
+  "SVC_RUNTIME_WRAP",
+  // each start of the runtime has the current ones
+  "SVC_PERMISSION_MODE",
+  "SVC_REASONING_EFFORT",
+  "BUN_OPTIONS",
+  "BUN_BE_BUN",
+  "BUN_INSPECT",
+  "NODE_OPTIONS",
+]);
