@@ -49,6 +49,8 @@ afterEach(() => {
 const answered = (turn: number) => ({ info: { id: `msg_${turn}_answer`, parentID: `msg_${turn}` } });
 
 function keeper(change: Partial<RecordContext> = {}): AgentRecordKeeper {
+  // one that still sends when its test ends logs nothing into the next
+  const own = logged;
   const environment = {
     ...leastEnvironment(),
     SVC_API_URL: `${api.origin}/v1`,
@@ -63,7 +65,7 @@ function keeper(change: Partial<RecordContext> = {}): AgentRecordKeeper {
   return new AgentRecordKeeper({
     settings: readSettings(environment, null),
     children: createChildren(),
-    log: { info: (text) => logged.push(text), runtime: () => {} },
+    log: { info: (text) => own.push(text), runtime: () => {} },
     conversation: { find: async () => "ses_1", open: async () => "ses_1" },
     runtime: () => ({ state: runtime.state, call }),
     program: [process.execPath, resolve("daemon/main.ts")],

@@ -159,13 +159,16 @@ async function end(child: Bun.Subprocess): Promise<void> {
   await child.exited;
 }
 
-/** The environment of a test's child: none of the developer's own settings. */
+/**
+ * The environment of a test's child: none of the developer's own settings. Where the test command has disabled the last
+ * JIT tier, a child has only the first: most live for seconds, and a server or opencode starts with a fifth less CPU time.
+ */
 export function cleanEnvironment(): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(process.env).flatMap(([name, value]) =>
-      value === undefined || /^(SVC_|DATABASE_URL|GIT_)/.test(name) ? [] : [[name, value]],
-    ),
+  const inherited = Object.entries(process.env).flatMap(([name, value]) =>
+    value === undefined || /^(SVC_|DATABASE_URL|GIT_)/.test(name) ? [] : [[name, value]],
   );
+  const isBrief = process.env["BUN_JSC_useFTLJIT"] === "0";
+  return { ...Object.fromEntries(inherited), ...(isBrief && { BUN_JSC_useDFGJIT: "0" }) };
 }
 
 function parse(text: string): unknown {
