@@ -1,4 +1,5 @@
 import { HTTP_ERRORS } from "../src/contract/errors.ts";
+import { SETUP_VERBS, setupPath } from "../src/contract/setup.ts";
 import type { UserContext } from "../src/contract/user-context.ts";
 import type { Decide, Decision, Explain } from "../src/splice/connection.ts";
 import type { RequestHead } from "../src/splice/head.ts";
@@ -15,6 +16,8 @@ export interface Gate {
   control: Control;
   /** Where the WebSocket of a user's command goes; null: the user has no such command. */
   execOf(execId: string, userId: string): { to: Address; authorization: string } | null;
+  /** Where svc gives and takes what a setup command adds; null: it does not now. */
+  setup(): { address: Address; authorization: string } | null;
   runtime: Pick<Runtime, "state" | "authorization">;
   runtimePort: number;
   /** The daemon's port, once it listens. */
@@ -40,6 +43,7 @@ export function createDecide(gate: Gate): Decide {
     if (target.kind === "svc")
       return (
         toExec(gate, head, target.path, caller.context) ??
+        toSetup(gate, head, target.path, caller.context) ??
         gate.control.verb(head, target.path, caller.context)
       );
     const isClients = caller.context.role !== "platform";
@@ -71,6 +75,14 @@ function toExec(
   if (!place)
     return { answer: jsonError("not_found", "You have no such command in this sandbox: it has ended.") };
   return { to: place.to, head: forwardHead(head, head.target, place.authorization) };
+}
+
+/** What svc does for a setup; null: another route, or not now. */
+function toSetup(gate: Gate, head: RequestHead, path: string, { role }: UserContext): Decision | null {
+  const place = gate.setup();
+  if (role !== "platform" || place === null || !SETUP_VERBS.some((verb) => path === setupPath(verb)))
+    return null;
+  return { to: place.address, head: forwardHead(head, head.target, place.authorization) };
 }
 
 function toPort(gate: Gate, head: RequestHead, target: Extract<Target, { kind: "port" }>): Decision {

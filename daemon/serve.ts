@@ -71,6 +71,7 @@ export function serveDaemon(settings: Settings, limits: Limits = {}): Daemon {
       if (!executions.find(id, userId)) return null;
       return { to: execServer.address, authorization: execServer.authorization };
     },
+    setup: () => session.setup.exchange,
     runtime,
     runtimePort: settings.runtimePort,
     ownPort: () => listener.port,

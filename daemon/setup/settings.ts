@@ -1,4 +1,4 @@
-import { numberField, parseJson, textField } from "../../src/contract/json.ts";
+import { field, numberField, parseJson, textField } from "../../src/contract/json.ts";
 import type { DaemonSetup } from "../../src/contract/setup.ts";
 
 /** Reads `SVC_SETUP`; null if it is invalid. */
@@ -6,5 +6,5 @@ export function readSetup(text: string): DaemonSetup | null {
   const value = parseJson(text);
   const [command, timeoutMs] = [textField(value, "command"), numberField(value, "timeoutMs")];
   if (command === "" || timeoutMs === null || timeoutMs <= 0) return null;
-  return { command, timeoutMs };
+  return { command, timeoutMs, isKept: field(value, "isKept") === true };
 }

@@ -219,13 +219,15 @@ async function post(
 /** Nothing listens, the socket does not exist, or its backlog is full (unix(7)). */
 const NOT_CONNECTED: ReadonlySet<string> = new Set(["ECONNREFUSED", "ENOENT", "EAGAIN"]);
 
-function request({ address }: Daemon, path: string, init: BunFetchRequestInit): Promise<Response> {
+/** Sends a request to a daemon. */
+export function request({ address }: Daemon, path: string, init: BunFetchRequestInit): Promise<Response> {
   const { hostname, port, unix } = address;
   if (unix !== undefined) return fetch(`http://localhost:${DAEMON_PORT}${path}`, { ...init, unix });
   return fetch(`http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}${path}`, init);
 }
 
-function contextOf({ serviceKey, sessionId }: Daemon, method: string, path: string): string {
+/** The value of `X-Svc-User-Context` for the role `platform`. */
+export function contextOf({ serviceKey, sessionId }: Daemon, method: string, path: string): string {
   const now = Math.floor(Date.now() / 1000);
   return signUserContext(serviceKey, {
     user_id: "platform",

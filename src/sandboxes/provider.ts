@@ -34,6 +34,8 @@ export interface Provider {
   walls(): Promise<readonly Wall[]>;
   /** Why sandboxes cannot have an agent, as a sentence; null if they can. Absent where the image decides. */
   runtimeProblem?(name: string): string | null;
+  /** Changes whenever the programs of sandboxes do. Absent where they are those of the image. */
+  programs?(): string;
   /** What isolates a session's sandbox; null when unknown. */
   wallsOf(sessionId: string): readonly Wall[] | null;
   /** The last `maxBytes` of the output of daemon and runtime; empty when there is none. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Session } from "../../src/contract/session.ts";
-import type { DaemonSetupStatus } from "../../src/contract/setup.ts";
+import type { DaemonSetupStatus, SetupCheckout } from "../../src/contract/setup.ts";
 import { type SessionBench, startSessions } from "../helpers/sessions.ts";
 import { until } from "../helpers/until.ts";
 
@@ -25,9 +25,17 @@ test("the setup command is that of the default branch, and a session without one
   remote.commit("topic", { "svc.toml": manifest('setup = "evil"') });
   expect(await setupOf("topic")).toBeUndefined();
   remote.commit("main", { "svc.toml": manifest('setup = "npm ci"') });
-  expect(JSON.parse((await setupOf("topic")) ?? "")).toEqual({ command: "npm ci", timeoutMs: 900_000 });
+  expect(JSON.parse((await setupOf("topic")) ?? "")).toEqual({
+    command: "npm ci",
+    timeoutMs: 900_000,
+    isKept: true,
+  });
   remote.commit("main", { "svc.toml": manifest('setup = "npm ci"\nsetup_timeout_minutes = 2') });
-  expect(JSON.parse((await setupOf("main")) ?? "")).toEqual({ command: "npm ci", timeoutMs: 120_000 });
+  expect(JSON.parse((await setupOf("main")) ?? "")).toEqual({
+    command: "npm ci",
+    timeoutMs: 120_000,
+    isKept: true,
+  });
 });
 
 test.each<NonNullable<Session["setup"]>>([
@@ -54,3 +62,65 @@ test.each<NonNullable<Session["setup"]>>([
     expect(session.setup).toEqual({ ...end, output: end.output.map((line) => line.replace("\u0000", "")) });
   },
 );
+
+const TAR = Buffer.alloc(2048);
+TAR.write("what npm has installed");
+
+/** A session whose daemon waits at its setup. @returns what svc sent to the daemon, such as `POST restore <bytes>` */
+async function setUp(
+  base: string,
+  lockfiles: string,
+  checkout: Partial<SetupCheckout> = {},
+): Promise<string[]> {
+  const { provider, remote } = bench;
+  const sent: string[] = [];
+  let id = "";
+  provider.firstHealth = { clone: "cloning", runtime: "starting" };
+  provider.onRequest = async (request, sandbox) => {
+    const [, verb] = /^\/svc\/setup\/(.*)$/.exec(new URL(request.url).pathname) ?? [];
+    if (verb === undefined || sandbox !== provider.sandboxes.get(id))
+      return new Response(null, { status: 404 });
+    const body = Buffer.from(await request.arrayBuffer());
+    sent.push([request.method, verb, ...(body.length > 0 ? [body.equals(TAR)] : [])].join(" "));
+    const isOver = verb === "run" || verb === "restore" || verb === "files";
+    const state = verb === "run-and-keep" ? "keeping" : verb === "restore" ? "restored" : "ok";
+    sandbox.health.setup = { ...RUNNING, state };
+    if (isOver) Object.assign(sandbox.health, { clone: "ok", runtime: "ok" });
+    return verb === "files" ? new Response(TAR) : new Response(null, { status: 204 });
+  };
+  id = (await bench.create({ base_ref: base })).session_id;
+  await until("it starts", () => provider.sandboxes.has(id));
+  const sandbox = provider.sandboxes.get(id);
+  if (!sandbox) throw new Error("no sandbox");
+  const commit = remote.sha(base);
+  sandbox.health.setup = {
+    ...RUNNING,
+    state: "waiting",
+    checkout: { commit, isClean: true, lockfiles, ...checkout },
+  };
+  expect((await bench.becomes(id, "running")).setup?.state).toBe(
+    sent[0]?.includes("restore") ? "restored" : "ok",
+  );
+  return sent;
+}
+
+test("what the command adds at the tip of the default branch is kept, and all sessions with the same lockfiles get it", async () => {
+  const { remote } = bench;
+  remote.commit("main", { "svc.toml": manifest('setup = "npm ci"') });
+  const before = remote.sha("main");
+  remote.branch("unmerged", "main");
+  remote.commit("unmerged", { "package.json": "postinstall: evil" });
+  remote.branch("ancestor", "main");
+  remote.commit("main", { b: "2" });
+  // an unmerged commit, one that was the tip before, and a daemon that names another commit
+  expect(await setUp("unmerged", "first")).toEqual(["POST run"]);
+  expect(await setUp("ancestor", "first")).toEqual(["POST run"]);
+  expect(await setUp("main", "first", { commit: before })).toEqual(["POST run"]);
+  expect(await setUp("main", "first", { isClean: false })).toEqual(["POST run"]);
+  expect(await setUp("main", "first")).toEqual(["POST run-and-keep", "GET files"]);
+  expect(await setUp("main", "first", { isClean: false })).toEqual(["POST restore true"]);
+  expect(await setUp("unmerged", "first")).toEqual(["POST restore true"]);
+  expect(await setUp("unmerged", "second")).toEqual(["POST run"]);
+  remote.commit("main", { "svc.toml": manifest('setup = "npm install"') });
+  expect(await setUp("unmerged", "first")).toEqual(["POST run"]);
+});

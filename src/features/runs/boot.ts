@@ -1,4 +1,5 @@
 import { type DaemonHealth, ORPHANED_EXIT_CODE } from "../../contract/daemon.ts";
+import { isSetupOver } from "../../contract/setup.ts";
 import type { Deps } from "../../deps.ts";
 import { type Daemon, fetchHealth } from "../../sandboxes/daemon.ts";
 import { SandboxError } from "../../sandboxes/provider.ts";
@@ -15,6 +16,14 @@ const POLL_LONGEST_MS = 500;
 /** Between two checks with the provider that the sandbox runs: they cost more than a poll of the daemon. */
 const CHECK_MS = 1_000;
 
+/** What is to be done meanwhile. */
+export interface BootWatch {
+  /** Called at the beginning of a stage. */
+  stage(stage: "setup" | "runtime"): Promise<void>;
+  /** Called with each answer of the daemon. */
+  health(health: DaemonHealth): void;
+}
+
 /**
  * Waits until the daemon has cloned the repository, has finished the setup or the build, and is ready.
  * @returns the daemon's health then
@@ -26,7 +35,7 @@ export async function awaitBoot(
   run: RunRow,
   daemon: Daemon,
   signal: AbortSignal,
-  onStage: (stage: "setup" | "runtime") => Promise<void>,
+  on: BootWatch,
 ): Promise<DaemonHealth> {
   let at: Stage = "clone";
   const startedAt = performance.now();
@@ -42,11 +51,12 @@ export async function awaitBoot(
       last = health;
       answeredAt = now;
       stage.saw(health.worked_ms);
+      on.health(health);
       const next = stageOf(health);
       if (STAGES.indexOf(next) > STAGES.indexOf(at)) {
         at = next;
         stage = watchStage(next === "setup" ? SETUP : limits.ready);
-        if (next !== "clone") await onStage(next);
+        if (next !== "clone") await on.stage(next);
       }
       if (at === "runtime" && health.runtime === "ok") return health;
       if (health.error?.permanent) throw new SandboxError(health.error.message);
@@ -72,7 +82,7 @@ type Stage = (typeof STAGES)[number];
 const SETUP = { stillMs: 150 * 60_000, longestMs: 150 * 60_000 };
 
 function stageOf({ clone, setup, app }: DaemonHealth): Stage {
-  if (setup?.state === "running") return "setup";
+  if (setup && !isSetupOver(setup)) return "setup";
   return clone === "ok" && app?.stage !== "building" ? "runtime" : "clone";
 }
 

@@ -2,6 +2,7 @@ import type { Db } from "../../../db/client.ts";
 import type { DaemonHealth } from "../../contract/daemon.ts";
 import type { ProjectEvent } from "../../contract/event.ts";
 import type { BootStep, LogLine } from "../../contract/session.ts";
+import type { DaemonSetupStatus } from "../../contract/setup.ts";
 import type { Deps } from "../../deps.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import type { Daemon } from "../../sandboxes/daemon.ts";
@@ -37,6 +38,8 @@ export interface StartPlan {
   volume?: VolumeMount;
   /** @param apiUrl where the sandbox reaches the API, without `/v1` */
   environment(keys: SandboxKeys, apiUrl: string): Record<string, string>;
+  /** While a setup command is due or runs, repeatedly. It must not reject. */
+  onSetup?(daemon: Daemon, setup: DaemonSetupStatus, signal: AbortSignal): Promise<void>;
   /** The sandbox is ready; the run is not `running` yet. @throws SandboxError, which fails the start */
   onReady?(daemon: Daemon, signal: AbortSignal): Promise<void>;
   /**

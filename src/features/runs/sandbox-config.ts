@@ -27,7 +27,9 @@ export interface SandboxConfig {
   /** The agent of sessions that do not choose one. */
   runtime: string;
   /** The command that prepares the workspaces of sessions; null: none. */
-  setup: DaemonSetup | null;
+  setup: Omit<DaemonSetup, "isKept"> | null;
+  /** The commit that all this is from; null: the default branch does not exist. */
+  tip: string | null;
 }
 
 /**
@@ -53,7 +55,7 @@ export async function readSandboxConfig(deps: Deps, project: ProjectRow): Promis
   const build = tip === undefined ? null : await imageOf(deps, repo, tip, sandbox);
   const { runtime, setup: command, setupMinutes } = sandbox;
   const setup = command === null ? null : { command, timeoutMs: setupMinutes * 60_000 };
-  return { limits, build, runtime, setup };
+  return { limits, build, runtime, setup, tip: tip ?? null };
 }
 
 function clamp(wanted: number | null, { min, max, fallback }: typeof CPUS): number {

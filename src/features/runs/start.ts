@@ -75,12 +75,14 @@ export async function startSandbox(
     await deps.checkpoint("address-known");
 
     await enter("clone", "Cloning the repository …");
-    const onStage = async (stage: "setup" | "runtime") => {
-      // a setup may take minutes, and waits for the network
-      if (stage === "setup") leave();
-      await enterStage(deps, kind, enter, stage);
-    };
-    const health = await awaitBoot(deps, kind, run, daemon, signal, onStage);
+    const health = await awaitBoot(deps, kind, run, daemon, signal, {
+      async stage(stage) {
+        // a setup may take minutes, and waits for the network
+        if (stage === "setup") leave();
+        await enterStage(deps, kind, enter, stage);
+      },
+      health: ({ setup }) => void (setup && plan.onSetup?.(daemon, setup, signal)),
+    });
     await deps.checkpoint("runtime-ready");
     await plan.onReady?.(daemon, signal);
     await recordRunning(deps, kind, run, { plan, health, log });

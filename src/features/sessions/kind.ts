@@ -4,6 +4,7 @@ import { projectSessions, tokens } from "../../../db/schema/index.ts";
 import type { DaemonHealth } from "../../contract/daemon.ts";
 import { runtimeKind, unknownRuntime } from "../../contract/runtimes.ts";
 import type { BootStep, SessionSetup } from "../../contract/session.ts";
+import { SETUP_RESULTS } from "../../contract/setup.ts";
 import type { Deps } from "../../deps.ts";
 import { publish } from "../../events/publish.ts";
 import { mintToken } from "../../identity/auth/token.ts";
@@ -26,6 +27,7 @@ import { type SessionRow, sessionRow } from "./row.ts";
 import { saveOrphan } from "./save-orphan.ts";
 import { commitToRestore } from "./saved.ts";
 import { openSessionSecrets } from "./secrets.ts";
+import { planSetup } from "./setup/keeper.ts";
 import { recordStatusEvent } from "./webhook.ts";
 
 /** A slow network or a busy machine makes a clone slow. */
@@ -117,11 +119,14 @@ async function plan(deps: Deps, { run, project }: Start, config: SandboxConfig):
   if (runtimeKind(runtime, customRuntimes) === null)
     throw new SandboxError(unknownRuntime(runtime, customRuntimes), { permanent: true });
   const recorded = await recordedEarlier(deps, sessionId, runtime);
+  const isNew = restore === null && recap === null && recorded === null;
+  const { setup, onSetup } = await planSetup(deps, { run, config, secrets, isNew });
   return {
     runtime,
+    ...(onSetup && { onSetup }),
     environment: (keys, apiUrl) =>
       environmentOf(
-        { session, project, recap, recorded, runtime, customRuntimes, setup: config.setup },
+        { session, project, recap, recorded, runtime, customRuntimes, setup },
         keys,
         secrets,
         apiUrl,
@@ -149,8 +154,9 @@ async function plan(deps: Deps, { run, project }: Start, config: SandboxConfig):
 }
 
 function setupOf({ setup }: DaemonHealth): SessionSetup | null {
-  if (!setup || setup.state === "running") return null;
-  const { state, problem, output } = setup;
+  const state = SETUP_RESULTS.find((each) => each === setup?.state);
+  if (!setup || !state) return null;
+  const { problem, output } = setup;
   return { state, problem: problem && withoutControls(problem), output: output.map(withoutControls) };
 }
 

@@ -17,6 +17,7 @@ import type { LaunchOptions } from "./launch.ts";
 import { readLog } from "./log.ts";
 import { createMemoryGuard, type MemoryGuard } from "./memory.ts";
 import { choosePorts, type Ports } from "./ports.ts";
+import { programsOfMachine } from "./programs.ts";
 import { saveSandbox } from "./save.ts";
 import { startSandbox } from "./start.ts";
 import { localVolumes } from "./volumes.ts";
@@ -82,6 +83,7 @@ export function createLocalProvider(options: LocalOptions): Provider {
       }),
     stop: (sessionId, graceMs) => stop(local, sessionId, graceMs),
     walls: async () => wallsOf(await local.isolation()),
+    programs: programsOfMachine,
     runtimeProblem: (name) => missingRuntime(options, name),
     wallsOf: (sessionId) => local.walls.get(sessionId) ?? null,
     logs: (sessionId, maxBytes) => readLog(folder(sessionId), maxBytes),
