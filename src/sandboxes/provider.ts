@@ -137,10 +137,13 @@ export class SandboxError extends Error {
   override readonly name = "SandboxError";
   /** Whether retries cannot succeed. */
   readonly permanent: boolean;
+  /** Whether the engine or the cluster does not answer: nothing is known of the sandbox, and its start is not at fault. */
+  readonly away: boolean;
 
-  constructor(message: string, { permanent = false }: { permanent?: boolean } = {}) {
+  constructor(message: string, { permanent = false, away = false } = {}) {
     super(message);
     this.permanent = permanent;
+    this.away = away;
   }
 }
 

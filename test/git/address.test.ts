@@ -89,3 +89,14 @@ test("reports a resolver that fails, returns nothing or takes too long", async (
   expect(publicAddresses("a.example", async () => [], 1000)).rejects.toMatchObject(unreachable);
   expect(publicAddresses("a.example", () => new Promise(() => {}), 20)).rejects.toMatchObject(unreachable);
 });
+
+test.each([
+  ["EAI_AGAIN", true],
+  ["ESERVFAIL", true],
+  ["ENOTFOUND", false],
+  ["ENODATA", false],
+])("%s: another attempt may succeed: %p", async (code, isTransient) => {
+  const fails = () => Promise.reject(Object.assign(new Error(code), { code }));
+  const error = await publicAddresses("a.example", fails, 1000).catch((reason: unknown) => reason);
+  expect(Reflect.get(Object(error), "headers")).toEqual(isTransient ? { "Retry-After": "5" } : {});
+});

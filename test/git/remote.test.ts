@@ -97,7 +97,7 @@ test("a host that hangs times out, and its git ends", async () => {
   await using directory = await temporary();
   await using engine = await createTestGit({
     dataDir: `${directory.path}/data`,
-    limits: { listMs: 3_600_000 },
+    limits: { listMs: 3_600_000, listStillMs: 500 },
   });
   using server = serveGit(directory.path, () => new Promise<Response>(() => {}));
   const repo = engine.repo(`${server.origin}/up.git`);

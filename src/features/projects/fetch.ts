@@ -6,6 +6,9 @@ import { within } from "../../lib/within.ts";
 /** The limit for a listing in a request about one thing: a diff, a merge, a file. Lists have a shorter one. */
 export const LISTING_MS = 20_000;
 
+/** The limit for a listing that no request waits for: longer than git's own limits, which end one without movement. */
+export const PATIENT_LISTING_MS = 150_000;
+
 /** How long a request waits for a fetch. The first fetch of a large repository takes minutes and continues. */
 const FETCH_WAIT_MS = 60_000;
 

@@ -6,7 +6,7 @@ import type { Repository } from "../../git/git.ts";
 import { streamOf } from "../../http/stream.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import type { ImageBuild, SandboxLimits } from "../../sandboxes/provider.ts";
-import { fetchCommits, LISTING_MS } from "../projects/fetch.ts";
+import { PATIENT_LISTING_MS } from "../projects/fetch.ts";
 import { readManifestOf } from "../projects/policy.ts";
 import { repositoryOf } from "../projects/repository.ts";
 
@@ -38,7 +38,10 @@ export interface SandboxConfig {
  */
 export async function readSandboxConfig(deps: Deps, project: ProjectRow): Promise<SandboxConfig> {
   const repo = repositoryOf(deps, project);
-  const listing = await deps.git.listBranches(repo, LISTING_MS);
+  const listing = await deps.git.listBranches(repo, PATIENT_LISTING_MS);
+  const tip = listing.tips.get(project.defaultBranch);
+  // the first copy of a large repository takes minutes, for which a start waits
+  const isFetched = tip !== undefined && (await deps.git.ensureCommits(repo, [tip]));
   const manifest = await readManifestOf(deps, project, listing);
   if (!manifest) {
     const sentence = `${project.manifestPath} on the branch ${project.defaultBranch} is not valid. Fix it, then restart the session.`;
@@ -51,8 +54,7 @@ export async function readSandboxConfig(deps: Deps, project: ProjectRow): Promis
     diskBytes: Math.round(clamp(sandbox.disk && sandbox.disk * GIB, DISK)),
     processes: PROCESSES,
   };
-  const tip = listing.tips.get(project.defaultBranch);
-  const build = tip === undefined ? null : await imageOf(deps, repo, tip, sandbox);
+  const build = !isFetched ? null : await imageOf(deps, repo, tip, sandbox);
   const { runtime, setup: command, setupMinutes } = sandbox;
   const setup = command === null ? null : { command, timeoutMs: setupMinutes * 60_000 };
   return { limits, build, runtime, setup, tip: tip ?? null };
@@ -62,14 +64,16 @@ function clamp(wanted: number | null, { min, max, fallback }: typeof CPUS): numb
   return wanted === null ? fallback : Math.min(Math.max(wanted, min), max);
 }
 
-/** @throws validation_failed when the manifest names a Dockerfile or a context that does not exist */
+/**
+ * @param commit in the mirror
+ * @throws validation_failed when the manifest names a Dockerfile or a context that does not exist
+ */
 async function imageOf(
   deps: Deps,
   repo: Repository,
   commit: string,
   sandbox: Manifest["sandbox"],
 ): Promise<ImageBuild | null> {
-  if (!(await fetchCommits(deps, repo, [commit]))) return null;
   const root =
     sandbox.context === "." ? { id: commit } : await directory(deps, repo, commit, sandbox.context);
   const path = sandbox.dockerfile ?? DOCKERFILE;

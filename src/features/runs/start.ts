@@ -2,6 +2,7 @@ import { and, eq } from "drizzle-orm";
 import { runLog, runs, sessionSandboxes } from "../../../db/schema/index.ts";
 import type { DaemonHealth } from "../../contract/daemon.ts";
 import type { Deps } from "../../deps.ts";
+import { unlessAborted } from "../../lib/unless-aborted.ts";
 import type { Daemon } from "../../sandboxes/daemon.ts";
 import { type Sandbox, SandboxError, type SandboxSpec } from "../../sandboxes/provider.ts";
 import { awaitBoot } from "./boot.ts";
@@ -39,11 +40,14 @@ export async function startSandbox(
     return entering;
   };
   try {
-    await withRetries(log, signal, async () => kind.prepare?.(deps, start, enter));
+    await withRetries({ log, signal }, () =>
+      // a fetch of minutes continues without the start
+      unlessAborted(kind.prepare?.(deps, start, enter) ?? Promise.resolve(), signal),
+    );
     // of an earlier start, even an interrupted one: its work is saved, and its keys are revoked
     await endSandbox(deps, kind, run);
-    const { config, plan } = await withRetries(log, signal, async () => {
-      const config = await readSandboxConfig(deps, project);
+    const { config, plan } = await withRetries({ log, signal }, async () => {
+      const config = await unlessAborted(readSandboxConfig(deps, project), signal);
       return { config, plan: await kind.plan(deps, start, config) };
     });
     const keys = await issueKeys(deps, kind, run);

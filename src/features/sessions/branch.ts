@@ -1,6 +1,6 @@
 import type { Deps } from "../../deps.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
-import { LISTING_MS } from "../projects/fetch.ts";
+import { PATIENT_LISTING_MS } from "../projects/fetch.ts";
 import { repositoryOf } from "../projects/repository.ts";
 import type { SessionRow } from "./row.ts";
 
@@ -16,7 +16,7 @@ export async function createBranch(
   const repo = repositoryOf(deps, project);
   const wasStarted = session.generation > 1 || session.step !== null;
   if (wasStarted) {
-    const { tips } = await deps.git.listBranches(repo, LISTING_MS);
+    const { tips } = await deps.git.listBranches(repo, PATIENT_LISTING_MS);
     if (tips.has(session.branchName)) return;
   }
   await deps.git.createBranch(repo, { branch: session.branchName, base: session.baseRef });

@@ -62,6 +62,7 @@ async function fetchInto(
       ],
       environment: { ...remote.environment, GIT_DIR: mirror.directory },
       deadlineMs: engine.limits.fetchMs,
+      stillMs: engine.limits.fetchStillMs,
       memory: engine.limits.fetchMemory,
       diskFull: async () => (await packBytes(mirror)) > Math.max(engine.limits.mirrorBytes, before),
       outputBytes: engine.limits.outputBytes,

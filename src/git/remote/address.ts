@@ -2,6 +2,7 @@ import ipaddr from "ipaddr.js";
 import { SvcError } from "../../contract/errors.ts";
 import { ipv4First, isLocalhost, isPublic } from "../../lib/address.ts";
 import { within } from "../../lib/within.ts";
+import { SOON } from "../run/failure.ts";
 
 /** The most addresses of a host that are used. */
 const ADDRESSES_MAX = 8;
@@ -19,7 +20,7 @@ export async function publicAddresses(
 ): Promise<string[]> {
   if (isLocalhost(host)) throw notPublic(host);
   const addresses = ipaddr.isValid(host) ? [host] : await inTime(resolve(host), host, timeoutMs);
-  if (addresses.length === 0) throw unresolved(host);
+  if (addresses.length === 0) throw unresolved(host, false);
   for (const address of addresses) {
     if (!isPublic(address)) throw notPublic(host);
   }
@@ -28,9 +29,10 @@ export async function publicAddresses(
 
 async function inTime(answer: Promise<string[]>, host: string, timeoutMs: number): Promise<string[]> {
   try {
-    return await within(answer, timeoutMs, () => unresolved(host));
-  } catch {
-    throw unresolved(host);
+    return await within(answer, timeoutMs, () => new Error("the resolver did not answer"));
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : null;
+    throw unresolved(host, code !== "ENOTFOUND" && code !== "ENODATA");
   }
 }
 
@@ -41,9 +43,12 @@ function notPublic(host: string): SvcError {
   );
 }
 
-function unresolved(host: string): SvcError {
+/** @param isTransient whether the resolver has failed; else the name does not exist */
+function unresolved(host: string, isTransient: boolean): SvcError {
   return new SvcError(
     "repo_unreachable",
     `The repository's host ${host} could not be found. Check its spelling, and the server's DNS.`,
+    {},
+    isTransient ? SOON : {},
   );
 }

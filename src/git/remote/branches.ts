@@ -47,6 +47,7 @@ async function listAll(engine: Engine, remote: Remote): Promise<Branches> {
     args: ["ls-remote", "--symref", "--quiet", "--", remote.url],
     environment: remote.environment,
     deadlineMs: engine.limits.listMs,
+    stillMs: engine.limits.listStillMs,
     memory: engine.limits.fetchMemory,
     outputBytes: engine.limits.outputBytes,
   });

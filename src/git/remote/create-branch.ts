@@ -10,6 +10,8 @@ import {
 import { branchByApi } from "../hosts/branch.ts";
 import { areInConflict, checkBranchName } from "../refs.ts";
 import type { Engine } from "../run/engine.ts";
+import { SOON } from "../run/failure.ts";
+import { isLost } from "./push.ts";
 
 /** The operations for creating a branch, on a git host or in a repository that svc hosts. */
 interface Steps {
@@ -63,7 +65,9 @@ export async function createBranch(
     const { tips } = await list(repo, engine.limits.listMs);
     const existing = tips.get(name);
     if (existing !== undefined && ours.has(existing)) return existing;
-    throw new SvcError("repo_unreachable", `The git host did not create the branch "${name}": ${reason}`);
+    // nothing was changed, and the push expects that
+    const sentence = `The git host did not create the branch "${name}": ${reason}`;
+    throw new SvcError("repo_unreachable", sentence, {}, isLost(reason) ? SOON : {});
   }
 }
 

@@ -17,6 +17,7 @@ export async function listByLsRefs(engine: Engine, remote: Remote): Promise<Bran
     args: command.args,
     environment: { ...remote.environment, GIT_PROTOCOL: "version=2" },
     deadlineMs: engine.limits.listMs,
+    stillMs: engine.limits.listStillMs,
     memory: engine.limits.fetchMemory,
     interact: (write) => conversation.begin(write),
     onStdout: (chunk) => conversation.take(chunk),

@@ -5,6 +5,7 @@ import type { PushOutcome, PushRequest, RemoteRepository } from "../git.ts";
 import type { Mirror } from "../mirror/mirror.ts";
 import type { RefUpdate } from "../mirror/update-refs.ts";
 import type { Engine } from "../run/engine.ts";
+import { isTransient, SOON } from "../run/failure.ts";
 import { redact } from "../run/redact.ts";
 import type { RunResult } from "../run/run.ts";
 import { openRemote, type Remote } from "./remote.ts";
@@ -27,6 +28,7 @@ export async function pushBranch(
       environment: { GIT_DIR: mirror.directory },
       atomic: false,
       deadlineMs: engine.limits.pushMs,
+      stillMs: engine.limits.pushStillMs,
     }),
   );
   return outcomes.get(update.ref) ?? { outcome: "unknown", reason: "The host said nothing." };
@@ -48,6 +50,7 @@ export async function pushRefs(
       args: argumentsOf(remote, updates, options, refspecs),
       environment: { ...remote.environment, ...environment },
       deadlineMs: options.deadlineMs,
+      ...(options.stillMs !== undefined && { stillMs: options.stillMs }),
       memory: engine.limits.fetchMemory,
       outputBytes: engine.limits.outputBytes,
     });
@@ -120,6 +123,8 @@ interface PushOptions {
   /** svc's own refs, which only svc moves. */
   anywhere?: boolean;
   deadlineMs: number;
+  /** As `stillMs` of a run; absent: a host may run hooks for as long as the deadline. */
+  stillMs?: number;
 }
 
 /** The most bytes kept of a host's reason for rejecting a push. */
@@ -164,6 +169,8 @@ function readOutcome(engine: Engine, remote: Remote, ref: string, result: RunRes
       throw new SvcError(
         "repo_unreachable",
         `The repository at ${remote.label} could not be reached: ${words.split("\n").at(-1) ?? ""}`,
+        {},
+        isTransient(words) ? SOON : {},
       );
     }
   }
@@ -192,6 +199,14 @@ function hostLines(stderr: string): string[] {
 }
 
 function unclear(result: RunResult, clean: (text: string) => string): string {
-  if (result.stopped) return "The push was stopped before its answer came.";
-  return clean(result.stderr) || "The connection ended before the answer came.";
+  if (result.stopped) return STOPPED;
+  return clean(result.stderr) || ENDED;
+}
+
+const STOPPED = "The push was stopped before its answer came.";
+const ENDED = "The connection ended before the answer came.";
+
+/** Whether the reason of an unknown outcome is the connection or the host's health: another attempt may succeed. */
+export function isLost(reason: string): boolean {
+  return reason === STOPPED || reason === ENDED || isTransient(reason);
 }

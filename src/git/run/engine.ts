@@ -104,7 +104,7 @@ export async function createEngine(options: GitOptions): Promise<Engine> {
     listings: createGate(network(limits)),
     reads: createGate({ ...transfer(limits), total: limits.reads, perKey: limits.readsPerRepository }),
     pushes: createGate({ ...transfer(limits), total: limits.pushes, perKey: limits.pushesPerRepository }),
-    upkeep: createGate({ ...network(limits), total: 1, waitMs: limits.fetchMs }),
+    upkeep: createGate({ ...network(limits), total: 1, waitMs: limits.upkeepQueueMs }),
     refs: new Freeze(),
     listed: options.listed ?? (() => {}),
     checkpoint: options.checkpoint ?? (() => {}),

@@ -63,7 +63,7 @@ export function remoteFailure(engine: Engine, remote: Remote, result: RunResult)
       "repo_unreachable",
       `The repository at ${remote.label} could not be read: ${STOPS[result.stopped]}.`,
       {},
-      result.stopped === "deadline" ? SOON : {},
+      result.stopped === "deadline" || result.stopped === "still" ? SOON : {},
     );
   }
   // the remote's environment has the proxies that git uses
@@ -75,20 +75,30 @@ export function remoteFailure(engine: Engine, remote: Remote, result: RunResult)
       `The repository at ${remote.label} could not be read: the proxy that the server's ${proxy.variable} names cannot be reached, or it refuses this host.`,
     );
   }
-  const [, sentence] = REMOTE_FAULTS.find(([pattern]) => pattern.test(words)) ?? [];
-  const why = sentence ?? lastLines(words);
+  const why = faultOf(words) ?? lastLines(words);
   return new SvcError(
     "repo_unreachable",
     `The repository at ${remote.label} could not be read: ${why || "no reason was given"}.`,
     {},
-    sentence === CUT_OFF ? SOON : {},
+    isTransient(words) ? SOON : {},
   );
+}
+
+/** Whether another attempt may succeed after this failure of a remote: the network, or the host, is out of order. */
+export function isTransient(words: string): boolean {
+  const fault = faultOf(words);
+  return TRANSIENT.some(([, sentence]) => sentence === fault);
+}
+
+function faultOf(words: string): string | undefined {
+  return [...PERMANENT, ...TRANSIENT].find(([pattern]) => pattern.test(words))?.[1];
 }
 
 const WORDS_MAX_BYTES = 1024;
 
 const STOPS: Record<Stop, string> = {
   deadline: "it took too long",
+  still: "the host did not answer, or stopped in the middle of its answer",
   output: "the answer was too large",
   memory: "it needed too much memory",
   disk: "the repository is too large",
@@ -110,12 +120,12 @@ const SUSPICIOUS =
 const PROXY_FAULT =
   /could not resolve proxy|failed to connect to|could ?n[o']t connect to server|connect tunnel failed|proxy connect aborted|from proxy/i;
 
-const CUT_OFF = "the host closed the connection before its answer was complete";
-
 /** Another attempt may succeed. */
 export const SOON = { "Retry-After": "5" };
 
-const REMOTE_FAULTS: readonly (readonly [RegExp, string])[] = [
+type Fault = readonly [pattern: RegExp, sentence: string];
+
+const PERMANENT: readonly Fault[] = [
   [
     /dubious ownership/i,
     "it belongs to another user than the server's; make the server's user its owner or serve it over http or ssh",
@@ -133,7 +143,6 @@ const REMOTE_FAULTS: readonly (readonly [RegExp, string])[] = [
     /host key verification failed|remote host identification has changed/i,
     "the host's ssh key is not the one that is known",
   ],
-  [/could not resolve host/i, "the host could not be found"],
   [
     /returned error: 404|repository not found|repository .* not found|does not appear to be a git repository|does not exist/i,
     "there is no repository at this address, or the credential does not open it",
@@ -144,9 +153,22 @@ const REMOTE_FAULTS: readonly (readonly [RegExp, string])[] = [
   ],
   [/shallow/i, "it is a shallow copy; svc needs a repository with its whole history"],
   [/mismatched algorithms|unsupported hash|object.format/i, "it uses another object format than the mirror"],
+];
+
+/** Messages of curl, of the TLS libraries and of ssh, which git passes on. */
+const TRANSIENT: readonly Fault[] = [
+  // curl does not say whether a name does not exist or the resolver is away
+  [/could not resolve host|temporary failure in name resolution/i, "the host could not be found"],
   [
-    /the remote end hung up|early eof|unexpected disconnect|empty reply|connection (?:was )?(?:reset|closed)/i,
-    CUT_OFF,
+    /connection refused|could ?n[o']t connect to server|failed to connect to|no route to host|network is unreachable/i,
+    "the host cannot be reached",
+  ],
+  [/timed out|timeout was reached|returned error: 408/i, "the host did not answer in time"],
+  [/returned error: 429|too many requests/i, "the host has had too many requests"],
+  [/returned error: 5\d\d|internal server error|http code = 5\d\d/i, "the host reports an error of its own"],
+  [
+    /the remote end hung up|early eof|unexpected disconnect|empty reply|connection (?:was )?(?:reset|closed)|recv failure|send failure|tls connection was non-properly terminated|ssl_error_syscall/i,
+    "the host closed the connection before its answer was complete",
   ],
 ];
 

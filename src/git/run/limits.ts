@@ -1,9 +1,13 @@
 /** Limits on one git process and on all of them. Tests lower some. */
 export interface GitLimits {
-  /** Listing a remote's branches: one round trip to a healthy host takes well under a second. */
+  /** Listing a remote's branches: one round trip to a healthy host takes well under a second, but a busy machine is slow. */
   listMs: number;
-  /** A whole fetch: long enough for the first copy of a large repository. */
+  /** The same without movement. */
+  listStillMs: number;
+  /** A whole fetch: long enough for the first copy of a very large repository. */
   fetchMs: number;
+  /** The same without movement: a host that packs a large repository is silent for a while. */
+  fetchStillMs: number;
   /** Waiting for a fetch that has failed before: then callers get the last reason, and the fetch goes on. */
   retryWaitMs: number;
   /** A merge and the questions about it. Ordinary merges take 2–20 ms. */
@@ -15,6 +19,8 @@ export interface GitLimits {
   /** A diff or a file including its reader: a slow reader loses its slot after this. */
   diffWallMs: number;
   pushMs: number;
+  /** The same without movement: a host may run hooks meanwhile. */
+  pushStillMs: number;
   /** Creating a branch through a git host's API, both calls: then svc pushes instead. */
   apiMs: number;
   /** An answer of a git host's API, in bytes: a branch's is a few kilobytes. */
@@ -44,6 +50,8 @@ export interface GitLimits {
   resolveMs: number;
   /** Waiting in a queue for a slot. */
   queueMs: number;
+  /** The same for repacking, which the whole machine does once at a time. */
+  upkeepQueueMs: number;
   /** Anonymous memory of the processes of one merge or diff, in bytes: two 100 MB texts merge in 1 GB. */
   mergeMemory: number;
   /** The same for a fetch or push: unpacking large deltas takes more. */
@@ -81,14 +89,17 @@ const MINUTE = 60_000;
 const MIB = 1024 * 1024;
 
 export const GIT_LIMITS: GitLimits = {
-  listMs: 10_000,
-  fetchMs: 10 * MINUTE,
+  listMs: 2 * MINUTE,
+  listStillMs: 10_000,
+  fetchMs: 60 * MINUTE,
+  fetchStillMs: 3 * MINUTE,
   retryWaitMs: 10_000,
   mergeMs: 30_000,
   rebaseMs: 60_000,
   diffMs: 20_000,
   diffWallMs: 5 * MINUTE,
-  pushMs: 2 * MINUTE,
+  pushMs: 10 * MINUTE,
+  pushStillMs: 2 * MINUTE,
   apiMs: 10_000,
   apiBytes: MIB,
   apiListBytes: 8 * MIB,
@@ -107,6 +118,7 @@ export const GIT_LIMITS: GitLimits = {
   transferQueueMs: 10 * MINUTE,
   resolveMs: 5_000,
   queueMs: 30_000,
+  upkeepQueueMs: 10 * MINUTE,
   mergeMemory: 1536 * MIB,
   fetchMemory: 2048 * MIB,
   mirrorBytes: 20 * 1024 * MIB,

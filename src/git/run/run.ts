@@ -1,5 +1,6 @@
 import type { Subprocess } from "bun";
 import { feed } from "./feed.ts";
+import { watchMovement } from "./movement.ts";
 import type { Log } from "./options.ts";
 import { signal } from "./orphans.ts";
 import { type Countdown, collect, collectHead, countDown, NOTHING, pump } from "./output.ts";
@@ -25,6 +26,8 @@ export interface RunRequest {
   onStderr?: (chunk: Uint8Array) => void;
   /** Milliseconds that git may take in all, not counting the time that `onStdout` takes. */
   deadlineMs: number;
+  /** Milliseconds that git may be without movement: without reading, writing or computing. By default only `deadlineMs` applies. */
+  stillMs?: number;
   /** Milliseconds by the wall clock, including `onStdout`. */
   wallMs?: number;
   /** Bytes of standard output; past them git is stopped. Ignored with `onStdout`. */
@@ -57,7 +60,7 @@ export type StreamRequest = Pick<
   stallMs: number;
 };
 
-export type Stop = Limit | "deadline" | "output" | "caller" | "closing";
+export type Stop = Limit | "still" | "deadline" | "output" | "caller" | "closing";
 
 const NOT_STARTED = { code: null, signal: null, stdout: NOTHING, stderr: "" };
 
@@ -101,6 +104,8 @@ export class Runner {
     const clock = countDown(request.deadlineMs, () => stop("deadline"));
     const wall = request.wallMs === undefined ? null : setTimeout(() => stop("deadline"), request.wallMs);
     const unwatch = watch(child.pid, request, stop);
+    const { stillMs } = request;
+    const unobserve = stillMs === undefined ? null : watchMovement(child.pid, stillMs, () => stop("still"));
     const onAbort = () => stop("caller");
     request.signal?.addEventListener("abort", onAbort);
     try {
@@ -118,6 +123,7 @@ export class Runner {
       clock.stop();
       if (wall) clearTimeout(wall);
       unwatch();
+      unobserve?.();
       request.signal?.removeEventListener("abort", onAbort);
       // a reader that threw leaves git running; a git that ended may leave children
       killGroup(child.pid);

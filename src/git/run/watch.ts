@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { setPriority } from "node:os";
+import { processTree } from "./process-tree.ts";
 
 export type Limit = "memory" | "disk";
 
@@ -10,8 +11,6 @@ const CHECK_EVERY_MS = 100;
 const DISK_EVERY_MS = 1_000;
 /** The priority of long runs, lower than that of everything else on the machine. */
 const LONG_RUN_NICENESS = 10;
-/** Larger process trees are not measured; git's are smaller. */
-const PROCESSES_MAX = 64;
 
 /**
  * Limits a git process that runs for long: lowers its priority, and calls `stop` when git and its children take too much
@@ -54,17 +53,9 @@ export function watch(
  * Bytes of anonymous memory of a process and its descendants, without mapped packs. 0 without /proc.
  */
 async function anonymousMemory(root: number): Promise<number> {
-  if (process.platform !== "linux") return 0;
-  const pids = [root];
-  let bytes = 0;
-  for (let index = 0; index < pids.length && index < PROCESSES_MAX; index++) {
-    const directory = `/proc/${pids[index]}`;
-    const [status, children] = await Promise.all([
-      readFile(`${directory}/status`, "latin1").catch(() => ""),
-      readFile(`${directory}/task/${pids[index]}/children`, "latin1").catch(() => ""),
-    ]);
-    bytes += Number(/^RssAnon:\s*(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024;
-    for (const child of children.split(" ")) if (child) pids.push(Number(child));
-  }
-  return bytes;
+  const sizes = ((await processTree(root)) ?? []).map(async (pid) => {
+    const status = await readFile(`/proc/${pid}/status`, "latin1").catch(() => "");
+    return Number(/^RssAnon:\s*(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024;
+  });
+  return (await Promise.all(sizes)).reduce((sum, bytes) => sum + bytes, 0);
 }

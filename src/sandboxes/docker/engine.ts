@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type Docker from "dockerode";
+import { unlessAborted } from "../../lib/unless-aborted.ts";
 import { SandboxError } from "../provider.ts";
 
 /** A Docker engine, called with time limits. */
@@ -148,16 +149,11 @@ async function limited<T>(
   signal?.throwIfAborted();
   const late = AbortSignal.timeout(ms);
   const either = signal ? AbortSignal.any([late, signal]) : late;
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const onAbort = () => reject(either.reason);
-  either.addEventListener("abort", onAbort, { once: true });
   try {
-    return await Promise.race([work(either), aborted]);
+    return await unlessAborted(work(either), either);
   } catch (error) {
     signal?.throwIfAborted();
     throw toSandboxError(what, error, late.aborted);
-  } finally {
-    either.removeEventListener("abort", onAbort);
   }
 }
 
