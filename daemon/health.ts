@@ -21,7 +21,7 @@ export interface HealthContext {
   clone: DaemonHealth["clone"];
   /** An error of the clone or of the first prompt. */
   error: DaemonHealth["error"] | null;
-  /** When a client last used the sandbox, in milliseconds since 1970. */
+  /** When a client last used the sandbox, by `performance.now()`: the clock of the day may be set. */
   usedAt: number;
 }
 
@@ -48,7 +48,7 @@ export function createHealth(context: HealthContext): () => Promise<DaemonHealth
       // one that was opened since the last look is reported at once: its answers are read after a prompt's end
       state === "ok" ? (context.conversation.known ?? conversation()) : null,
     ]);
-    if (isAtWork) context.usedAt = Date.now();
+    if (isAtWork) context.usedAt = performance.now();
     const error = (context.clone === "failed" ? context.error : null) ?? ofRuntime ?? context.error;
     return {
       daemon: "ok",
@@ -63,7 +63,7 @@ export function createHealth(context: HealthContext): () => Promise<DaemonHealth
       clone: context.clone,
       busy: isAtWork,
       conversation: conversationId,
-      active_at: new Date(context.usedAt).toISOString(),
+      active_at: timeOf(context.usedAt),
       saved: saver.saved,
       ...(saver.restored !== null && { restored: saver.restored }),
       ...(saver.problem !== null && { save_problem: saver.problem }),
@@ -89,8 +89,13 @@ export async function readCommit({
   return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(id) ? id : null;
 }
 
+/** When something happened, by the clock of the day as it is now. @param at by `performance.now()` */
+export function timeOf(at: number): string {
+  return new Date(Date.now() - (performance.now() - at)).toISOString();
+}
+
 /** Shares one result among the calls within `FRESH_MS`. */
-function cached<T>(read: () => Promise<T>): () => Promise<T> {
+export function cached<T>(read: () => Promise<T>): () => Promise<T> {
   let last: { at: number; answer: Promise<T> } | null = null;
   return () => {
     if (!last || performance.now() - last.at > FRESH_MS) last = { at: performance.now(), answer: read() };

@@ -77,7 +77,7 @@ export function serveDaemon(settings: Settings, limits: Limits = {}): Daemon {
     ownPort: () => listener.port,
     beforePrompt: () => (choosing.isPending ? choosing.apply() : null),
     onUse({ isPrompt, isAbort }) {
-      session.usedAt = Date.now();
+      session.usedAt = performance.now();
       if (isPrompt || isAbort) activity.noteClient();
       if (isPrompt) activity.notePrompt();
       if (isAbort) prompts.noteAbort();
@@ -159,7 +159,7 @@ function createSession(settings: Settings, limits: Limits, stopping: AbortSignal
     },
     clone: settings.autoClone ? "cloning" : "ok",
     error: null,
-    usedAt: Date.now(),
+    usedAt: performance.now(),
     executions: new Executions(() => session),
   };
   return session;

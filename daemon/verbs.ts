@@ -26,7 +26,7 @@ export function createVerbs(session: Session): Verbs {
     },
     exec: (command) => session.executions.start(command),
     async prompt({ prompt_id: id, text, attachments = [], choice, wait }) {
-      session.usedAt = Date.now();
+      session.usedAt = performance.now();
       return await session.prompts.send({ id, text, attachments, ...(choice && { choice }) }, wait ?? false);
     },
   };

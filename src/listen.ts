@@ -71,10 +71,10 @@ export async function listen(deps: Deps): Promise<Listening> {
     port: listener.port,
     close: front.close,
     async stop() {
-      const deadline = Date.now() + DRAIN_MS;
+      const deadline = performance.now() + DRAIN_MS;
       await listener.stop(DRAIN_MS);
       // requests whose clients have disconnected are finished, too
-      await Promise.race([inner.stop(), Bun.sleep(Math.max(deadline - Date.now(), 0))]);
+      await Promise.race([inner.stop(), Bun.sleep(Math.max(deadline - performance.now(), 0))]);
       await end();
     },
   };

@@ -1,11 +1,12 @@
 import type { DaemonApp, DaemonCheckResult, DaemonHealth } from "../../src/contract/daemon.ts";
 import { createIdentify } from "../caller.ts";
 import { cloneWithRetries } from "../git/clone.ts";
-import { readCommit } from "../health.ts";
+import { cached, readCommit, timeOf } from "../health.ts";
 import { listenAsDaemon } from "../listen.ts";
 import { createLog } from "../log.ts";
 import { createChildren } from "../process/children.ts";
 import { guardProcess } from "../process/guard.ts";
+import { timeOfDescendants } from "../process/tree.ts";
 import type { Daemon } from "../serve.ts";
 import type { Settings } from "../settings.ts";
 import { build } from "./build.ts";
@@ -27,6 +28,7 @@ interface Deployment extends AppContext {
   stage: NonNullable<DaemonHealth["app"]>["stage"];
   commit: string | null;
   error: DaemonHealth["error"] | null;
+  /** By `performance.now()`. */
   usedAt: number;
   output: Output | null;
   /** The result of a check. */
@@ -44,6 +46,7 @@ export function serveApp(settings: Settings, app: DaemonApp, limits: Partial<App
 
   const context: AppContext = { settings, app, children, log };
   const running = app.run && superviseApp(context, limits);
+  const worked = cached(() => timeOfDescendants(process.pid));
   const stopping = new AbortController();
   const deployment: Deployment = {
     ...context,
@@ -52,18 +55,18 @@ export function serveApp(settings: Settings, app: DaemonApp, limits: Partial<App
     stage: "building",
     commit: null,
     error: null,
-    usedAt: Date.now(),
+    usedAt: performance.now(),
     output: null,
     result: null,
   };
   const gate = {
     identify: createIdentify(settings),
-    health: async () => healthOf(deployment),
+    health: async () => healthOf(deployment, await worked()),
     app,
     port: () => (running?.state === "ok" ? (settings.appPort ?? app.run?.port ?? null) : null),
     output: () => deployment.output,
     onUse() {
-      deployment.usedAt = Date.now();
+      deployment.usedAt = performance.now();
     },
   };
   const listener = listenAsDaemon(settings, createAppDecide(gate));
@@ -113,7 +116,7 @@ function reportFailure(deployment: Deployment, error: unknown): void {
   log.info(message);
 }
 
-function healthOf(deployment: Deployment): DaemonHealth {
+function healthOf(deployment: Deployment, workedMs: number): DaemonHealth {
   const { settings, app, running, error, commit, clone, usedAt, result } = deployment;
   const { problem = null, state = "ok" as const } = running ?? {};
   if (deployment.stage === "starting" && state === "ok") deployment.stage = "running";
@@ -127,6 +130,7 @@ function healthOf(deployment: Deployment): DaemonHealth {
     time: new Date().toISOString(),
     runtime,
     uptime_s: Math.floor(process.uptime()),
+    worked_ms: workedMs,
     runtime_pid: running?.pid ?? null,
     repo: settings.repoUrl,
     // the provider uses this to recognize the daemon
@@ -135,7 +139,7 @@ function healthOf(deployment: Deployment): DaemonHealth {
     clone,
     busy: false,
     conversation: null,
-    active_at: new Date(usedAt).toISOString(),
+    active_at: timeOf(usedAt),
     saved: null,
     app: { stage },
     ...(app.check && { check: result }),

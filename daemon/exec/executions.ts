@@ -42,7 +42,7 @@ export class Executions {
       ...{ userId, isTerminal: terminal !== null, limits: this.#limits },
       start: (sink) => startProgram({ settings, children }, { command, terminal, environment }, sink),
       onUse: () => {
-        this.#context().usedAt = Date.now();
+        this.#context().usedAt = performance.now();
       },
     });
     this.#running.set(id, execution);

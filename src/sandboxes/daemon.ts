@@ -46,10 +46,10 @@ const RESPONSE_MAX_BYTES = 64 * 1024;
 const RUNTIME_MAX_BYTES = 16 * 1024 * 1024;
 
 /** The daemon's health; null without a valid response. */
-export async function fetchHealth(daemon: Daemon): Promise<DaemonHealth | null> {
+export async function fetchHealth(daemon: Daemon, ms = HEALTH_MS): Promise<DaemonHealth | null> {
   try {
     const response = await request(daemon, "/svc/health", {
-      signal: AbortSignal.timeout(HEALTH_MS),
+      signal: AbortSignal.timeout(ms),
       redirect: "manual",
     });
     const health: unknown = JSON.parse(await readText(response));

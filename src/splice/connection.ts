@@ -116,6 +116,8 @@ export interface ConnectionLimits {
   sweepMs: number;
   /** Bytes of a body that are read after an early response, so that the client gets to read the response. */
   lingerBytes: number;
+  /** Milliseconds, by a clock that nobody sets: connections outlive a jump of the clock of the day. Tests move it. */
+  now(): number;
 }
 
 export const CONNECTION_LIMITS: ConnectionLimits = {
@@ -127,4 +129,5 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   lingerMs: 5_000,
   sweepMs: 2_000,
   lingerBytes: 1024 * 1024,
+  now: () => performance.now(),
 };

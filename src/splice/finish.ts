@@ -9,7 +9,7 @@ export function finishExchange(connection: Connection, exchange: Exchange, keepA
   }
   endLease(exchange);
   connection.state = { kind: "idle", exchange };
-  connection.deadline = Date.now() + connection.limits.idleMs;
+  connection.deadline = connection.limits.now() + connection.limits.idleMs;
 }
 
 /** Answers an error of HTTP itself, and ends the connection. */
@@ -35,7 +35,7 @@ export function fail(connection: Connection): void {
 export function leave(connection: Connection): void {
   const { socket, writer, pausedAt, limits } = connection;
   close(connection);
-  connection.deadline = Date.now() + limits.lingerMs;
+  connection.deadline = limits.now() + limits.lingerMs;
   connection.pausedAt = null;
   if (pausedAt !== null) socket.resume();
   writer.finish();

@@ -18,11 +18,11 @@ export function updateFlow(connection: Connection): void {
     ((isSending || kind === "raw") && (upstream?.isFull ?? false));
   if (hasToWait === (pausedAt !== null)) return;
   if (pausedAt === null) {
-    connection.pausedAt = Date.now();
+    connection.pausedAt = connection.limits.now();
     socket.pause();
   } else {
     // time in which svc does not read does not count against the body
-    if (isSending || kind === "collecting") connection.deadline += Date.now() - pausedAt;
+    if (isSending || kind === "collecting") connection.deadline += connection.limits.now() - pausedAt;
     connection.pausedAt = null;
     socket.resume();
   }
@@ -32,5 +32,5 @@ export function updateFlow(connection: Connection): void {
 export function extendDeadline(connection: Connection, bytes: number): void {
   const { deadline, limits } = connection;
   const earned = deadline + (bytes * 1000) / limits.bodyRate;
-  connection.deadline = Math.min(earned, Date.now() + limits.silenceMs);
+  connection.deadline = Math.min(earned, limits.now() + limits.silenceMs);
 }

@@ -95,7 +95,7 @@ function onResponseEnd(connection: Connection, keepAlive: boolean): void {
   if (state.kind === "sending" && isKept) {
     // an early response: a small rest of the body is taken, so that the connection can be kept
     connection.state = { kind: "draining", exchange, bytes: 0 };
-    connection.deadline = Date.now() + connection.limits.lingerMs;
+    connection.deadline = connection.limits.now() + connection.limits.lingerMs;
   } else finishExchange(connection, exchange, isKept);
 }
 

@@ -58,7 +58,7 @@ export function listen(
   const server =
     "unix" in address ? Bun.listen({ ...common, ...address }) : Bun.listen({ ...common, ...address });
   const timer = setInterval(() => {
-    const now = Date.now();
+    const now = limits.now();
     for (const connection of open) sweep(connection, now);
   }, limits.sweepMs);
 
@@ -70,8 +70,8 @@ export function listen(
     async stop(drainMs) {
       server.stop(false);
       for (const connection of open) retire(connection);
-      const deadline = Date.now() + drainMs;
-      while (open.size > 0 && Date.now() < deadline) await Bun.sleep(POLL_MS);
+      const deadline = performance.now() + drainMs;
+      while (open.size > 0 && performance.now() < deadline) await Bun.sleep(POLL_MS);
       clearInterval(timer);
       for (const { socket } of open) socket.terminate();
     },

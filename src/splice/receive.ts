@@ -35,7 +35,7 @@ export function createConnection(
     upstream: null,
     closing: false,
     pausedAt: null,
-    deadline: Date.now() + limits.headMs,
+    deadline: limits.now() + limits.headMs,
     process: () => processInbox(connection),
   };
   return connection;
@@ -51,7 +51,7 @@ export function receive(connection: Connection, bytes: Buffer): void {
   } else if (state.kind === "raw") {
     if (connection.upstream && !connection.upstream.write(bytes)) updateFlow(connection);
   } else {
-    if (inbox.length === 0 && state.kind === "idle") connection.deadline = Date.now() + limits.headMs;
+    if (inbox.length === 0 && state.kind === "idle") connection.deadline = limits.now() + limits.headMs;
     connection.inbox = inbox.length === 0 ? bytes : Buffer.concat([inbox, bytes]);
     processInbox(connection);
   }
@@ -127,7 +127,7 @@ function follow(connection: Connection, exchange: Exchange, decision: Decision):
     reply(connection, exchange, decision.answer);
     return;
   }
-  connection.deadline = Date.now() + connection.limits.bodyMs;
+  connection.deadline = connection.limits.now() + connection.limits.bodyMs;
   if (!("handle" in decision)) {
     forward(connection, exchange, decision);
     return;

@@ -5,14 +5,16 @@ const LIMIT = { stillMs: 60_000, longestMs: 600_000 };
 const STILL = ": the sandbox has shown no activity for 60 seconds.";
 const LONG = " within 10 minutes.";
 
-/** @param looks seconds of the stage, with the processor time that the daemon tells then */
-function watched(looks: readonly (readonly [at: number, workedMs: number | undefined])[]): string | null {
+/** @param looks seconds of the stage, with the processor time that the daemon tells then, and what else it reports */
+function watched(
+  looks: readonly (readonly [at: number, workedMs: number | undefined, state?: string])[],
+): string | null {
   let now = 1_000_000;
   const stage = watchStage(LIMIT, () => now);
   let late: string | null = null;
-  for (const [at, worked] of looks) {
+  for (const [at, worked, state] of looks) {
     now = 1_000_000 + at * 1_000;
-    stage.saw(worked);
+    stage.saw(worked, state);
     late ??= stage.late();
   }
   return late;
@@ -46,6 +48,24 @@ test.each([
       [100, 100],
     ],
     null,
+  ],
+  [
+    "one whose health changes",
+    [
+      [0, 500, "starting"],
+      [59, 500, "failed"],
+      [118, 500, "failed"],
+    ],
+    null,
+  ],
+  [
+    "one whose health has changed for the last time",
+    [
+      [0, 500, "starting"],
+      [59, 500, "failed"],
+      [120, 500, "failed"],
+    ],
+    STILL,
   ],
   ["one that works for too long", every(10, 610, (at) => at * 1_000), LONG],
   ["one that works for just as long as it may", every(10, 600, (at) => at * 1_000), null],

@@ -14,6 +14,14 @@ let originPort: number;
 let splice: Listener;
 /** Bytes that came to the origin on each connection. */
 let received: number[] = [];
+/** The time of the listener, in milliseconds; null: it passes by itself. */
+let frozen: number | null = null;
+/** How often the listener has read it. */
+let reads = 0;
+function now(): number {
+  reads++;
+  return frozen ?? performance.now();
+}
 /** The newest bytes that came to it. */
 let last = "";
 
@@ -49,7 +57,7 @@ beforeAll(async () => {
       return target === "/bounded" ? { to, head, maxBytes: 1000 } : { to, head };
     },
     (status, message) => ({ status, body: message }),
-    { ...CONNECTION_LIMITS, lingerMs: 500, sweepMs: 20 },
+    { ...CONNECTION_LIMITS, lingerMs: 500, sweepMs: 20, now },
   );
 });
 
@@ -105,7 +113,7 @@ test.each(["/early-and-gone", "/early-and-closes", "/early-and-stays"])(
     pass(0);
     const sender = send(target, ENDLESS);
     await until("it is answered", () => sender.seen().endsWith("no"));
-    setSystemTime();
+    run();
     await flood(sender);
     expect(sender.seen()).toStartWith("HTTP/1.1 413");
     expect(sender.taken()).toBeLessThan(IN_FLIGHT_BYTES);
@@ -127,7 +135,7 @@ test("a small body that arrives after its response keeps the connection open", a
   sender.socket.write("12345GET /next HTTP/1.1\r\nHost: a\r\n\r\n");
   await until("the next request passes", () => last.includes("GET /next HTTP/1.1"));
   sender.socket.destroy();
-  setSystemTime();
+  run();
 });
 
 test.each([
@@ -141,8 +149,33 @@ test.each([
 
 /** What a test says about time, the listener believes: no test waits for minutes, and no time passes meanwhile. */
 function pass(seconds: number): void {
-  setSystemTime(new Date(Date.now() + seconds * 1000));
+  frozen = (frozen ?? performance.now()) + seconds * 1000;
 }
+
+/** Lets time pass by itself again. */
+function run(): void {
+  frozen = null;
+}
+
+test("a clock of the day that jumps ends no connection", async () => {
+  const idle = net.connect(splice.port, "127.0.0.1");
+  try {
+    await new Promise((resolve) => idle.once("connect", resolve));
+    const begun = send("/silent", "Content-Length: 1000", "x");
+    await until("it has passed", () => last.includes("GET /silent") || last.includes("POST /silent"));
+    for (const hours of [2, -2]) {
+      setSystemTime(new Date(Date.now() + hours * 3_600_000));
+      const before = reads;
+      await until("the listener has looked at its connections", () => reads >= before + 3);
+      expect([hours, begun.isClosed(), idle.destroyed]).toEqual([hours, false, false]);
+    }
+    begun.socket.destroy();
+  } finally {
+    idle.destroy();
+    setSystemTime();
+    run();
+  }
+});
 
 /** Waits until the listener has looked at all connections since now: one without a head is over by then. */
 async function swept(seconds: number): Promise<void> {
@@ -165,7 +198,7 @@ const RATE = CONNECTION_LIMITS.bodyRate;
 describe("a body", () => {
   beforeEach(() => pass(0));
   afterEach(() => {
-    setSystemTime();
+    run();
   });
 
   test.each(["/silent", "/collect"])("that does not arrive times out: %s", async (target) => {

@@ -9,8 +9,8 @@ import { openSecrets } from "../secrets/open.ts";
 import { copySite } from "./copy-site.ts";
 import { readDeployment } from "./deployment.ts";
 
-/** Time to clone a large repository and to build its app. */
-const BUILD_MS = 45 * 60_000;
+/** To clone a large repository and to build its app. A build may wait for downloads. */
+const CLONE_AND_BUILD = { stillMs: 15 * 60_000, longestMs: 2 * 60 * 60_000 };
 /** Longer than the daemon's own limit, after which it reports why the app does not answer. */
 const ANSWER_MS = 5 * 60_000;
 const LATE = "The app was not built, or did not answer,";
@@ -19,7 +19,7 @@ const LATE = "The app was not built, or did not answer,";
 export const deploymentRuns: RunKind = {
   name: "deployment",
   limits: {
-    clone: { stillMs: BUILD_MS, longestMs: BUILD_MS },
+    clone: CLONE_AND_BUILD,
     ready: { stillMs: ANSWER_MS, longestMs: ANSWER_MS },
   },
   text: {

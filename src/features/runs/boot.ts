@@ -7,8 +7,10 @@ import type { RunKind } from "./kind.ts";
 import type { RunRow } from "./row.ts";
 import { watchStage } from "./stage.ts";
 
-/** A daemon that has not answered for this long counts as failed. */
-const SILENT_MS = 30_000;
+/** A daemon that has not answered for this long counts as failed: a busy machine needs a while to start its program. */
+const SILENT_MS = 2 * 60_000;
+/** Of one poll. */
+const ANSWER_MS = 10_000;
 /** Between two polls: short at first, then a share of the time that the start has taken, which is how much it may add. */
 const POLL_MS = 15;
 const POLL_SHARE = 0.02;
@@ -45,12 +47,12 @@ export async function awaitBoot(
   let last: DaemonHealth | null = null;
   for (;;) {
     signal.throwIfAborted();
-    const health = await fetchHealth(daemon);
+    const health = await fetchHealth(daemon, ANSWER_MS);
     const now = performance.now();
     if (health) {
       last = health;
       answeredAt = now;
-      stage.saw(health.worked_ms);
+      stage.saw(health.worked_ms, stateOf(health));
       on.health(health);
       const next = stageOf(health);
       if (STAGES.indexOf(next) > STAGES.indexOf(at)) {
@@ -89,6 +91,11 @@ function stageOf({ clone, setup, app }: DaemonHealth): Stage {
 function lateText({ cloneLate, readyLate }: RunKind["text"], at: Stage): string {
   if (at === "setup") return "The setup command did not end";
   return at === "runtime" ? readyLate : cloneLate;
+}
+
+/** What changes in a health while a start goes on. */
+function stateOf({ clone, runtime, app, error }: DaemonHealth): string {
+  return JSON.stringify([clone, runtime, app?.stage, error?.message]);
 }
 
 /** @throws SandboxError when the sandbox does not run, with the reason */

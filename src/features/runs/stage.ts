@@ -11,9 +11,15 @@ export function watchStage({ stillMs, longestMs }: StageLimit, clock = () => per
   const beganAt = clock();
   let movedAt = beganAt;
   let worked: number | null = null;
+  let shown: string | null = null;
   return {
-    /** @param workedMs processor time so far; undefined in the answers of a daemon that does not tell it */
-    saw(workedMs: number | undefined) {
+    /**
+     * @param workedMs processor time so far; undefined in the answers of a daemon that does not tell it
+     * @param state what else the daemon reports: a change is movement
+     */
+    saw(workedMs: number | undefined, state = "") {
+      if (shown !== null && state !== shown) movedAt = clock();
+      shown = state;
       if (workedMs === undefined) return;
       // it is less when processes have ended
       if (worked !== null && workedMs >= worked && workedMs < worked + WORK_MS) return;

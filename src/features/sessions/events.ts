@@ -39,11 +39,11 @@ export async function streamEvents(
   return streamOf(async (onBytes, signal) => {
     let seq = /^\d{1,15}$/.test(lastEventId ?? "") ? Number(lastEventId) : null;
     let shown = "";
-    let quietSince = Date.now();
+    let quietSince = performance.now();
     const tail = createTail(seq !== null);
     const prompts = createPromptPoller(deps, sessionId, session.promptCount);
     const send = async (event: SessionEvent) => {
-      quietSince = Date.now();
+      quietSince = performance.now();
       await onBytes(Buffer.from(`id: ${seq ?? 0}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`));
     };
     while (!signal.aborted) {
@@ -74,8 +74,8 @@ export async function streamEvents(
       if (text !== shown && !isFirst) await send(event);
       shown = text;
       for (const prompt of await prompts()) await send({ type: "prompt", prompt });
-      if (Date.now() - quietSince > HEARTBEAT_MS) {
-        quietSince = Date.now();
+      if (performance.now() - quietSince > HEARTBEAT_MS) {
+        quietSince = performance.now();
         await onBytes(Buffer.from(":\n\n"));
       }
       if (lines.length < LINES_AT_ONCE) await changed;

@@ -8,7 +8,7 @@ import { createHostNetworkReader } from "./host-network.ts";
 import { createImages } from "./images/images.ts";
 import { LABEL, withLabels } from "./names.ts";
 import { outputOf } from "./output.ts";
-import { endStaleScratch } from "./scratch.ts";
+import { createScratchRounds } from "./scratch.ts";
 import { type StartContext, startSandbox } from "./start.ts";
 import { dockerVolumes } from "./volumes.ts";
 
@@ -26,6 +26,7 @@ export function createDockerProvider(options: ProviderOptions): Provider {
   const engine = openEngine();
   const apiListeners = createApiListeners(options.api);
   const readHostNetwork = createHostNetworkReader(engine, own);
+  const endStaleScratch = createScratchRounds(engine, own);
   const images = createImages({ engine, options, readHostNetwork });
   const context: StartContext = { engine, options, apiListeners, images, readHostNetwork };
 
@@ -38,7 +39,7 @@ export function createDockerProvider(options: ProviderOptions): Provider {
       return found ? withApi(found) : null;
     },
     async list() {
-      await endStaleScratch(engine, own);
+      await endStaleScratch();
       return (await findSandboxes(engine, own)).map(withApi);
     },
     async stop(sessionId, graceMs) {

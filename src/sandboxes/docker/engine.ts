@@ -3,7 +3,9 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import type Docker from "dockerode";
 import { unlessAborted } from "../../lib/unless-aborted.ts";
+import { within } from "../../lib/within.ts";
 import { SandboxError } from "../provider.ts";
+import { createLateness, STUCK } from "./lateness.ts";
 
 /** A Docker engine, called with time limits. */
 export interface Engine {
@@ -12,12 +14,22 @@ export interface Engine {
    * @param what describes the call, as in "Docker did not <what>"
    * @throws EngineError when the engine returns an error; SandboxError when it does not respond; the signal's reason
    */
-  call<T>(what: string, request: Call<T>, limits?: { ms?: number; signal?: AbortSignal }): Promise<T>;
+  call<T>(what: string, request: Call<T>, limits?: Partial<CallLimits>): Promise<T>;
   /** @throws SandboxError when the engine does not respond, or is not supported */
   properties(): Promise<EngineProperties>;
 }
 
-type Call<T> = (docker: Docker, abortSignal: AbortSignal) => Promise<T>;
+/** @param moved reports progress, for a call whose limits say that it does */
+type Call<T> = (docker: Docker, abortSignal: AbortSignal, moved: () => void) => Promise<T>;
+
+/** Limits of a call: an engine on a busy machine is slow, but it answers a ping meanwhile. */
+interface CallLimits {
+  /** Milliseconds without an answer to a ping, or without progress if the call reports it. */
+  ms: number;
+  longestMs: number;
+  reportsProgress: boolean;
+  signal: AbortSignal | undefined;
+}
 
 export interface EngineProperties {
   /**
@@ -39,8 +51,11 @@ export class EngineError extends SandboxError {
 
 /** Most calls take milliseconds; on a busy disk, seconds. */
 const CALL_MS = 60_000;
+const CALL_LONGEST_MS = 10 * 60_000;
 /** A ping uses no disk. */
 const PING_MS = 2_000;
+/** Of an engine that has not completed a call for a minute. */
+const LATE_PING_MS = 10_000;
 /** `info` counts containers and images. */
 const CONNECT_MS = 20_000;
 const MESSAGE_MAX = 500;
@@ -57,7 +72,7 @@ export async function dockerAnswers(): Promise<boolean> {
   if (!process.env["DOCKER_HOST"] && !SOCKETS.some((path) => existsSync(path))) return false;
   try {
     const docker = await createClient({ timeout: PING_MS });
-    await limited("answer", PING_MS, undefined, () => docker.ping());
+    await limited("answer", AbortSignal.timeout(PING_MS), undefined, () => docker.ping());
     return true;
   } catch {
     return false;
@@ -69,9 +84,22 @@ export function openEngine(): Engine {
   let connecting: Promise<{ docker: Docker; properties: EngineProperties }> | null = null;
 
   return {
-    async call(what, request, { ms = CALL_MS, signal } = {}) {
+    async call(what, request, limits = {}) {
       const { docker } = await connected();
-      return await limited(what, ms, signal, (abortSignal) => request(docker, abortSignal));
+      const { ms = CALL_MS, longestMs = CALL_LONGEST_MS, reportsProgress = false, signal } = limits;
+      const late = createLateness(
+        { ms, longestMs: Math.max(ms, longestMs) },
+        reportsProgress
+          ? null
+          : () => within(docker.ping(), LATE_PING_MS, () => new Error("no answer to a ping")),
+      );
+      try {
+        return await limited(what, late.signal, signal, (abortSignal) =>
+          request(docker, abortSignal, late.moved),
+        );
+      } finally {
+        late.end();
+      }
     },
     properties: async () => (await connected()).properties,
   };
@@ -88,8 +116,10 @@ export function openEngine(): Engine {
 
 async function connect(): Promise<{ docker: Docker; properties: EngineProperties }> {
   const first = await createClient({ timeout: CONNECT_MS });
-  const versions = await limited("return its version", CONNECT_MS, undefined, () => first.version());
-  const info = await limited("describe itself", CONNECT_MS, undefined, () => first.info());
+  const ask = <T>(what: string, work: () => Promise<T>) =>
+    limited(what, AbortSignal.timeout(CONNECT_MS), undefined, work);
+  const versions = await ask("return its version", () => first.version());
+  const info = await ask("describe itself", () => first.info());
   const docker = await createClient({ version: `v${negotiateVersion(versions)}` });
   const options: readonly string[] = info.SecurityOptions ?? [];
   return {
@@ -142,34 +172,36 @@ function isLess(a: readonly [number, number], b: readonly [number, number]): boo
 
 async function limited<T>(
   what: string,
-  ms: number,
+  late: AbortSignal,
   signal: AbortSignal | undefined,
   work: (abortSignal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   signal?.throwIfAborted();
-  const late = AbortSignal.timeout(ms);
   const either = signal ? AbortSignal.any([late, signal]) : late;
   try {
     return await unlessAborted(work(either), either);
   } catch (error) {
     signal?.throwIfAborted();
-    throw toSandboxError(what, error, late.aborted);
+    throw toSandboxError(what, error, late);
   }
 }
 
-function toSandboxError(what: string, error: unknown, isLate: boolean): unknown {
+function toSandboxError(what: string, error: unknown, late: AbortSignal): unknown {
   if (error instanceof SandboxError) return error;
-  if (isLate) {
-    return new SandboxError(`Docker did not ${what} in time. Check the engine with: docker info.`);
+  if (late.aborted) {
+    return new SandboxError(`Docker did not ${what} in time. Check the engine with: docker info.`, {
+      away: late.reason !== STUCK,
+    });
   }
   if (!(error instanceof Error)) return error;
   if ("statusCode" in error && typeof error.statusCode === "number") {
     return new EngineError(what, error.statusCode, messageOf(error));
   }
   // an error without a status: no socket, no permission, a broken connection
-  const code = "code" in error && typeof error.code === "string" ? ` (${error.code})` : "";
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
   return new SandboxError(
-    `Cannot connect to Docker${code}. Start Docker, or set DOCKER_HOST to its address, and check that svc has access to it.`,
+    `Cannot connect to Docker${code && ` (${code})`}. Start Docker, or set DOCKER_HOST to its address, and check that svc has access to it.`,
+    { away: code !== "EACCES" && code !== "EPERM" },
   );
 }
 

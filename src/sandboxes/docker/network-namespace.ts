@@ -28,6 +28,8 @@ interface NamespaceSpec {
 
 /** Setting the rules takes a tenth of a second, plus the time to resolve a name. */
 const RULES_MS = 30_000;
+/** On a busy machine; longer than a resolver that does not answer takes. */
+const RULES_LONGEST_MS = 3 * 60_000;
 
 /**
  * Starts the container that owns the network namespace: it sets the firewall rules and then sleeps. Containers that join
@@ -104,7 +106,7 @@ async function waitForRules(engine: Engine, id: string, signal: AbortSignal): Pr
         .logs({ stdout: true, stderr: true, follow: true, abortSignal });
       return await readUntil(stream, RULES_SET, OUTPUT_MAX_BYTES);
     },
-    { ms: RULES_MS, signal },
+    { ms: RULES_MS, longestMs: RULES_LONGEST_MS, signal },
   );
   if (output.includes(RULES_SET)) return;
   const reason = /svc: (.*)/.exec(output)?.[1] ?? output.trim().split("\n").at(-1)?.slice(0, 200);

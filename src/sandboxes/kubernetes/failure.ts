@@ -21,9 +21,9 @@ export function asSandboxError(error: unknown, doing: string): unknown {
   const could = `The sandbox could not be ${doing}`;
   if (status === null) {
     return error instanceof Error && "code" in error
-      ? new SandboxError(`${could}: the Kubernetes API server cannot be reached.`)
+      ? new SandboxError(`${could}: the Kubernetes API server cannot be reached.`, { away: true })
       : error instanceof DOMException
-        ? new SandboxError(`${could}: the Kubernetes API server did not respond in time.`)
+        ? new SandboxError(`${could}: the Kubernetes API server did not respond in time.`, { away: true })
         : error;
   }
   const message = messageOf(error);

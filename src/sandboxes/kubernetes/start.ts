@@ -7,8 +7,9 @@ import { findObjects, sandboxOf } from "./found.ts";
 import { nameOf, type ObjectsSpec, podOf, policyOf, secretOf, serviceOf } from "./objects.ts";
 
 const POLL_MS = 500;
-/** To schedule the pod, which may need a new node, and to pull a large image. */
-const START_MS = 15 * 60_000;
+/** Without a new event or status of the pod: to schedule it, which may need a new node, and to pull a large image. */
+const STILL_MS = 15 * 60_000;
+const LONGEST_MS = 60 * 60_000;
 /** The most consecutive failed requests: the restart of a control plane takes a minute. */
 const FAILURES = 120;
 /** The most events in the log of one start; a pod that cannot be scheduled has one every few seconds. */
@@ -47,14 +48,18 @@ export async function startPod(
   }
   const log = logOnce(watch);
   let failures = 0;
-  for (const end = performance.now() + START_MS; ; await sleep(POLL_MS, undefined, { signal })) {
+  const beganAt = performance.now();
+  let moved = { at: beganAt, seen: "" };
+  for (; ; await sleep(POLL_MS, undefined, { signal })) {
     signal.throwIfAborted();
     let pod: V1Pod | null = null;
     try {
       const [found] = await findObjects(cluster, objects.installation, spec.sessionId);
       pod = found?.pod ?? null;
-      await logEvents(cluster, nameOf(objects.installation, spec.sessionId), log);
+      const events = await logEvents(cluster, nameOf(objects.installation, spec.sessionId), log);
       failures = 0;
+      const seen = JSON.stringify([events, pod?.status]);
+      if (seen !== moved.seen) moved = { at: performance.now(), seen };
       if (!found || !pod) throw new SandboxError("The sandbox's pod was deleted while it started.");
       const sandbox = sandboxOf(found);
       if (sandbox.state === "ended") {
@@ -70,7 +75,9 @@ export async function startPod(
       if (!isTransient || ++failures > FAILURES) throw error;
     }
     if (pod) failIfFatal(pod, log);
-    if (performance.now() > end) throw new SandboxError(`The sandbox's pod did not start: ${reasonOf(pod)}.`);
+    const now = performance.now();
+    if (now - moved.at > STILL_MS || now - beganAt > LONGEST_MS)
+      throw new SandboxError(`The sandbox's pod did not start: ${reasonOf(pod)}.`);
   }
 }
 
@@ -84,10 +91,12 @@ function logOnce(watch: StartWatch): (line: string) => void {
   };
 }
 
-async function logEvents(cluster: Cluster, pod: string, log: (line: string) => void): Promise<void> {
+/** @returns the number of events so far; one that is repeated is the same event */
+async function logEvents(cluster: Cluster, pod: string, log: (line: string) => void): Promise<number> {
   const fieldSelector = `involvedObject.kind=Pod,involvedObject.name=${pod}`;
   const { items } = await cluster.core.listNamespacedEvent({ namespace: cluster.namespace, fieldSelector });
   for (const { reason, message } of items) log(`Kubernetes: ${reason ?? "event"}: ${message ?? ""}`);
+  return items.length;
 }
 
 function failIfFatal(pod: V1Pod, log: (line: string) => void): void {

@@ -21,7 +21,7 @@ type Parents = Partial<Record<Controller, string>>;
 /** CPU time is accounted per period, in microseconds. */
 const CPU_PERIOD_US = 100_000;
 /** For a shell to start on a busy machine. */
-const TRIAL_MS = 10_000;
+const TRIAL_MS = 60_000;
 /** A group is busy until its last process is reaped. */
 const REMOVE_MS = 10_000;
 const POLL_MS = 20;

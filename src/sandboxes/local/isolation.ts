@@ -27,7 +27,7 @@ export interface IsolationOptions {
 }
 
 /** For three programs to start on a busy machine. */
-const TRY_MS = 10_000;
+const TRY_MS = 60_000;
 /** More than two small programs need. */
 const TRY_PROCESSES = 64;
 /** Before each retry: a machine that is short of memory or processes recovers within seconds. */

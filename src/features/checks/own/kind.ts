@@ -7,18 +7,18 @@ import { type RunKind, type Start, type StartPlan, stepFailure } from "../../run
 import { programEnvironment } from "../../runs/program-environment.ts";
 import { openSecrets } from "../../secrets/open.ts";
 
-/** Time to clone a large repository. */
-const CLONE_MS = 45 * 60_000;
+/** As of a session. */
+const CLONE = { stillMs: 5 * 60_000, longestMs: 60 * 60_000 };
 /** The command starts at once. */
-const READY_MS = 60_000;
+const READY = { stillMs: 60_000, longestMs: 10 * 60_000 };
 const LATE = "The commit could not be checked out,";
 
 /** The run of a check: its sandbox is `running` while the command runs, and is stopped after that. */
 export const checkRuns: RunKind = {
   name: "check",
   limits: {
-    clone: { stillMs: CLONE_MS, longestMs: CLONE_MS },
-    ready: { stillMs: READY_MS, longestMs: READY_MS },
+    clone: CLONE,
+    ready: READY,
   },
   text: {
     starting: "Starting the check …",

@@ -10,8 +10,10 @@ interface Build {
   options: ImageBuildOptions;
 }
 
+/** Without output: some commands print nothing while they compile. */
+const SILENT_MS = 20 * 60_000;
 /** A large image with its downloads; a build that takes longer is stuck. */
-const BUILD_MS = 20 * 60_000;
+const BUILD_LONGEST_MS = 2 * 60 * 60_000;
 /** The most lines of a build in the log. */
 const LINES_MAX = 5_000;
 const LINE_MAX = 2_000;
@@ -45,7 +47,7 @@ export async function runBuild(
   try {
     await engine.call(
       `build ${name}`,
-      async (docker, abortSignal) => {
+      async (docker, abortSignal, moved) => {
         const stream = await docker.buildImage(streamOf(context), {
           pull: false,
           rm: true,
@@ -54,11 +56,12 @@ export async function runBuild(
           abortSignal,
         });
         for await (const message of messagesOf(stream)) {
+          moved();
           const failure = output.take(message);
           if (failure !== null) throw fail(failure);
         }
       },
-      { ms: BUILD_MS, signal },
+      { ms: SILENT_MS, longestMs: BUILD_LONGEST_MS, reportsProgress: true, signal },
     );
   } catch (error) {
     // 400: the Dockerfile cannot be read

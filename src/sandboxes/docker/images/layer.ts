@@ -7,7 +7,7 @@ import { LABEL, type Labels } from "../names.ts";
 import { removeContainer } from "../run-to-end.ts";
 
 /** Half a gigabyte is copied and written as a layer. */
-const COPY_MS = 5 * 60_000;
+const COPY_LONGEST_MS = 30 * 60_000;
 const FILE_MAX_BYTES = 1024 * 1024;
 
 /** The files of an image. */
@@ -52,7 +52,7 @@ export async function addLayer(
   try {
     const layer = await make(filesOf(engine, container));
     const tar = pack();
-    const limits = { ms: COPY_MS, signal };
+    const limits = { longestMs: COPY_LONGEST_MS, signal };
     const writing = layer
       .write(tar)
       .then(() => tar.finalize())
