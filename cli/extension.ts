@@ -1,8 +1,8 @@
-import { constants } from "node:os";
 import { delimiter, isAbsolute } from "node:path";
 import { withoutRuntime } from "./browser.ts";
 import { ALIAS_NAME } from "./config.ts";
 import { CliError, systemCode } from "./failure.ts";
+import { runAttached } from "./run-attached.ts";
 import type { System } from "./system.ts";
 import { oneLine } from "./text.ts";
 
@@ -25,30 +25,10 @@ export async function runExtension(
   args: readonly string[],
 ): Promise<number> {
   const env = Object.entries(withoutRuntime(system.env)).filter(([name]) => !CREDENTIALS.has(name));
-  let child: Bun.Subprocess | undefined;
-  // A terminal sends Ctrl-C to both: the extension decides what it means.
-  const ignore = () => {};
-  const pass = (signal: NodeJS.Signals) => child?.kill(signal);
-  // before the start, so that no signal ends svc alone
-  process.on("SIGINT", ignore).on("SIGTERM", pass).on("SIGHUP", pass);
   try {
-    child = Bun.spawn([program, ...args], {
-      cwd: system.cwd,
-      env: Object.fromEntries(env),
-      stdin: system.stdin.fd,
-      stdout: system.stdout.fd,
-      stderr: system.stderr.fd,
-    });
-    await child.exited;
-    return child.exitCode ?? 128 + signalNumber(child.signalCode);
+    return await runAttached(system, [program, ...args], Object.fromEntries(env));
   } catch (error) {
     const code = systemCode(error) ?? "unknown error";
     throw new CliError("file", `The extension ${oneLine(program)} cannot be started (${code}).`);
-  } finally {
-    process.off("SIGINT", ignore).off("SIGTERM", pass).off("SIGHUP", pass);
   }
 }
-
-/** As shells report the end by a signal. */
-const signalNumber = (signal: string | number | null): number =>
-  Object.entries(constants.signals).find(([name]) => name === signal)?.[1] ?? 0;

@@ -17,6 +17,7 @@ const USAGE = `svc-agent: the daemon of a sandbox.
   svc-agent                  run: clone the repository, start the agent runtime, serve
   svc-agent save             save unpushed work of a sandbox whose daemon has ended, and exit
   svc-agent git-credential   the credential helper of the agent's git
+  svc-agent ssh-server       serve SSH on standard input and output, for svc sessions ssh
   svc-agent version
 
 Settings are environment variables: see docs/sandbox.md.
@@ -33,11 +34,18 @@ export async function runAgent([verb, ...rest]: readonly string[]): Promise<void
   if (verb === "git-credential") process.exitCode = await runGitCredential(rest[0] ?? "", process.env);
   else if (verb === "acp") await runAcp(rest);
   else if (verb === "record") process.exitCode = await runRecord(rest);
+  else if (verb === "ssh-server") await serveSsh();
   else if (verb === "version") process.stdout.write(`svc-agent ${VERSION}\n`);
   else {
     process.stderr.write(USAGE);
     process.exitCode = verb === "help" || verb === "--help" ? 0 : WRONG_USAGE;
   }
+}
+
+async function serveSsh(): Promise<never> {
+  // loaded on demand: the daemon itself speaks no SSH
+  const { runSshServer } = await import("./ssh/serve.ts");
+  process.exit(await runSshServer());
 }
 
 /** Runs until a signal stops it; a second signal ends it at once. */

@@ -64,7 +64,8 @@ export const BINARIES: readonly Binary[] = [
     name: "svc-agent",
     entry: "daemon/main.ts",
     inputs: [...EVERY_INPUT, "src/contract", "src/splice", "daemon"],
-    flags: [...EVERY_BINARY, "--minify"],
+    // an optional native dependency of ssh2, which is slower without it
+    flags: [...EVERY_BINARY, "--minify", "--external=cpu-features"],
     alias: "svc-entrypoint",
   },
 ];

@@ -4,6 +4,9 @@ import { ID } from "./session-id.ts";
 const RECORDED =
   "The command runs as the agent's user, in the same sandbox and with the same variables. Who ran it is recorded: `svc sessions commands` lists it.";
 
+const RECORDED_SSH =
+  "The connection is recorded: `svc sessions commands` lists it. What is done over it is not.";
+
 export const exec = spec({
   path: ["sessions", "exec"],
   summary: "Run a command in the sandbox of a session",
@@ -74,5 +77,40 @@ export const cp = spec({
     ["svc sessions cp 1a2b:dist ./dist", "A folder from the sandbox"],
     ["svc sessions cp 1a2b:/tmp/report.html .", "A file, into this folder"],
     ["svc sessions cp fixtures 1a2b:test/", "A folder into the sandbox"],
+  ],
+});
+
+export const ssh = spec({
+  path: ["sessions", "ssh"],
+  summary: "Connect to the sandbox of a session with OpenSSH",
+  about: [
+    "ssh runs on this machine, and svc carries its connection: the sandbox needs no SSH server and no open port. For editors, scp and rsync, run `svc sessions ssh-config --write` once.",
+    RECORDED_SSH,
+  ],
+  args: [ID, { name: "command", summary: "A command, or options of ssh, after --", many: true }],
+  flags: {
+    stdio: { kind: "boolean", summary: "Connect standard input and output, as a ProxyCommand of ssh" },
+  },
+  examples: [
+    ["svc sessions ssh 1a2b3c4d", "A shell"],
+    ["svc sessions ssh 1a2b -- npm test", "One command"],
+    ["svc sessions ssh 1a2b -- -N -L 3000:localhost:3000", "Forward a port of this machine"],
+  ],
+});
+
+export const sshConfig = spec({
+  path: ["sessions", "ssh-config"],
+  summary: "Print what ssh and editors need to connect to the project's sandboxes",
+  about: [
+    "A sandbox is then `<id>.<project>.svc` for ssh, scp, sftp, rsync, and for editors that connect by SSH. The id may be its first digits. Sessions that run now are listed by name, for editors that offer a choice.",
+    "With --write, svc writes a file of its own, and one `Include` line at the beginning of ~/.ssh/config.",
+  ],
+  args: [],
+  flags: {
+    write: { kind: "boolean", short: "w", summary: "Write it, instead of printing it" },
+  },
+  examples: [
+    ["svc sessions ssh-config --write", "Set ssh up"],
+    ["svc sessions ssh-config", "See what would be written"],
   ],
 });

@@ -5,7 +5,7 @@ import { bind, type Group, spec } from "../spec.ts";
 import { SESSION_FIELDS } from "./fields.ts";
 import { CHOICE, choices, edit, rename } from "./session-choice.ts";
 import { conversation } from "./session-conversation.ts";
-import { commands, cp, exec, shell } from "./session-exec.ts";
+import { commands, cp, exec, shell, ssh, sshConfig } from "./session-exec.ts";
 import { SAVED_FIELDS } from "./session-fields.ts";
 import { ID, OWN_ID } from "./session-id.ts";
 import { ATTACH_TO_PROMPT, abort, answer, chat, prompt, prompts } from "./session-prompts.ts";
@@ -289,6 +289,8 @@ export const sessions: Group = {
     bind(exec, () => import("../commands/sessions/exec.ts").then((module) => module.exec)),
     bind(shell, () => import("../commands/sessions/exec.ts").then((module) => module.shell)),
     bind(cp, () => import("../commands/sessions/cp.ts").then((module) => module.cp)),
+    bind(ssh, () => import("../commands/sessions/ssh.ts").then((module) => module.ssh)),
+    bind(sshConfig, () => import("../commands/sessions/ssh-config.ts").then((module) => module.sshConfig)),
     bind(commands, () => import("../commands/sessions/commands.ts").then((module) => module.commands)),
   ],
 };

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from "node:timers/promises";
 import {
   EXEC_CLOSE,
   type ExecEvent,
@@ -9,7 +8,7 @@ import {
   WINDOW,
 } from "../../src/contract/exec-stream.ts";
 import { Output } from "./output.ts";
-import type { Program, Sink } from "./program.ts";
+import { type Program, type Sink, untilSilent } from "./program.ts";
 
 /** A client's connection. */
 export interface Client {
@@ -185,18 +184,14 @@ export class Execution {
 
   async #followProgram(): Promise<void> {
     const exit = await this.#program.exited;
-    let isSilent = false;
-    const silent = this.#program.silent.then(() => {
-      isSilent = true;
-    });
-    for (let before = -1; !isSilent; ) {
-      const isWaiting = this.#stdout.isFull || this.#stderr.isFull;
-      const now = this.#stdout.end + this.#stderr.end;
-      // a process that it has left behind may hold the pipes open for good
-      if (now === before && !isWaiting) break;
-      before = now;
-      await Promise.race([silent, pause(this.#limits.drainMs)]);
-    }
+    await untilSilent(
+      this.#program,
+      () => ({
+        bytes: this.#stdout.end + this.#stderr.end,
+        isWaiting: this.#stdout.isFull || this.#stderr.isFull,
+      }),
+      this.#limits.drainMs,
+    );
     this.#program.close();
     this.#exit = { type: "exit", ...exit };
     if (!this.#client) {

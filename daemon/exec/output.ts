@@ -27,6 +27,10 @@ export class Output {
   get isFull(): boolean {
     return !this.#isTerminal && this.#kept.end - this.#acknowledged >= WINDOW;
   }
+  /** The first byte that was not sent. */
+  get sent(): number {
+    return this.#sent;
+  }
   get isSent(): boolean {
     return this.#sent === this.#kept.end;
   }

@@ -1,5 +1,6 @@
 import { chownSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import type { Subprocess } from "bun";
 import type { ExecSignal } from "../../src/contract/exec-stream.ts";
 import { asAgent, type Children } from "../process/children.ts";
@@ -10,8 +11,8 @@ import type { Settings, User } from "../settings.ts";
 export interface Start {
   /** The program and its arguments; empty: a shell. */
   command: readonly string[];
-  /** The size of its terminal; null: it has pipes. */
-  terminal: { cols: number; rows: number } | null;
+  /** Its terminal; null: it has pipes. */
+  terminal: { cols: number; rows: number; term?: string } | null;
   environment: Readonly<Record<string, string>>;
 }
 
@@ -43,10 +44,15 @@ interface Exit {
   signal: string | null;
 }
 
-type Context = { settings: Settings; children: Children };
+/** How programs run as the agent, and where. */
+export interface Context {
+  settings: Pick<Settings, "user" | "wrap" | "workspace">;
+  children: Children;
+}
 
 /** The time to end after SIGHUP. */
 const HANG_UP_MS = 2_000;
+const TERM = "xterm-256color";
 /** Ctrl-D. */
 const END_OF_INPUT = "\x04";
 
@@ -56,11 +62,11 @@ export function startProgram({ settings, children }: Context, start: Start, sink
   const command = {
     // the shell reports a program that is not there, in a wrapper as well
     ...asAgent(settings, ["/bin/sh", "-c", 'exec "$@"', "sh", ...argv]),
-    environment: { ...start.environment, ...(start.terminal && { TERM: "xterm-256color" }) },
+    environment: { ...start.environment, ...(start.terminal && { TERM: start.terminal.term ?? TERM }) },
     directory: settings.workspace,
   };
   return start.terminal
-    ? inTerminal(settings, children, command, start.terminal, sink)
+    ? inTerminal(settings.user, children, command, start.terminal, sink)
     : withPipes(children, command, sink);
 }
 
@@ -89,7 +95,7 @@ function withPipes(children: Children, command: Piped, sink: Sink): Program {
 }
 
 function inTerminal(
-  { user }: Settings,
+  user: User | null,
   children: Children,
   command: Piped,
   size: { cols: number; rows: number },
@@ -99,7 +105,8 @@ function inTerminal(
   let drained = Promise.withResolvers<void>();
   const child = givingTerminal(user, () =>
     children.startInTerminal(command, {
-      ...size,
+      cols: size.cols,
+      rows: size.rows,
       // the bytes are valid during the call only
       data: (_, bytes) => void sink.stdout(bytes.slice()),
       drain: () => drained.resolve(),
@@ -126,6 +133,28 @@ function inTerminal(
     silent,
     close: () => terminal.close(),
   };
+}
+
+/**
+ * Resolves when a program that has exited has no more output. Processes that it has left behind may hold its pipes open for
+ * good: they count as silent when nothing has come for `ms`.
+ * @param state the bytes so far, and whether their receiver makes the program wait
+ */
+export async function untilSilent(
+  program: Pick<Program, "silent">,
+  state: () => { bytes: number; isWaiting: boolean },
+  ms: number,
+): Promise<void> {
+  let isSilent = false;
+  const silent = program.silent.then(() => {
+    isSilent = true;
+  });
+  for (let before = -1; !isSilent; ) {
+    const { bytes, isWaiting } = state();
+    if (bytes === before && !isWaiting) return;
+    before = bytes;
+    await Promise.race([silent, pause(ms)]);
+  }
 }
 
 function exitOf({ exitCode, signalCode }: Subprocess): Exit {
@@ -169,6 +198,7 @@ async function drain(
   }
 }
 
-function shellOf(environment: Readonly<Record<string, string>>): string {
+/** The shell of the agent's user. */
+export function shellOf(environment: Readonly<Record<string, string | undefined>>): string {
   return environment["SHELL"] || Bun.which("bash", { PATH: environment["PATH"] ?? "" }) || "/bin/sh";
 }

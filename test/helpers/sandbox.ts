@@ -1,6 +1,7 @@
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { shellWord } from "../../daemon/this-program.ts";
 import { freePort } from "../../scripts/free-port.ts";
 import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
 import type { DaemonHealth } from "../../src/contract/daemon.ts";
@@ -100,8 +101,14 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     for (const path of [workspace, home]) chownSync(path, options.owner.uid, options.owner.gid);
   }
   const runtimePort = freePort();
+  const bin = join(folder, "bin");
+  mkdirSync(bin);
+  writeFileSync(join(bin, "svc-agent"), `#!/bin/sh\nexec ${AGENT.map(shellWord).join(" ")} "$@"\n`, {
+    mode: 0o755,
+  });
   const environment = {
     ...leastEnvironment(sessionId),
+    PATH: `${bin}:${process.env["PATH"] ?? ""}`,
     STANDIN: standin,
     SVC_REPO_URL: `${git.origin}/project.git`,
     SVC_API_URL: `${api.origin}/v1`,
