@@ -5,6 +5,7 @@ import {
   type AddressRange,
   databaseUrl,
   defaultModel,
+  egressLimit,
   type GitHost,
   type GithubApp,
   gitHosts,
@@ -34,6 +35,7 @@ import {
   matching,
   oneOf,
 } from "./config/values.ts";
+import type { EgressPolicy } from "./contract/egress/policy.ts";
 import type { ProviderName } from "./contract/session.ts";
 import { SIGN_UP } from "./contract/sign-in.ts";
 
@@ -67,6 +69,8 @@ export interface Config {
   /** Where sessions may run, the default first. Empty: docker when an engine answers, else local. */
   sandboxProviders: ProviderName[];
   sandboxIsolation: Isolation;
+  /** The most open policy that projects may have, and what their sandboxes may always connect to. */
+  egress: EgressPolicy;
   /** Seconds after which a local sandbox whose server does not answer saves its work and ends. */
   orphanS: number;
   /** Seconds without use after which a session is stopped. */
@@ -177,6 +181,7 @@ export function readConfig(env: Environment, isRoot = process.getuid?.() === 0):
     gitHosts: gitHosts(env),
     sandboxProviders: sandboxProviders(env),
     sandboxIsolation: isolation(env, isRoot),
+    egress: egressLimit(env),
     orphanS: integer(env, "SVC_ORPHAN_MINUTES", 15, 1, 7 * 24 * 60) * 60,
     idleTimeoutS: integer(env, "SVC_IDLE_TIMEOUT", 3600, 10, 30 * 86_400),
     waitingS: integer(env, "SVC_WAITING_MINUTES", 50, 1, 30 * 24 * 60) * 60,

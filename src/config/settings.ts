@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { isIP } from "node:net";
 import { dirname, join } from "node:path";
 import ipaddr from "ipaddr.js";
+import { EGRESS_ALLOW_MAX, EGRESS_MODES, type EgressPolicy, readEntry } from "../contract/egress/policy.ts";
 import { PROVIDERS, type ProviderName } from "../contract/session.ts";
 import { baseUrl, ConfigError, type Environment, folder, list, oneOf } from "./values.ts";
 
@@ -252,6 +253,20 @@ export function trustedProxies(env: Environment): AddressRange[] {
     }
     return ipaddr.parseCIDR(range);
   });
+}
+
+export function egressLimit(env: Environment): EgressPolicy {
+  const allow = list(env, "SVC_EGRESS_ALLOW").map((text) => {
+    const entry = readEntry(text);
+    if (entry === null)
+      throw new ConfigError(
+        `SVC_EGRESS_ALLOW must be a list of host names such as registry.example.com or *.example.com:8443 separated by commas, not "${text}".`,
+      );
+    return entry;
+  });
+  if (allow.length > EGRESS_ALLOW_MAX)
+    throw new ConfigError(`SVC_EGRESS_ALLOW must have at most ${EGRESS_ALLOW_MAX} entries.`);
+  return { mode: oneOf(env, "SVC_EGRESS", EGRESS_MODES, "open"), allow };
 }
 
 export function metricsListen(env: Environment): SocketAddress | null {

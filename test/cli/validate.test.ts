@@ -53,7 +53,7 @@ svc.toml:2:3: error: triggers[0].prompt is missing: add prompt = "Update the pac
 svc.toml:3:9: error: triggers[0].slug must be 1 to 128 characters of a-z, 0-9, - and _, the first a letter or a digit.
 3 |   slug = "日 \\u001b[31m\\u202e"
   |          ^
-svc.toml:4:2: warning: typo is not a known key and is ignored. Known: svc_version, project, env, sandbox, opencode, change_requests, merge, checks, agents, branches, tags, triggers, apps, connectors.
+svc.toml:4:2: warning: typo is not a known key and is ignored. Known: svc_version, project, env, sandbox, network, opencode, change_requests, merge, checks, agents, branches, tags, triggers, apps, connectors.
 4 | [typo]
   |  ^
 `);

@@ -47,7 +47,7 @@ export const BROKEN: readonly (readonly [
   [
     "[[robots]]",
     "both",
-    "2:3 warning: robots is not a known key and is ignored. Known: svc_version, project, env, sandbox, opencode, change_requests, merge, checks, agents, branches, tags, triggers, apps, connectors.",
+    "2:3 warning: robots is not a known key and is ignored. Known: svc_version, project, env, sandbox, network, opencode, change_requests, merge, checks, agents, branches, tags, triggers, apps, connectors.",
   ],
   [
     kept(101, (slug) => `[[triggers]]\nslug = "${slug}"\ntype = "cron"\nprompt = "x"\ncron = "0 9 * * *"`),

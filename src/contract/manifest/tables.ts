@@ -1,3 +1,4 @@
+import type { EgressPolicy } from "../egress/policy.ts";
 import { DEFAULT_RUNTIME } from "../runtimes.ts";
 import { SETUP_MINUTES } from "../setup.ts";
 import { appsShape } from "./apps.ts";
@@ -6,6 +7,7 @@ import { checksShape, readRequiredChecks } from "./checks.ts";
 import { connectorSecrets, connectorsShape } from "./connectors.ts";
 import * as kinds from "./kinds.ts";
 import { type MergeRules, mergeShape, readMerge } from "./merge.ts";
+import { networkShape, readNetwork } from "./network.ts";
 import { isSecretName, type Path, type Problem, type Table, type TableShape, wrong } from "./shape.ts";
 import { triggersShape } from "./triggers.ts";
 import { stringOf, tableOf } from "./values.ts";
@@ -30,6 +32,8 @@ export interface Tables {
     setup: string | null;
     setupMinutes: number;
   };
+  /** What sandboxes may connect to. */
+  network: EgressPolicy;
   changeRequests: ChangeRequestRules;
   merge: MergeRules;
   /** Contexts of the commit statuses that a merge requires. */
@@ -112,6 +116,7 @@ export const manifestShape: TableShape = {
       },
       problemsOf: problemsOfSandbox,
     },
+    network: networkShape,
     opencode: {
       is: "table",
       about: "The agent runtime.",
@@ -184,6 +189,7 @@ export function readTables(root: Table): Tables {
     env: readEnv(root),
     opencode: { configDir: pathOf(tableOf(root, "opencode"), "config_dir") ?? CONFIG_DIR },
     sandbox: readSandbox(root),
+    network: readNetwork(root),
     changeRequests: readChangeRequests(root),
     merge: readMerge(root),
     checks: { required: readRequiredChecks(root) },

@@ -16,7 +16,7 @@ const problems = (text: string) =>
   readManifest(text).errors.map(({ severity, path, line }) => `${severity} ${path}:${line}`);
 
 test("parses a full manifest", () => {
-  const text = `${V}[project]\nname = "Shop"\ndescription = "Sells"\n\n[env]\nrequired = ["KEY"]\n[sandbox]\ncpu = 2\nruntime = "codex"\n[opencode]\nconfig_dir = "x"\n[change_requests]\nagent_merge = false\ndirect_push = false\nrequired_approvals = 2\nmethods = ["squash", "ff-only", "squash"]\nself_approval = true\nrequire_code_owner_review = true\n[merge]\nqueue = true\ntimeout_minutes = 90\n[agents]\nreach = "project"\n[branches]\nprotected = ["release/*", "stable"]\n[checks]\nrequired = ["test", "ci / lint"]\n[tags]\nprotected = ["v*"]\n`;
+  const text = `${V}[project]\nname = "Shop"\ndescription = "Sells"\n\n[env]\nrequired = ["KEY"]\n[sandbox]\ncpu = 2\nruntime = "codex"\n[network]\negress = "restricted"\nallow = ["API.example.com.", "preset:packages", "api.example.com"]\n[opencode]\nconfig_dir = "x"\n[change_requests]\nagent_merge = false\ndirect_push = false\nrequired_approvals = 2\nmethods = ["squash", "ff-only", "squash"]\nself_approval = true\nrequire_code_owner_review = true\n[merge]\nqueue = true\ntimeout_minutes = 90\n[agents]\nreach = "project"\n[branches]\nprotected = ["release/*", "stable"]\n[checks]\nrequired = ["test", "ci / lint"]\n[tags]\nprotected = ["v*"]\n`;
   expect(readManifest(text)).toEqual({
     manifest: {
       project: { name: "Shop" },
@@ -32,6 +32,7 @@ test("parses a full manifest", () => {
         setup: null,
         setupMinutes: 15,
       },
+      network: { mode: "restricted", allow: ["api.example.com", "preset:packages"] },
       changeRequests: {
         agentMerge: false,
         directPush: false,
