@@ -31,6 +31,8 @@ import type { ManifestFeature } from "./features/manifest/feature.ts";
 import { followDefaultBranches } from "./features/manifest/follow.ts";
 import { settleCalls } from "./features/models/settle.ts";
 import { startNotificationWorker } from "./features/notifications/worker.ts";
+import { applyEgress } from "./features/runs/egress/apply.ts";
+import { createEgressGate } from "./features/runs/egress/gate.ts";
 import type { RunKind } from "./features/runs/kind.ts";
 import { stopWithServer } from "./features/runs/stop-with-server.ts";
 import { startRunWorker } from "./features/runs/worker.ts";
@@ -73,6 +75,7 @@ const MANIFEST_FEATURES: readonly ManifestFeature[] = [
   applyApps,
   applyConnectors,
   applyChecks,
+  applyEgress,
 ];
 
 /** The kinds of runs in sandboxes. */
@@ -144,6 +147,7 @@ export async function serve(
         endHeartbeat();
         await isolationLogged;
         await parts.sandboxes.close();
+        await parts.egress.flush();
         await parts.git.close();
         await settling;
         await opening.close();
@@ -192,9 +196,14 @@ async function openParts(
   opened.push(() => events.close());
   const address = { hostname: config.host, port: config.port };
   const api = () => address;
+  const clock = () => new Date();
+  const egress = createEgressGate({
+    ...{ db: database.db, log, changes: waiting, limit: config.egress },
+    clock: changes.clock ?? clock,
+  });
   const sandboxes =
     changes.sandboxes ??
-    (await createSandboxes(config, { installation: keys.fingerprint, api, customRuntimes }));
+    (await createSandboxes(config, { installation: keys.fingerprint, api, customRuntimes, egress }));
   opened.push(() => sandboxes.close());
   const isolationLogged = logIsolation(sandboxes, log);
   opened.push(() => isolationLogged);
@@ -217,7 +226,7 @@ async function openParts(
     config,
     log,
     metrics,
-    clock: () => new Date(),
+    clock,
     monotonic: () => performance.now(),
     databaseTime,
     mutex: new KeyedMutex(),
@@ -225,7 +234,7 @@ async function openParts(
     checkpoint,
     ...changes,
   };
-  return { deps, address, git, jobs, events, sandboxes, endHeartbeat, isolationLogged };
+  return { deps, address, git, jobs, events, sandboxes, egress, endHeartbeat, isolationLogged };
 }
 
 /** Starts the background workers. @returns stops them */

@@ -1,4 +1,17 @@
-import { bigserial, index, integer, pgEnum, pgTable, text, uuid } from "drizzle-orm/pg-core";
+import {
+  bigint,
+  bigserial,
+  index,
+  integer,
+  jsonb,
+  pgEnum,
+  pgTable,
+  primaryKey,
+  text,
+  uuid,
+} from "drizzle-orm/pg-core";
+import type { EgressPolicy } from "../../src/contract/egress/policy.ts";
+import { REFUSAL_REASONS } from "../../src/contract/egress/refusal.ts";
 import {
   type BootStep,
   LOG_SOURCES,
@@ -26,6 +39,8 @@ export const sandboxState = pgEnum("sandbox_state", SANDBOX_STATES);
 export const stopReason = pgEnum("stop_reason", STOP_REASONS);
 /** The desired state of a run; `status` is the actual one. */
 export const runGoal = pgEnum("run_goal", ["running", "stopped", "deleted"]);
+/** What became of a connection out of a sandbox: it passed, or why it was refused. */
+export const egressOutcome = pgEnum("egress_outcome", ["passed", ...REFUSAL_REASONS]);
 export const logSource = pgEnum("log_source", LOG_SOURCES);
 
 /**
@@ -86,9 +101,35 @@ export const sessionSandboxes = pgTable("session_sandboxes", {
   /** The daemon's address, as the API reaches it; null while it is not known. */
   host: text("host"),
   port: integer("port"),
+  /**
+   * What it may connect to: the mode is that of its start, the list that of the default branch now. Null: it was started
+   * before there were policies.
+   */
+  egress: jsonb("egress").$type<EgressPolicy>(),
   createdAt: time("created_at").notNull().defaultNow(),
   updatedAt: time("updated_at").notNull().defaultNow(),
 });
+
+/** The connections out of a run's sandboxes: those that passed by host, and the refused ones by host and port. */
+export const runEgress = pgTable(
+  "run_egress",
+  {
+    runId: text("run_id")
+      .notNull()
+      .references(() => runs.runId, { onDelete: "cascade" }),
+    outcome: egressOutcome("outcome").notNull(),
+    /** Empty: all further hosts together. */
+    host: text("host").notNull(),
+    /** 0 for those that passed. */
+    port: integer("port").notNull(),
+    connections: bigint("connections", { mode: "number" }).notNull(),
+    /** In bytes. */
+    sent: bigint("sent", { mode: "number" }).notNull(),
+    received: bigint("received", { mode: "number" }).notNull(),
+    lastAt: time("last_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.runId, table.outcome, table.host, table.port] })],
+);
 
 /** The end of a run's log: svc's own lines, and the output of builds and ended sandboxes. */
 export const runLog = pgTable(

@@ -11,7 +11,7 @@ import { type Sandboxes, sandboxesOf } from "./sandboxes.ts";
  */
 export async function createSandboxes(
   config: Config,
-  server: Pick<ProviderOptions, "installation" | "api" | "customRuntimes">,
+  server: Pick<ProviderOptions, "installation" | "api" | "customRuntimes" | "egress">,
 ): Promise<Sandboxes> {
   const options: ProviderOptions = {
     ...server,

@@ -1,5 +1,7 @@
+import type { EgressMode } from "../contract/egress/policy.ts";
 import type { CustomRuntime } from "../contract/runtimes.ts";
 import type { ProviderName, Wall } from "../contract/session.ts";
+import type { EgressGate } from "./egress/gate.ts";
 
 /** A backend that runs sandboxes. All pass the same conformance suite. */
 export interface Provider {
@@ -59,6 +61,8 @@ export interface SandboxSpec {
    */
   environment(apiUrl: string): Readonly<Record<string, string>>;
   limits: SandboxLimits;
+  /** What it may connect to. The gate of the options has the hosts, which may change while it runs. */
+  egress: EgressMode;
   /** The agent runtime that it needs; null: none, as an app. */
   runtime: string | null;
   /** How to build the image; null: the default image. Ignored by providers without images. */
@@ -156,6 +160,7 @@ export interface ProviderOptions {
   api(): { hostname: string; port: number };
   /** `SVC_SANDBOX_API_URL`: overrides the URL of the API for sandboxes. */
   apiUrl: string | null;
+  egress: EgressGate;
   /** The folder with `svc-agent`, `svc-entrypoint` and `svc`, and their `-musl` builds, if there are any. */
   binaries: string;
   /** `SVC_RUNTIME_BIN`: the agent runtime's program on this machine; null: `findRuntime` finds it. */

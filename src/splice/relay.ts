@@ -1,7 +1,7 @@
 import { connect, createServer, type NetConnectOpts, type Socket } from "node:net";
 
-/** Where a relay listens: a port of the loopback interface, or the path of a unix socket. */
-export type RelayAddress = { host: "127.0.0.1"; port: number } | { path: string };
+/** Where a relay listens: an address and a port, or the path of a unix socket. */
+export type RelayAddress = { host: string; port: number } | { path: string };
 
 export interface Relay {
   /** 0 for a unix socket. */
@@ -54,14 +54,15 @@ export async function listenRaw(
 
 /** Joins two connections: the end or failure of one is passed to the other. */
 export function join(one: Socket, other: Socket): void {
-  for (const [from, to] of [
-    [one, other],
-    [other, one],
-  ] as const) {
-    from.pipe(to);
-    from.on("error", () => to.destroy());
-    from.on("close", () => {
-      if (!from.readableEnded) to.destroy();
-    });
-  }
+  flow(one, other);
+  flow(other, one);
+}
+
+/** Passes what one connection receives, its end and its failure, to another. */
+export function flow(from: Socket, to: Socket): void {
+  from.pipe(to);
+  from.on("error", () => to.destroy());
+  from.on("close", () => {
+    if (!from.readableEnded) to.destroy();
+  });
 }

@@ -4,6 +4,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
+import { type EgressPolicy, OPEN } from "../../src/contract/egress/policy.ts";
+import type { EgressRefusal } from "../../src/contract/egress/refusal.ts";
+import type { EgressGate, EgressTraffic } from "../../src/sandboxes/egress/gate.ts";
 import type {
   Provider,
   ProviderOptions,
@@ -83,10 +86,28 @@ export function optionsOf(api: ApiStandIn, binaries: string): ProviderOptions {
     dataDir: mkdtempSync(join(tmpdir(), "svc-data-")),
     api: () => api.address,
     apiUrl: null,
+    egress: gateOf(),
     binaries,
     runtime: "/bin/true",
     customRuntimes: [],
   };
+}
+
+/** A gate with one policy for all sandboxes, and what it was told. */
+export interface RecordingGate extends EgressGate {
+  policy: EgressPolicy;
+  refusals: EgressRefusal[];
+  traffic: EgressTraffic[];
+}
+
+export function gateOf(policy: EgressPolicy = OPEN): RecordingGate {
+  const gate: RecordingGate = {
+    ...{ policy, refusals: [], traffic: [] },
+    policyOf: async () => gate.policy,
+    refused: (_, refusal) => void gate.refusals.push(refusal),
+    passed: (_, traffic) => void gate.traffic.push(traffic),
+  };
+  return gate;
 }
 
 /** A sandbox's specification; `secrets` are added to svc's environment. */
@@ -110,6 +131,7 @@ export function specOf(
       SVC_TOKEN: "svc_sb_of_the_tests",
       ...secrets,
     }),
+    egress: "open",
     runtime: "opencode",
     limits: { cpus: 1, memoryBytes: 1024 ** 3, diskBytes: 1024 ** 3, processes: 256 },
     build: null,

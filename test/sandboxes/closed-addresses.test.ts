@@ -9,6 +9,7 @@ const RULES = networkRules(
   { id: "n", gateway: "198.19.0.1", member: "198.19.0.2" },
   { addresses: [], nameServers: [] },
   8000,
+  true,
 );
 const POLICY = policyOf({
   installation: "0123456789abcdef",

@@ -3,12 +3,13 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { GIT_ENVIRONMENT } from "../../scripts/git-environment.ts";
-import { createProxy } from "../../src/sandboxes/local/proxy.ts";
+import { createProxy } from "../../src/sandboxes/egress/proxy.ts";
 import { listenRaw, type Relay } from "../../src/splice/relay.ts";
 import { serveGit } from "../helpers/git-http.ts";
 import { createRepository } from "../helpers/git-repo.ts";
 import { needs } from "../helpers/needs.ts";
 import { type RawAnswer, sendRaw } from "../helpers/raw-http.ts";
+import { gateOf } from "../helpers/sandbox-bench.ts";
 
 /** Names of the tests, and what they resolve to. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
@@ -39,11 +40,15 @@ beforeAll(async () => {
     },
   });
   const take = createProxy({
-    exceptions: [`allowed.test:${target.port}`],
-    async resolve(host) {
-      resolved.push(host);
-      return [...(NAMES[host] ?? [])];
+    sessionId: "s",
+    gate: {
+      ...gateOf(),
+      async resolve(host) {
+        resolved.push(host);
+        return [...(NAMES[host] ?? [])];
+      },
     },
+    exceptions: [`allowed.test:${target.port}`],
   });
   proxy = await listenRaw({ host: "127.0.0.1", port: 0 }, take, 64);
   url = `http://127.0.0.1:${proxy.port}`;
@@ -66,7 +71,10 @@ const CLOSED = [
 test.each(CLOSED)("a sandbox does not reach %s", async (host) => {
   seen = [];
   for (const answer of [await tunnel(host), await get(host)])
-    expect(answer).toMatchObject({ status: 403, text: expect.stringContaining("Sandboxes cannot reach") });
+    expect(answer).toMatchObject({
+      status: 403,
+      text: expect.stringContaining("its address is not on the public internet"),
+    });
   expect(seen).toEqual([]);
 });
 
@@ -90,15 +98,18 @@ test("forwards a plain request in origin form, without headers for the proxy", a
     "Host: allowed.test",
     "Proxy-Authorization: Basic c2VjcmV0",
     "Proxy-Connection: keep-alive",
-    "Connection: keep-alive",
+    "Connection: keep-alive, X-Hop",
     "X-Own: kept",
+    "X-Hop: removed",
     "Content-Length: 4",
   ];
   const { status, text } = await sendRaw(url, `${lines.join("\r\n")}\r\n\r\nbody`);
   expect(status).toBe(200);
   expect(text).toEndWith("POST body");
-  expect(seen).toMatchObject([{ url: "http://allowed.test/path?q=1", headers: { "x-own": "kept" } }]);
-  expect(JSON.stringify(seen)).not.toMatch(/proxy-/i);
+  expect(seen).toMatchObject([
+    { url: `http://allowed.test:${target.port}/path?q=1`, headers: { "x-own": "kept" } },
+  ]);
+  expect(JSON.stringify(seen)).not.toMatch(/proxy-|x-hop/i);
 });
 
 test("the proxy resolves a name once per request, and connects to that address", async () => {
@@ -153,7 +164,8 @@ needs("curl", Bun.which("curl") !== null).each([[["--proxytunnel"]], [[]]])(
 
 function proxyTo(port: number): ReturnType<typeof createProxy> {
   return createProxy({
+    sessionId: "s",
+    gate: { ...gateOf(), resolve: async (host) => [...(NAMES[host] ?? [])] },
     exceptions: [`allowed.test:${port}`],
-    resolve: async (host) => [...(NAMES[host] ?? [])],
   });
 }

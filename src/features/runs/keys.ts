@@ -3,6 +3,7 @@ import { eq } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
 import { runs, sessionSandboxes } from "../../../db/schema/index.ts";
 import { SERVICE_KEY_PREFIX } from "../../contract/account.ts";
+import type { EgressPolicy } from "../../contract/egress/policy.ts";
 import type { Deps } from "../../deps.ts";
 import type { RunKind, SandboxKeys } from "./kind.ts";
 import { keyPurpose } from "./reach.ts";
@@ -24,10 +25,16 @@ export async function recordSandboxEnd(
 }
 
 /**
- * Issues the keys of one start (spec 5.7). Those of an earlier start become invalid.
+ * Issues the keys of one start (spec 5.7), and records what its sandbox may connect to. The keys of an earlier start become
+ * invalid.
  * @throws when the run has another goal by now: a later start has its own keys
  */
-export async function issueKeys(deps: Deps, kind: RunKind, run: RunRow): Promise<SandboxKeys> {
+export async function issueKeys(
+  deps: Deps,
+  kind: RunKind,
+  run: RunRow,
+  egress: EgressPolicy,
+): Promise<SandboxKeys> {
   const { runId, projectId, generation } = run;
   const serviceKey = SERVICE_KEY_PREFIX + randomBytes(32).toString("base64url");
   const now = deps.clock();
@@ -38,6 +45,7 @@ export async function issueKeys(deps: Deps, kind: RunKind, run: RunRow): Promise
     generation,
     host: null,
     port: null,
+    egress,
     updatedAt: now,
   };
   return await deps.db.transaction(async (tx) => {

@@ -1,3 +1,4 @@
+import type { EgressPolicy } from "../../contract/egress/policy.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { Manifest } from "../../contract/manifest/manifest.ts";
 import type { DaemonSetup } from "../../contract/setup.ts";
@@ -24,6 +25,8 @@ const DOCKERFILE = ".svc/Dockerfile";
 export interface SandboxConfig {
   limits: SandboxLimits;
   build: ImageBuild | null;
+  /** What they may connect to, before the limit of the server. */
+  egress: EgressPolicy;
   /** The agent of sessions that do not choose one. */
   runtime: string;
   /** The command that prepares the workspaces of sessions; null: none. */
@@ -33,7 +36,7 @@ export interface SandboxConfig {
 }
 
 /**
- * The limits, the image and the agent of the project's sandboxes: `[sandbox]` of the manifest and the Dockerfile, both from the
+ * The limits, the image, the network policy and the agent of the project's sandboxes: `[sandbox]` and `[network]` of the manifest and the Dockerfile, both from the
  * default branch, since only merged changes take effect.
  */
 export async function readSandboxConfig(deps: Deps, project: ProjectRow): Promise<SandboxConfig> {
@@ -47,7 +50,7 @@ export async function readSandboxConfig(deps: Deps, project: ProjectRow): Promis
     const sentence = `${project.manifestPath} on the branch ${project.defaultBranch} is not valid. Fix it, then restart the session.`;
     throw new SvcError("validation_failed", sentence);
   }
-  const { sandbox } = manifest;
+  const { sandbox, network } = manifest;
   const limits = {
     cpus: clamp(sandbox.cpu, CPUS),
     memoryBytes: Math.round(clamp(sandbox.memory && sandbox.memory * GIB, MEMORY)),
@@ -57,7 +60,7 @@ export async function readSandboxConfig(deps: Deps, project: ProjectRow): Promis
   const build = !isFetched ? null : await imageOf(deps, repo, tip, sandbox);
   const { runtime, setup: command, setupMinutes } = sandbox;
   const setup = command === null ? null : { command, timeoutMs: setupMinutes * 60_000 };
-  return { limits, build, runtime, setup, tip: tip ?? null };
+  return { limits, build, egress: network, runtime, setup, tip: tip ?? null };
 }
 
 function clamp(wanted: number | null, { min, max, fallback }: typeof CPUS): number {

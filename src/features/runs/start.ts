@@ -1,6 +1,7 @@
 import { and, eq } from "drizzle-orm";
 import { runLog, runs, sessionSandboxes } from "../../../db/schema/index.ts";
 import type { DaemonHealth } from "../../contract/daemon.ts";
+import { type EgressMode, limited } from "../../contract/egress/policy.ts";
 import type { Deps } from "../../deps.ts";
 import { unlessAborted } from "../../lib/unless-aborted.ts";
 import type { Daemon } from "../../sandboxes/daemon.ts";
@@ -50,7 +51,7 @@ export async function startSandbox(
       const config = await unlessAborted(readSandboxConfig(deps, project), signal);
       return { config, plan: await kind.plan(deps, start, config) };
     });
-    const keys = await issueKeys(deps, kind, run);
+    const keys = await issueKeys(deps, kind, run, config.egress);
     await deps.checkpoint("keys-issued");
     const provider = deps.sandboxes.get(run.provider);
     if (!provider)
@@ -59,7 +60,7 @@ export async function startSandbox(
       });
     signal.throwIfAborted();
     const sandbox = await provider.start(
-      specOf(start, config, plan, keys),
+      specOf(start, config, plan, keys, limited(config.egress, deps.config.egress).mode),
       {
         async step(name) {
           // a cluster decides by itself how many pods it starts
@@ -104,6 +105,7 @@ function specOf(
   { build, limits }: SandboxConfig,
   plan: StartPlan,
   keys: SandboxKeys,
+  egress: EgressMode,
 ): SandboxSpec {
   return {
     sessionId: run.runId,
@@ -112,6 +114,7 @@ function specOf(
     runtime: plan.runtime,
     environment: (apiUrl) => plan.environment(keys, apiUrl),
     limits,
+    egress,
     build,
     ...(plan.volume && { volume: plan.volume }),
   };

@@ -63,7 +63,8 @@ export function createApiListeners(api: ProviderOptions["api"]): ApiListeners {
   }
 }
 
-function isTaken(error: unknown): boolean {
+/** Whether another program listens there. */
+export function isTaken(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "EADDRINUSE";
 }
 

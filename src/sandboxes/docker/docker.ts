@@ -8,6 +8,7 @@ import { createHostNetworkReader } from "./host-network.ts";
 import { createImages } from "./images/images.ts";
 import { LABEL, withLabels } from "./names.ts";
 import { outputOf } from "./output.ts";
+import { createProxyListeners } from "./proxy-listeners.ts";
 import { createScratchRounds } from "./scratch.ts";
 import { type StartContext, startSandbox } from "./start.ts";
 import { dockerVolumes } from "./volumes.ts";
@@ -25,10 +26,11 @@ export function createDockerProvider(options: ProviderOptions): Provider {
   const ofSession = (sessionId: string) => ({ ...own, [LABEL.session]: sessionId });
   const engine = openEngine();
   const apiListeners = createApiListeners(options.api);
+  const proxyListeners = createProxyListeners(options);
   const readHostNetwork = createHostNetworkReader(engine, own);
   const endStaleScratch = createScratchRounds(engine, own);
   const images = createImages({ engine, options, readHostNetwork });
-  const context: StartContext = { engine, options, apiListeners, images, readHostNetwork };
+  const context: StartContext = { engine, options, apiListeners, proxyListeners, images, readHostNetwork };
 
   return {
     name: "docker",
@@ -36,15 +38,16 @@ export function createDockerProvider(options: ProviderOptions): Provider {
     start: (spec, watch, signal) => startSandbox(context, spec, watch, signal),
     async find(sessionId) {
       const [found] = await findSandboxes(engine, ofSession(sessionId));
-      return found ? withApi(found) : null;
+      return found ? withListeners(found) : null;
     },
     async list() {
       await endStaleScratch();
-      return (await findSandboxes(engine, own)).map(withApi);
+      return (await findSandboxes(engine, own)).map(withListeners);
     },
     async stop(sessionId, graceMs) {
       await endAll(engine, ofSession(sessionId), graceMs);
       await apiListeners.close(sessionId);
+      await proxyListeners.close(sessionId);
     },
     walls: async () => CONTAINER_WALLS,
     wallsOf: () => CONTAINER_WALLS,
@@ -55,12 +58,15 @@ export function createDockerProvider(options: ProviderOptions): Provider {
       );
       return container ? await readLogs(container.Id, maxBytes) : new Uint8Array();
     },
-    close: () => apiListeners.closeAll(),
+    async close() {
+      await Promise.all([apiListeners.closeAll(), proxyListeners.closeAll()]);
+    },
   };
 
-  /** Reopens the API listener of a running sandbox after a restart of the server. */
-  function withApi({ sandbox, api }: Found): Sandbox {
+  /** Reopens the listeners of a running sandbox after a restart of the server. */
+  function withListeners({ sandbox, api, proxy }: Found): Sandbox {
     if (api !== null) apiListeners.reopen(sandbox.sessionId, api);
+    if (proxy !== null) proxyListeners.reopen(sandbox.sessionId, proxy);
     return sandbox;
   }
 

@@ -4,10 +4,11 @@ import type { Sandbox } from "../provider.ts";
 import { type Engine, EngineError } from "./engine.ts";
 import { LABEL, type Labels, namesOf, withLabels } from "./names.ts";
 
-/** A session's sandbox, and the `address:port` of its API listener. */
+/** A session's sandbox, and the `address:port` of its API listener and of its egress proxy. */
 export interface Found {
   sandbox: Sandbox;
   api: string | null;
+  proxy: string | null;
 }
 
 /**
@@ -44,11 +45,12 @@ async function describe(engine: Engine, sessionId: string, parts: readonly Conta
   const address = netns && isUp(netns) && sandbox && isUp(sandbox) ? addressOf(netns) : null;
   if (address) {
     const running = { ...known, address, state: "running", exitCode: null, outOfMemory: false } as const;
-    return { sandbox: running, api: netns?.Labels[LABEL.api] ?? null };
+    const { [LABEL.api]: api = null, [LABEL.proxy]: proxy = null } = netns?.Labels ?? {};
+    return { sandbox: running, api, proxy };
   }
   // without its network namespace a sandbox is unreachable, and counts as ended
   const end = sandbox && !isUp(sandbox) ? await endOf(engine, sandbox.Id) : UNKNOWN_END;
-  return { sandbox: { ...known, address: null, state: "ended", ...end }, api: null };
+  return { sandbox: { ...known, address: null, state: "ended", ...end }, api: null, proxy: null };
 }
 
 function isUp({ State }: ContainerInfo): boolean {

@@ -12,6 +12,8 @@ export const LABEL = {
   start: "svc.start",
   /** The `address:port` of the sandbox's API listener, if it has one. */
   api: "svc.door",
+  /** The same of its egress proxy. */
+  proxy: "svc.proxy",
   /** Of an image: `default`, `project` or `sandbox`. */
   image: "svc.image",
 } as const;

@@ -7,7 +7,7 @@ import { LABEL, type Labels } from "./names.ts";
 import type { Network } from "./network.ts";
 import { readUntil } from "./output.ts";
 
-/** Where a sandbox reaches the API: an address or a name, and a port. */
+/** Where a sandbox reaches the API or its proxy: an address or a name, and a port. */
 export interface ApiAddress {
   hostname: string;
   port: number;
@@ -22,6 +22,8 @@ interface NamespaceSpec {
   hostNetwork: HostNetwork;
   /** Null: no access to the API. */
   api: ApiAddress | null;
+  /** The only way out; null: the sandbox reaches the public internet. */
+  proxy: ApiAddress | null;
   /** Where the daemon listens; null: no incoming connections. */
   daemonPort: number | null;
 }
@@ -43,7 +45,7 @@ export async function startNetworkNamespace(
   signal: AbortSignal,
 ): Promise<{ id: string; ready: Promise<void> }> {
   const { isForwarded } = await engine.properties();
-  const { network, api } = spec;
+  const { network, api, proxy } = spec;
   const port = `${DAEMON_PORT}/tcp`;
   const isPublished = isForwarded && spec.daemonPort !== null;
   const container = await engine.call("create the network namespace", (docker, abortSignal) =>
@@ -57,9 +59,11 @@ export async function startNetworkNamespace(
       // the sandbox shares it
       Hostname: "sandbox",
       Env: [
-        `NETWORK_RULES=${networkRules(network, spec.hostNetwork, spec.daemonPort)}`,
+        `NETWORK_RULES=${networkRules(network, spec.hostNetwork, spec.daemonPort, proxy === null)}`,
         `API_HOST=${api?.hostname ?? ""}`,
         `API_PORT=${api?.port ?? ""}`,
+        `PROXY_HOST=${proxy?.hostname ?? ""}`,
+        `PROXY_PORT=${proxy?.port ?? ""}`,
       ],
       Labels: { ...spec.labels, [LABEL.role]: "fence" },
       ...(isPublished && { ExposedPorts: { [port]: {} } }),
@@ -74,8 +78,9 @@ export async function startNetworkNamespace(
         MemorySwap: MEMORY_BYTES,
         LogConfig: { Type: "json-file", Config: { "max-size": "64k", "max-file": "1" } },
         ...(isPublished && { PortBindings: { [port]: [{ HostIp: "127.0.0.1", HostPort: "" }] } }),
-        ...(api?.hostname === "host.docker.internal" &&
-          !isForwarded && { ExtraHosts: ["host.docker.internal:host-gateway"] }),
+        // Docker Desktop's name servers know the name, but a sandbox with a proxy has none
+        ...([api, proxy].some((place) => place?.hostname === "host.docker.internal") &&
+          (!isForwarded || proxy !== null) && { ExtraHosts: ["host.docker.internal:host-gateway"] }),
       },
       NetworkingConfig: {
         EndpointsConfig: { [network.id]: { IPAMConfig: { IPv4Address: network.member } } },
@@ -114,16 +119,22 @@ async function waitForRules(engine: Engine, id: string, signal: AbortSignal): Pr
 }
 
 /**
- * The nft rules of a sandbox's network namespace: outgoing only to the internet, the API and the name servers; incoming
- * only from this machine to the daemon. Docker's own rules stay.
+ * The nft rules of a sandbox's network namespace: outgoing only to the internet, the API and the name servers, or, if it is
+ * not open, only to the API and the proxy; incoming only from this machine to the daemon. Docker's own rules stay.
  * @param daemonPort where the daemon listens; null while an image is built: no incoming connections
  */
 export function networkRules(
   network: Network,
   { addresses, nameServers }: HostNetwork,
   daemonPort: number | null,
+  isOpen: boolean,
 ): string {
   const reject = "reject with icmpx type admin-prohibited";
+  const internet = `
+    ip daddr @names udp dport 53 accept
+    ip daddr @names tcp dport 53 accept
+    ip daddr @forbidden ${reject}
+    accept`;
   return `
 table inet svc {
   set api { type ipv4_addr . inet_service; }
@@ -131,14 +142,12 @@ table inet svc {
   set forbidden { type ipv4_addr; flags interval; auto-merge; ${elements([...CLOSED_IPV4, ...addresses])} }
   chain out {
     type filter hook output priority 0; policy drop;
+    ${isOpen ? "" : `ip daddr ${ENGINE_RESOLVER} ${reject}`}
     oifname "lo" accept
     meta nfproto ipv6 ${reject}
     ct state established,related accept
     ip daddr . tcp dport @api accept
-    ip daddr @names udp dport 53 accept
-    ip daddr @names tcp dport 53 accept
-    ip daddr @forbidden ${reject}
-    accept
+    ${isOpen ? internet.trim() : reject}
   }
   chain in {
     type filter hook input priority 0; policy drop;
@@ -151,6 +160,9 @@ table inet svc {
 `;
 }
 
+/** The engine's resolver on the loopback interface of containers: it forwards names to the machine's name servers. */
+const ENGINE_RESOLVER = "127.0.0.11";
+
 function elements(items: readonly string[]): string {
   return items.length > 0 ? `elements = { ${items.join(", ")} };` : "";
 }
@@ -159,19 +171,22 @@ function elements(items: readonly string[]): string {
 export const RULES_SET = "svc: network rules set";
 
 /**
- * The script of the container, for sh: resolves the API's addresses as the sandbox will, sets the rules, and sleeps. It
- * reads `NETWORK_RULES`, `API_HOST` and `API_PORT`; the last two are empty without access to the API.
+ * The script of the container, for sh: resolves the addresses of the API and the proxy as the sandbox will, sets the
+ * rules, and sleeps. It reads `NETWORK_RULES`, and `API_HOST`, `API_PORT`, `PROXY_HOST` and `PROXY_PORT`, which may be empty.
  */
 export const NAMESPACE_SCRIPT = `
 set -eu
 command -v nft >/dev/null || { echo "svc: the image has no nft"; exit 1; }
 places=
-if [ -n "$API_HOST" ]; then
-  addresses=$(getent ahostsv4 "$API_HOST" | cut -d " " -f 1 | sort -u) || addresses=
+allow() {
+  [ -n "$1" ] || return 0
+  addresses=$(getent ahostsv4 "$1" | cut -d " " -f 1 | sort -u) || addresses=
   [ -n "$addresses" ] || { echo "svc: the name of SVC_SANDBOX_API_URL has no IPv4 address in a sandbox"; exit 1; }
   for address in $addresses; do places="$places
-add element inet svc api { $address . $API_PORT }"; done
-fi
+add element inet svc api { $address . $2 }"; done
+}
+allow "$API_HOST" "$API_PORT"
+allow "$PROXY_HOST" "$PROXY_PORT"
 printf '%s\\n%s\\n' "$NETWORK_RULES" "$places" | nft -f -
 echo "${RULES_SET}"
 exec sleep infinity

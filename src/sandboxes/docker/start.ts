@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { DAEMON_PORT } from "../../contract/daemon.ts";
+import { proxyEnvironment } from "../egress/environment.ts";
 import {
   type ProviderOptions,
   type Sandbox,
@@ -17,6 +18,7 @@ import type { Images } from "./images/images.ts";
 import { LABEL, type Labels, namesOf } from "./names.ts";
 import { createNetwork, type Network } from "./network.ts";
 import { type ApiAddress, startNetworkNamespace } from "./network-namespace.ts";
+import type { ProxyListeners } from "./proxy-listeners.ts";
 import { endOthersWith, volumeMount } from "./volumes.ts";
 
 /** The dependencies of a start. */
@@ -25,6 +27,7 @@ export interface StartContext {
   options: ProviderOptions;
   images: Images;
   apiListeners: ApiListeners;
+  proxyListeners: ProxyListeners;
   /** Reads the network of the engine's machine, in containers of this image. */
   readHostNetwork(image: string): Promise<HostNetwork>;
 }
@@ -41,18 +44,22 @@ export async function startSandbox(
   signal: AbortSignal,
 ): Promise<Sandbox> {
   signal.throwIfAborted();
-  const { engine, options, apiListeners } = context;
+  const { engine, options } = context;
+  const closeListeners = async () => {
+    await context.apiListeners.close(spec.sessionId);
+    await context.proxyListeners.close(spec.sessionId);
+  };
   const session = { [LABEL.installation]: options.installation, [LABEL.session]: spec.sessionId };
   const start = { ...session, [LABEL.start]: randomUUID() };
   await endAll(engine, session, 0);
   if (spec.volume) await endOthersWith(engine, options.installation, spec.volume.id);
-  await apiListeners.close(spec.sessionId);
+  await closeListeners();
   const labels = { ...start, [LABEL.generation]: String(spec.generation) };
   for (let tries = 1; ; tries++) {
     try {
       return await assemble(context, spec, watch, signal, labels);
     } catch (error) {
-      await apiListeners.close(spec.sessionId);
+      await closeListeners();
       // anything that remains is listed as a leftover
       await endAll(engine, start, 0).catch(() => {});
       if (tries === TRIES || !isImageGone(error)) throw error;
@@ -86,22 +93,25 @@ async function assemble(
   const network = await createNetwork(engine, names.network, labels);
   signal.throwIfAborted();
   const api = await openApiListener(context, spec.sessionId, network);
+  const proxy = await openProxy(context, spec, network);
   const netns = await startNetworkNamespace(
     engine,
     {
       name: names.netns,
       image: image.netns,
-      labels: { ...labels, ...api.label },
+      labels: { ...labels, ...api.label, ...proxy?.label },
       network,
       hostNetwork,
       api: api.address,
+      proxy: proxy?.address ?? null,
       daemonPort: DAEMON_PORT,
     },
     signal,
   );
   const volume = spec.volume ? volumeMount(context.options.installation, spec.volume) : null;
   const wanted = { name: names.sandbox, image: image.sandbox, labels, netns: netns.id, spec, volume };
-  const created = createSandbox(engine, { ...wanted, environment: spec.environment(api.url) }, watch);
+  const environment = { ...spec.environment(api.url), ...proxy?.environment };
+  const created = createSandbox(engine, { ...wanted, environment }, watch);
   // created while the rules are being set, but started only afterwards
   await Promise.allSettled([created, netns.ready]);
   await netns.ready;
@@ -130,12 +140,10 @@ async function openApiListener(
     const address = { hostname, port: Number(port) || (protocol === "https:" ? 443 : 80) };
     return { url: options.apiUrl, address, label: {} };
   }
-  const { isForwarded } = await engine.properties();
-  const hostname = isForwarded ? "127.0.0.1" : network.gateway;
+  const { hostname, inside } = await machineIn(engine, network);
   try {
     const { port } = apiListeners.open(sessionId, hostname);
-    // Docker Desktop's name for its host
-    const address = { hostname: isForwarded ? "host.docker.internal" : hostname, port };
+    const address = { hostname: inside, port };
     return {
       url: `http://${address.hostname}:${port}`,
       address,
@@ -147,4 +155,37 @@ async function openApiListener(
       { permanent: true },
     );
   }
+}
+
+/** Opens the proxy of a sandbox that is not open; null: it needs none. @throws SandboxError */
+async function openProxy(
+  { engine, proxyListeners }: StartContext,
+  { sessionId, egress }: Pick<SandboxSpec, "sessionId" | "egress">,
+  network: Network,
+): Promise<{ address: ApiAddress; label: Labels; environment: Record<string, string> } | null> {
+  if (egress === "open") return null;
+  const { hostname, inside } = await machineIn(engine, network);
+  try {
+    const { port } = await proxyListeners.open(sessionId, hostname);
+    return {
+      address: { hostname: inside, port },
+      label: { [LABEL.proxy]: `${hostname}:${port}` },
+      environment: proxyEnvironment(`http://${inside}:${port}`, [inside]),
+    };
+  } catch {
+    throw new SandboxError(
+      `The project's network policy is "${egress}", but svc cannot listen on an address that containers of this Docker engine can reach, for the proxy that enforces it.`,
+      { permanent: true },
+    );
+  }
+}
+
+/** Where this machine can listen for a sandbox, and its name or address in the sandbox. */
+async function machineIn(engine: Engine, network: Network): Promise<{ hostname: string; inside: string }> {
+  const { isForwarded } = await engine.properties();
+  const { gateway } = network;
+  // Docker Desktop's name for its host
+  return isForwarded
+    ? { hostname: "127.0.0.1", inside: "host.docker.internal" }
+    : { hostname: gateway, inside: gateway };
 }

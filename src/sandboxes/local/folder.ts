@@ -18,7 +18,7 @@ export interface Folder {
   run: string;
   /** A symbolic link to `run`: the path of a unix socket is limited to about a hundred bytes. */
   link: string;
-  /** The egress sockets, shared by all sandboxes of this server. */
+  /** The sandbox's own egress sockets. */
   egress: string;
 }
 
@@ -66,7 +66,7 @@ function folderAt(dataDir: string, path: string): Folder {
     bin: join(path, "bin"),
     run: join(path, "run"),
     link: join(dataDir, "d", shortName(path)),
-    egress: egressFolder(dataDir),
+    egress: join(egressFolder(dataDir), shortName(path)),
   };
 }
 
@@ -100,8 +100,9 @@ export async function createFolder(folder: Folder): Promise<void> {
 
 /** Removes a sandbox's folder, including folders that the agent has made unreadable. */
 export async function removeFolder(folder: Folder): Promise<void> {
-  // a dangling link does no harm
+  // a dangling link and sockets on which nothing listens do no harm
   await rm(folder.link, { force: true }).catch(() => {});
+  await rm(folder.egress, { recursive: true, force: true }).catch(() => {});
   await removeTree(folder.path, "The sandbox has ended, but its files cannot be removed.");
 }
 

@@ -78,7 +78,7 @@ export function createLocalProvider(options: LocalOptions): Provider {
     list: () => list(local),
     save: (spec) =>
       local.operations.run(spec.sessionId, async () => {
-        await local.egress.open();
+        await local.egress.open(spec.sessionId);
         await saveSandbox(options, folder(spec.sessionId), spec);
       }),
     stop: (sessionId, graceMs) => stop(local, sessionId, graceMs),
@@ -92,7 +92,7 @@ export function createLocalProvider(options: LocalOptions): Provider {
         (await list(local)).map(({ sessionId }) => stop(local, sessionId, CLOSE_GRACE_MS)),
       );
       local.memory.stop();
-      local.egress.close();
+      await local.egress.closeAll();
       const failed = ended.find((outcome) => outcome.status === "rejected");
       if (failed) throw failed.reason;
     },
@@ -148,23 +148,24 @@ async function cacheState({ options, memory, walls }: Local, sessionId: string):
 }
 
 async function list(local: Local): Promise<Sandbox[]> {
-  const { options, egress } = local;
+  const { options } = local;
   const found = await Promise.all(
     (await listFolders(options.dataDir)).map(async (sessionId) => {
       await cacheState(local, sessionId);
-      return findSandbox(options, folderOf(options.dataDir, sessionId), sessionId);
+      const sandbox = await findSandbox(options, folderOf(options.dataDir, sessionId), sessionId);
+      // the sandbox of a killed server has no network until the sockets listen again
+      if (sandbox?.address?.unix !== undefined) await local.egress.open(sessionId);
+      return sandbox;
     }),
   );
-  const sandboxes = found.flatMap((sandbox) => sandbox ?? []);
-  // sandboxes of a killed server have no network until the sockets listen again
-  if (sandboxes.some(({ address }) => address?.unix !== undefined)) await egress.open();
-  return sandboxes;
+  return found.flatMap((sandbox) => sandbox ?? []);
 }
 
 function stop(local: Local, sessionId: string, graceMs: number): Promise<void> {
-  const { options, assigned, walls } = local;
+  const { options, assigned, walls, egress } = local;
   return local.operations.run(sessionId, async () => {
     await endSandbox(options, folderOf(options.dataDir, sessionId), sessionId, graceMs);
+    await egress.close(sessionId);
     assigned.delete(sessionId);
     walls.delete(sessionId);
   });

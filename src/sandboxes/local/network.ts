@@ -1,3 +1,4 @@
+import { proxyEnvironment } from "../egress/environment.ts";
 import type { SandboxSpec } from "../provider.ts";
 
 /** Folders in a sandbox: of the egress sockets, and of the socket on which its daemon listens. */
@@ -26,14 +27,9 @@ export function networkEnvironment(
   apiUrl: string | null,
 ): Record<string, string> {
   const given = spec.environment(apiUrl?.startsWith("https:") ? apiUrl : relayUrl("api"));
-  const proxy = relayUrl("proxy");
-  const exceptions = "127.0.0.1,localhost,::1";
   return {
     ...given,
-    ...{ HTTP_PROXY: proxy, HTTPS_PROXY: proxy, NO_PROXY: exceptions },
-    ...{ http_proxy: proxy, https_proxy: proxy, no_proxy: exceptions },
-    // node 24 and later use the proxy variables only with this
-    NODE_USE_ENV_PROXY: "1",
+    ...proxyEnvironment(relayUrl("proxy")),
     SVC_SERVICE_HOST: "127.0.0.1",
     SVC_SERVICE_SOCKET: `${INSIDE_SOCKETS.daemon}/${DAEMON_SOCKET}`,
     SVC_RELAYS: JSON.stringify(

@@ -1,4 +1,5 @@
 import { DAEMON_PORT, RUNTIME_PORT } from "../../contract/daemon.ts";
+import type { EgressMode } from "../../contract/egress/policy.ts";
 import type { Wall } from "../../contract/session.ts";
 import {
   type ProviderOptions,
@@ -45,14 +46,17 @@ export async function startSandbox(
   signal: AbortSignal,
 ): Promise<Sandbox> {
   const { folder, assigned } = context;
-  const end = () => endSandbox(options, folder, spec.sessionId, 0);
+  const end = async () => {
+    await endSandbox(options, folder, spec.sessionId, 0);
+    await context.egress.close(spec.sessionId);
+  };
   await end();
   try {
     await watch.step("sandbox");
     const isolation = await context.isolation();
     logIsolation(isolation, spec, watch);
     if (isolation !== null) {
-      await context.egress.open();
+      await context.egress.open(spec.sessionId);
       await launch(options, { folder, isolation }, spec, NAMESPACE_PORTS, watch, signal);
       return await waitForSocket(options, folder, spec.sessionId, watch, signal);
     }
@@ -80,17 +84,20 @@ function asSandboxError(error: unknown): unknown {
   return code ? new SandboxError(`The server's machine could not start the sandbox (${code}).`) : error;
 }
 
-function logIsolation(isolation: Isolation, { limits, volume }: SandboxSpec, watch: StartWatch): void {
+function logIsolation(isolation: Isolation, spec: SandboxSpec, watch: StartWatch): void {
+  const { limits, volume, egress } = spec;
   if (isolation === null) {
     watch.log(
       "svc",
       "Warning: the operator has set SVC_SANDBOX_ISOLATION=none, so the agent is not isolated: it can do on the " +
         "server's machine everything that the user that runs svc can.",
     );
+    if (egress !== "open")
+      watch.log("svc", `Warning: without isolation, the policy egress = "${egress}" is not enforced.`);
   } else
     watch.log(
       "svc",
-      "The sandbox is isolated by bubblewrap, in its own network namespace: it can reach svc and the public internet.",
+      `The sandbox is isolated by bubblewrap, in its own network namespace: it can reach ${EGRESS_TEXT[egress]}.`,
     );
   for (const line of limitLines(isolation, limits)) watch.log("svc", line);
   if (volume && isolation === null)
@@ -99,6 +106,12 @@ function logIsolation(isolation: Isolation, { limits, volume }: SandboxSpec, wat
       `Without isolation, the volume is not at ${volume.path}: the variable SVC_VOLUME has its path.`,
     );
 }
+
+const EGRESS_TEXT: Readonly<Record<EgressMode, string>> = {
+  open: "svc and the public internet",
+  restricted: "svc and the hosts that [network] of svc.toml allows",
+  none: "only svc",
+};
 
 /** The lines of the session's log about the limits that apply, and those that do not. */
 function limitLines(isolation: Isolation, limits: SandboxLimits): string[] {

@@ -15,7 +15,7 @@ const CONTEXT_MAX_BYTES = 2 * 1024 ** 3;
 const DOCKERFILE_MAX_BYTES = 256 * 1024;
 
 /**
- * Builds the image of a project's Dockerfile. It has the network policy of a sandbox, without the API.
+ * Builds the image of a project's Dockerfile. It has the network of an open sandbox, without the API.
  * @throws SandboxError; the signal's reason
  */
 export async function buildProject(
@@ -32,7 +32,10 @@ export async function buildProject(
     const network = await createNetwork(engine, `svc-build-${id}`, labels);
     const netns = await startNetworkNamespace(
       engine,
-      { name: `svc-build-${id}`, image, labels, network, hostNetwork, api: null, daemonPort: null },
+      {
+        ...{ name: `svc-build-${id}`, image, labels, network, hostNetwork },
+        ...{ api: null, proxy: null, daemonPort: null },
+      },
       signal,
     );
     await netns.ready;
