@@ -9,6 +9,7 @@ import { text } from "node:stream/consumers";
 import { openRelay } from "../../src/splice/relay.ts";
 import { rawRequest, sendRaw } from "./raw-http.ts";
 import type { SandboxCommand } from "./sandbox-bench.ts";
+import { tryWaysOut } from "./ways-out.ts";
 
 const programs: Record<string, () => void> = { "svc-agent": agent, "svc-entrypoint": entrypoint };
 (programs[basename(process.execPath)] ?? (() => console.log("svc of the tests")))();
@@ -57,6 +58,8 @@ async function carryOut(command: SandboxCommand): Promise<unknown> {
       return null;
     case "connect":
       return connect(command.host, command.port);
+    case "try the ways out":
+      return tryWaysOut(command.ways);
     case "run":
       return run(command.command);
     case "spawn":

@@ -15,6 +15,7 @@ import type {
   StartWatch,
 } from "../../src/sandboxes/provider.ts";
 import { until } from "./until.ts";
+import type { WaysOut } from "./ways-out.ts";
 
 /** Commands of the stand-in for svc-agent. */
 export type SandboxCommand =
@@ -22,6 +23,7 @@ export type SandboxCommand =
   | { do: "visit"; url: string; proxy?: string }
   | { do: "listen"; port: number; answer: string }
   | { do: "connect"; host: string; port: number }
+  | { do: "try the ways out"; ways: WaysOut }
   | { do: "run"; command: string[] }
   | { do: "spawn"; command: string[] }
   | { do: "print"; base64: string }
@@ -38,7 +40,7 @@ export interface ApiStandIn {
 }
 
 /** Time limit for a sandbox's responses and actions. */
-const ANSWER_MS = 30_000;
+const ANSWER_MS = 60_000;
 
 /** Compiles the stand-in for the programs of a sandbox, into a folder that is removed with `dispose`. */
 export async function buildStandIns(): Promise<{ folder: string; [Symbol.dispose](): void }> {

@@ -2,16 +2,18 @@ import { expect, test } from "bun:test";
 import ipaddr from "ipaddr.js";
 import { CLOSED_IPV4 } from "../../src/sandboxes/closed-addresses.ts";
 import { networkRules } from "../../src/sandboxes/docker/network-namespace.ts";
-import { policyOf } from "../../src/sandboxes/kubernetes/objects.ts";
+import { type ObjectsSpec, policyOf } from "../../src/sandboxes/kubernetes/objects.ts";
 import { fc } from "../helpers/property.ts";
 
-const RULES = networkRules(
-  { id: "n", gateway: "198.19.0.1", member: "198.19.0.2" },
-  { addresses: [], nameServers: [] },
-  8000,
-  true,
-);
-const POLICY = policyOf({
+const rulesOf = (isOpen: boolean) =>
+  networkRules(
+    { id: "n", gateway: "198.19.0.1", member: "198.19.0.2" },
+    { addresses: [], nameServers: ["9.9.9.9"] },
+    8000,
+    isOpen,
+  );
+const RULES = rulesOf(true);
+const SPEC: ObjectsSpec = {
   installation: "0123456789abcdef",
   sessionId: "1a2b3c4d-5e6f-4a7b-8c9d-0e1f2a3b4c5d",
   projectId: "11111111-1111-4111-8111-111111111111",
@@ -19,7 +21,10 @@ const POLICY = policyOf({
   image: "sandbox",
   environment: {},
   limits: { cpus: 1, memoryBytes: 1, diskBytes: 1, processes: 1 },
-});
+  egress: "open",
+  aliases: [],
+};
+const POLICY = policyOf(SPEC);
 
 /** What no provider may ever let a sandbox reach, by what it is. */
 const NEVER: readonly (readonly [string, string])[] = [
@@ -68,6 +73,29 @@ test("Docker and Kubernetes close the same addresses", () => {
     expect([address, kubernetesOpens(address)]).toEqual([address, dockerOpens(address)]);
   edges.forEach(same);
   fc.assert(fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), same));
+});
+
+test("a sandbox that is not open has no rule for any address, nor for name servers", () => {
+  const chain = /chain out \{([^}]*)\}/.exec(rulesOf(false))?.[1] ?? "";
+  const accepted = chain.split("\n").filter((line) => line.trim().endsWith("accept"));
+  expect(accepted.map((line) => line.trim())).toEqual([
+    'oifname "lo" accept',
+    "ct state established,related accept",
+    "ip daddr . tcp dport @api accept",
+  ]);
+  expect(chain.indexOf("ip daddr 127.0.0.11 reject")).toBeLessThan(chain.indexOf("oifname"));
+  expect(chain.indexOf("ip daddr 127.0.0.11 reject")).toBeGreaterThan(0);
+  for (const egress of ["restricted", "none"] as const) {
+    const { spec } = policyOf({ ...SPEC, egress });
+    expect(spec?.policyTypes).toContain("Egress");
+    expect(spec?.egress).toEqual([
+      {
+        to: [
+          { namespaceSelector: {}, podSelector: { matchLabels: { "app.kubernetes.io/name": "svc-api" } } },
+        ],
+      },
+    ]);
+  }
 });
 
 /** Evaluates the rules like nft: rejects IPv6, then the addresses of the set, and accepts the rest. */

@@ -82,7 +82,8 @@ async function pass(
     other.off("close", onFailed);
     other.once("close", () => {
       const { bytesWritten: sent, bytesRead: received } = other;
-      options.gate.passed(options.sessionId, { host, sent, received });
+      // a tunnel that was refused for its first bytes has sent none
+      if (sent > 0) options.gate.passed(options.sessionId, { host, sent, received });
     });
     if (forward !== null) return sendOne(client, other, forward, rest);
     client.write("HTTP/1.1 200 Connection established\r\n\r\n");

@@ -1,4 +1,6 @@
+import { isIP } from "node:net";
 import { WALLS } from "../../contract/session.ts";
+import { addressesOf, type Resolve, resolveHost } from "../egress/resolve.ts";
 import { type Provider, type ProviderOptions, SandboxError } from "../provider.ts";
 import { type Cluster, connect } from "./cluster.ts";
 import { endSandbox } from "./end.ts";
@@ -50,11 +52,12 @@ export function createKubernetesProvider(options: KubernetesOptions): Provider {
         if (!image) throw missing("SVC_KUBERNETES_IMAGE, the image of sandboxes");
         if (!apiUrl) throw missing("SVC_SANDBOX_API_URL, the URL at which pods reach the server");
         await endSandbox(cluster, installation, spec.sessionId, 0);
-        const { sessionId, projectId, generation, limits } = spec;
+        const { sessionId, projectId, generation, limits, egress } = spec;
         const environment = spec.environment(apiUrl);
         const objects: ObjectsSpec = {
           ...{ installation, sessionId, projectId, generation },
-          ...{ image, environment, limits },
+          ...{ image, environment, limits, egress },
+          aliases: egress === "open" ? [] : await aliasesOf(apiUrl, options.egress.resolve ?? resolveHost),
         };
         try {
           await watch.step("sandbox");
@@ -64,6 +67,7 @@ export function createKubernetesProvider(options: KubernetesOptions): Provider {
               `Warning: svc does not build images in a cluster. The project's Dockerfile is ignored; the image is ${image}.`,
             );
           }
+          if (egress === "restricted") watch.log("svc", ONLY_SVC);
           watch.log("svc", "The cluster's nodes set the sandbox's process limit (podPidsLimit).");
           return await startPod(cluster, spec, objects, watch, signal);
         } catch (error) {
@@ -90,6 +94,18 @@ export function createKubernetesProvider(options: KubernetesOptions): Provider {
       }),
     async close() {},
   };
+}
+
+const ONLY_SVC =
+  'Warning: in a cluster, a sandbox with the policy "restricted" reaches only svc: the hosts that [network] of svc.toml allows are closed, too.';
+
+/** The addresses of the API's host, for a pod that has no name server. @throws SandboxError when it cannot be resolved */
+async function aliasesOf(apiUrl: string, resolve: Resolve): Promise<ObjectsSpec["aliases"]> {
+  const { hostname } = new URL(apiUrl);
+  if (isIP(hostname.replace(/^\[|\]$/g, "")) !== 0) return [];
+  const [ip] = await addressesOf(hostname, resolve).catch(() => []);
+  if (ip === undefined) throw new SandboxError("The host of SVC_SANDBOX_API_URL cannot be resolved.");
+  return [{ ip, hostnames: [hostname] }];
 }
 
 function missing(what: string): SandboxError {

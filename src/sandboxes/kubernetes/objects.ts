@@ -1,5 +1,6 @@
 import type { V1NetworkPolicy, V1ObjectMeta, V1Pod, V1Secret, V1Service } from "@kubernetes/client-node";
 import { DAEMON_PORT } from "../../contract/daemon.ts";
+import type { EgressMode } from "../../contract/egress/policy.ts";
 import { CLOSED_IPV4 } from "../closed-addresses.ts";
 import type { SandboxLimits } from "../provider.ts";
 
@@ -29,6 +30,9 @@ export interface ObjectsSpec {
   image: string;
   environment: Readonly<Record<string, string>>;
   limits: SandboxLimits;
+  egress: EgressMode;
+  /** Names that the pod resolves without a name server. */
+  aliases: readonly { ip: string; hostnames: string[] }[];
 }
 
 /** The name of all four objects of a sandbox: a DNS label of at most 63 characters. */
@@ -36,7 +40,9 @@ export function nameOf(installation: string, sessionId: string): string {
   return `svc-${installation}-${sessionId.replaceAll("-", "")}`;
 }
 
-export function metadataOf(spec: Omit<ObjectsSpec, "image" | "environment" | "limits">): V1ObjectMeta {
+export function metadataOf(
+  spec: Pick<ObjectsSpec, "installation" | "sessionId" | "projectId" | "generation">,
+): V1ObjectMeta {
   return {
     name: nameOf(spec.installation, spec.sessionId),
     labels: {
@@ -49,7 +55,10 @@ export function metadataOf(spec: Omit<ObjectsSpec, "image" | "environment" | "li
   };
 }
 
-/** Ingress only from the API server to the daemon; egress only to DNS, the API server and the internet by IPv4. */
+/**
+ * Ingress only from the API server to the daemon; egress only to DNS, the API server and the internet by IPv4, or, if the
+ * sandbox is not open, only to the API server: DNS would be a way out.
+ */
 export function policyOf(spec: ObjectsSpec): V1NetworkPolicy {
   const metadata = metadataOf(spec);
   const everywhere = { namespaceSelector: {} };
@@ -60,11 +69,14 @@ export function policyOf(spec: ObjectsSpec): V1NetworkPolicy {
       podSelector: { matchLabels: selectorOf(spec) },
       policyTypes: ["Ingress", "Egress"],
       ingress: [{ _from: [apiPods], ports: [{ protocol: "TCP", port: DAEMON_PORT }] }],
-      egress: [
-        { to: [everywhere], ports: ["UDP", "TCP"].map((protocol) => ({ protocol, port: 53 })) },
-        { to: [apiPods] },
-        { to: [{ ipBlock: { cidr: "0.0.0.0/0", except: [...CLOSED_IPV4] } }] },
-      ],
+      egress:
+        spec.egress === "open"
+          ? [
+              { to: [everywhere], ports: ["UDP", "TCP"].map((protocol) => ({ protocol, port: 53 })) },
+              { to: [apiPods] },
+              { to: [{ ipBlock: { cidr: "0.0.0.0/0", except: [...CLOSED_IPV4] } }] },
+            ]
+          : [{ to: [apiPods] }],
     },
   };
 }
@@ -97,6 +109,7 @@ export function podOf(spec: ObjectsSpec): V1Pod {
       restartPolicy: "Never",
       automountServiceAccountToken: false,
       enableServiceLinks: false,
+      ...(spec.aliases.length > 0 && { hostAliases: [...spec.aliases] }),
       securityContext: { seccompProfile: { type: "RuntimeDefault" } },
       containers: [
         {
