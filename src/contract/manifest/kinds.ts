@@ -1,7 +1,5 @@
 import { checkCron, isTimezone } from "../cron.ts";
 import { DAEMON_PORT, RUNTIME_PORT } from "../daemon.ts";
-import { EGRESS_ENTRY_MAX, EGRESS_MODES, type EgressMode, readEntry } from "../egress/policy.ts";
-import { EGRESS_PRESETS } from "../egress/presets.ts";
 import { isReservedName, RESERVED_NAME, SECRET_NAME } from "../environment.ts";
 import {
   CONTEXT_MAX,
@@ -211,21 +209,6 @@ export const appAccess = kind(
   '"members" or "public"',
   { enum: ["members", "public"] },
   (value): value is "members" | "public" => value === "members" || value === "public",
-);
-
-export const egressMode = kind(
-  '"open", "restricted" or "none"',
-  { enum: EGRESS_MODES },
-  (value): value is EgressMode => EGRESS_MODES.some((each) => each === value),
-);
-export const egressEntry = kind(
-  `a host name such as "api.example.com", "*.example.com" or "example.com:8443", an IPv4 address, or ${Object.keys(
-    EGRESS_PRESETS,
-  )
-    .map((name) => `"preset:${name}"`)
-    .join(" or ")}`,
-  { type: "string", minLength: 1, maxLength: EGRESS_ENTRY_MAX, pattern: "^[^\\s/?#@]+$" },
-  (value): value is string => isString(value) && readEntry(value) !== null,
 );
 
 export const connectorSlug = string(
