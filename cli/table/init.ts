@@ -1,6 +1,6 @@
 import { bind, type Command, spec } from "../spec.ts";
 
-const FIELDS = ["root", "files", "agents", "dry_run"] as const;
+const FIELDS = ["root", "files", "agents", "found", "setup", "dry_run"] as const;
 
 const COMMON = {
   yes: { kind: "boolean", short: "y", summary: "Skip the prompts: existing files are not changed" },
@@ -12,6 +12,7 @@ export const init = spec({
   summary: "Set up a repository for svc: svc.toml, a Dockerfile, an agent, a skill and a tool",
   about: [
     "Writes svc.toml, .svc/Dockerfile and the folder .svc/agentrt with an agent, a tool and a skill that explains to agents how to submit work from a session. The coding agents on this machine (Claude Code, Codex, Cursor, opencode) get the same skill, in the folder of the repository that they read. Prints what it wrote, and works offline.",
+    "It recognizes Node, Python, Go, Rust, Ruby, Java and PHP by their files, also several at once, and writes an image with them and a setup command that installs the dependencies. docs/init.md says by which files.",
     "An existing file is kept, unless you confirm its replacement or pass --force. Below the top of a repository, it sets up the top folder. docs/init.md describes each file.",
   ],
   args: [],

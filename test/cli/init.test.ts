@@ -63,7 +63,7 @@ describe("svc init", () => {
     const times = PROJECT.map((path) => lstatSync(join(home.cwd, path)).mtimeMs);
     const second = await init(home, "--force", "--json");
     const { files, ...rest } = JSON.parse(second.stdout);
-    expect(rest).toEqual({ root: home.cwd, agents: [], dry_run: false });
+    expect(rest).toEqual({ root: home.cwd, agents: [], found: [], setup: null, dry_run: false });
     expect(files).toEqual(PROJECT.map((path) => ({ path, action: "unchanged", for: [], why: null })));
     expect(treeOf(home.cwd)).toEqual(before);
     expect(PROJECT.map((path) => lstatSync(join(home.cwd, path)).mtimeMs)).toEqual(times);

@@ -5,11 +5,13 @@ import { usage } from "../../failure.ts";
 import { findRepository } from "../../git-branch.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/init.ts";
+import { type Detected, detect } from "./detect/detect.ts";
+import { look } from "./detect/look.ts";
 import { inspect } from "./inspect.ts";
 import { skillFiles, toolFiles } from "./local-agents.ts";
 import { type Planned, plan } from "./plan.ts";
 import { replacer } from "./replace.ts";
-import { nextSteps, report } from "./report.ts";
+import { foundText, nextSteps, report } from "./report.ts";
 import { MANIFEST, projectFiles, type ScaffoldFile } from "./scaffold.ts";
 import { writeAll } from "./write-all.ts";
 
@@ -22,13 +24,15 @@ export const init: Handler<typeof table.init> = async (context, { flags }) => {
   const isBelow = repository !== null && root !== (await realpath(system.cwd));
   if (isBelow) await out.note(`This folder is in the repository ${root}, which is set up instead.`);
   const there = await inspect(root, MANIFEST, "");
+  const detected = detect(await look(root));
   const files = [
-    ...(await scaffold(context, basename(root), there.state === "other" ? there.text : "")),
+    ...(await scaffold(context, basename(root), detected, there.state === "other" ? there.text : "")),
     ...(await chosenTools(context, root, flags)),
   ];
   const planned = await plan(root, files, replacer(context, flags));
   if (!flags["dry-run"]) await writePlanned(planned);
-  await report(context, root, planned, flags["dry-run"]);
+  await report(context, root, planned, flags["dry-run"], detected);
+  await out.note(foundText(detected));
   await out.note(nextSteps({ planned, isBelow, isRepository: repository !== null }));
 };
 
@@ -59,10 +63,16 @@ export function requireNoSandbox({ sandbox }: Context, message: string): void {
 
 /**
  * The files of a project, and those for the coding agents on this machine.
+ * @param detected what the repository needs
  * @param manifest the existing one, if any
  */
-export async function scaffold({ system }: Context, name: string, manifest = ""): Promise<ScaffoldFile[]> {
-  return [...projectFiles(name, manifest), ...(await skillFiles(system))];
+export async function scaffold(
+  { system }: Context,
+  name: string,
+  detected: Detected,
+  manifest = "",
+): Promise<ScaffoldFile[]> {
+  return [...projectFiles(name, manifest, detected), ...(await skillFiles(system))];
 }
 
 export async function writePlanned(planned: readonly Planned[]): Promise<void> {

@@ -7,11 +7,14 @@ import { gitIn } from "../../git.ts";
 import type { Handler } from "../../spec.ts";
 import type { System } from "../../system.ts";
 import type * as table from "../../table/init.ts";
+import { detect } from "./detect/detect.ts";
 import { requireNoSandbox, scaffold, writePlanned } from "./init.ts";
 import { type Planned, plan } from "./plan.ts";
 import { report } from "./report.ts";
 
 const BRANCH = "main";
+/** What a new folder needs: nothing. */
+const EMPTY = detect([]);
 const MESSAGE = "Set up svc";
 /** Git may prompt for the passphrase of a signing key, and run hooks. */
 const COMMIT_SECONDS = 600;
@@ -34,7 +37,7 @@ export const newProject: Handler<typeof table.newProject> = async (context, { ar
   await consent(context, name, flags);
   await requireFree(folder, name);
   const parent = await realpath(system.cwd);
-  const files = await scaffold(context, name);
+  const files = await scaffold(context, name, EMPTY);
   const keep = async () => false;
   if (flags["dry-run"]) {
     const planned = await plan(join(parent, name), files, keep);
@@ -118,5 +121,5 @@ async function reportNew(
   context: Context,
   { root, planned, commit }: { root: string; planned: readonly Planned[]; commit: string | null },
 ): Promise<void> {
-  await report(context, root, planned, commit === null, { branch: BRANCH, commit_sha: commit });
+  await report(context, root, planned, commit === null, EMPTY, { branch: BRANCH, commit_sha: commit });
 }

@@ -1,6 +1,7 @@
 import type { Context } from "../../context.ts";
 import { type Column, table } from "../../table-print.ts";
-import { shellWord } from "../../text.ts";
+import { oneLine, shellWord } from "../../text.ts";
+import { type Detected, titleOf } from "./detect/detect.ts";
 import { LOCAL_AGENTS } from "./local-agents.ts";
 import type { Action, Planned } from "./plan.ts";
 
@@ -12,16 +13,30 @@ export async function report(
   root: string,
   planned: readonly Planned[],
   dryRun: boolean,
+  { found, setup }: Pick<Detected, "found" | "setup">,
   more: Record<string, string | null> = {},
 ): Promise<void> {
   const files = planned.map(({ file, action, why }) => ({ path: file.path, action, for: file.for, why }));
   const agents = [...new Set(planned.flatMap(({ file }) => file.for))];
-  await out.result({ root, files, agents, dry_run: dryRun, ...more }, (view) =>
-    table(planned, dryRun ? [WOULD, ...COLUMNS] : [DONE, ...COLUMNS], view),
+  await out.result(
+    { root, files, agents, found: found.map(wireOf), setup, dry_run: dryRun, ...more },
+    (view) => table(planned, dryRun ? [WOULD, ...COLUMNS] : [DONE, ...COLUMNS], view),
   );
   if (agents.length === 0) {
     await out.note(`No coding agent was found on this machine (${LIST.format(LOCAL_AGENTS)}).`);
   }
+}
+
+function wireOf({ name, version, folder, because, setup }: Detected["found"][number]) {
+  return { name, version, folder, because, setup };
+}
+
+/** What was found, why, and what follows from it. */
+export function foundText({ found, setup }: Pick<Detected, "found" | "setup">): string {
+  if (found.length === 0)
+    return "No language was recognized: add what the project needs to the Dockerfile, and a setup command to svc.toml.";
+  const lines = [...found.map(titleOf), `setup: ${setup ?? "nothing to install"}`];
+  return ["Found:", ...lines.map((line) => `  ${oneLine(line)}`)].join("\n");
 }
 
 const PLANS: Readonly<Record<Action, string>> = {

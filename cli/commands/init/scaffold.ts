@@ -2,8 +2,10 @@ import { dirname, normalize } from "node:path/posix";
 import { NAME_MAX } from "../../../src/contract/limits.ts";
 import { readManifest } from "../../../src/contract/manifest/manifest.ts";
 import skill from "../../../src/contract/skill.md" with { type: "text" };
+import { oneLine } from "../../text.ts";
 import { IGNORED } from "../projects/ignore-link.ts";
 import agent from "./agent.md" with { type: "text" };
+import type { Detected } from "./detect/detect.ts";
 import preview from "./preview.ts.txt" with { type: "text" };
 import dockerfile from "./project.dockerfile" with { type: "text" };
 
@@ -33,18 +35,19 @@ interface ScaffoldPaths {
 /**
  * The files that set up a repository (spec 4.5, "Install and scaffold").
  * @param folder the repository's folder name
+ * @param detected what the repository needs
  * @param existing the existing manifest, whose paths are used; empty if none
  */
-export function projectFiles(folder: string, existing: string): ScaffoldFile[] {
+export function projectFiles(folder: string, existing: string, detected: Detected): ScaffoldFile[] {
   const has = readManifest(existing).manifest;
   const paths = {
     configDir: has?.opencode.configDir ?? CONFIG_DIR,
     dockerfile: has?.sandbox.dockerfile ?? DOCKERFILE,
   };
   const files = {
-    [MANIFEST]: manifest(folder, paths),
+    [MANIFEST]: manifest(folder, paths, detected.setup),
     ".svc/.gitignore": IGNORED,
-    [paths.dockerfile]: dockerfile,
+    [paths.dockerfile]: dockerfileFor(detected),
     [`${paths.configDir}/opencode.json`]: RUNTIME_CONFIG,
     [`${paths.configDir}/agents/${AGENT}.md`]: agent,
     [`${paths.configDir}/skills/svc/SKILL.md`]: skill,
@@ -71,7 +74,17 @@ const RUNTIME_CONFIG = `${JSON.stringify(
   2,
 )}\n`;
 
-function manifest(folder: string, { configDir, dockerfile }: ScaffoldPaths): string {
+/** Its own base has what languages build with. */
+function dockerfileFor({ image }: Detected): string {
+  if (image.length === 0) return dockerfile;
+  const base = dockerfile.replace(BASE, "FROM buildpack-deps:bookworm");
+  return `${base}${image.map((line) => `${oneLine(line)}\n`).join("")}`;
+}
+
+/** The base of the template, with the comment before it. */
+const BASE = /#\n# For a language, .*\nFROM .*/;
+
+function manifest(folder: string, { configDir, dockerfile }: ScaffoldPaths, setup: string | null): string {
   const name = /[\p{L}\p{N}]/u.test(folder) ? folder.replace(/\p{C}/gu, "").slice(0, NAME_MAX) : "project";
   return `# Settings of svc for this repository. svc reads this file on the default branch only.
 svc_version = 1
@@ -88,6 +101,8 @@ optional = []
 [sandbox]
 dockerfile = ${JSON.stringify(dockerfile)}
 context = ${JSON.stringify(dirname(dockerfile))} # "." if the Dockerfile copies files of the repository; then each merge rebuilds the image
+# Prepares the workspace of each session before its agent starts; what it adds is kept for later sessions.
+${setup === null ? '# setup = "make deps"' : `setup = ${JSON.stringify(setup)}`}
 # cpu = 2
 # memory = 4
 # disk = 20
