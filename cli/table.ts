@@ -13,6 +13,7 @@ import { initializing } from "./table/init.ts";
 import { installing } from "./table/install.ts";
 import { labels } from "./table/labels.ts";
 import { models } from "./table/models.ts";
+import { network } from "./table/network.ts";
 import { notifications } from "./table/notifications.ts";
 import { projects } from "./table/projects.ts";
 import { repo } from "./table/repo.ts";
@@ -42,6 +43,7 @@ export const TABLE: readonly (Group | Command)[] = [
   webhooks,
   channels,
   connectors,
+  network,
   models,
   usage,
   notifications,

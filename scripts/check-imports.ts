@@ -51,6 +51,7 @@ const ORDER: readonly (readonly string[])[] = [
     "src/features/channels/",
     "src/features/tries/",
     "src/features/inbox/",
+    "src/features/network/",
   ],
   ["src/edge/proxy/", "src/edge/dashboard/", "src/edge/releases/", "src/edge/admin/", "src/edge/executor/"],
   ["src/edge/metrics-page.ts"],

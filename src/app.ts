@@ -35,6 +35,7 @@ import { connectorRoutes } from "./features/connectors/routes.ts";
 import { inboxRoutes } from "./features/inbox/routes.ts";
 import { manifestRoutes } from "./features/manifest/routes.ts";
 import { modelRoutes } from "./features/models/routes.ts";
+import { networkRoutes } from "./features/network/routes.ts";
 import { notificationRoutes } from "./features/notifications/routes.ts";
 import { projectRoutes, projectTokenRoutes } from "./features/projects/routes.ts";
 import { repositoryRoutes } from "./features/repository/routes.ts";
@@ -180,6 +181,7 @@ function allSessionRoutes(deps: Deps) {
   return new Elysia()
     .use(sessionRoutes(deps, references))
     .use(sessionContentRoutes(deps))
+    .use(networkRoutes(deps))
     .use(execRoutes(deps))
     .use(runtimeRoutes(deps))
     .use(conversationRoutes(deps))

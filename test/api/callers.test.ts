@@ -74,6 +74,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "POST /v1/projects/:projectId/tries/:triesId/choose": { session_id: crypto.randomUUID() },
   "POST /v1/projects/:projectId/sessions/:sessionId/exec": { command: ["true"] },
   "POST /v1/projects/:projectId/sessions/:sessionId/preview": { port: 3000 },
+  "POST /v1/projects/:projectId/network/allow": { hosts: ["api.example.com"] },
   "POST /v1/projects/:projectId/labels": { name: "bug" },
   "PATCH /v1/projects/:projectId/labels/:name": { color: "0e8a16" },
   "POST /v1/projects/:projectId/change-requests": { title: "t", head_ref: "no-such-branch" },

@@ -159,10 +159,15 @@ describe("info", () => {
       `id\t${SESSION_ID}\nname\tLogin page\ntitle\tLogin page\nstatus\trunning\nbranch\t${SESSION_ID}\n`,
     );
     expect(ran.stdout).toContain(`sandbox url\thttp://localhost:8008/v1/p/${SESSION_ID}/8000\n`);
+    expect(ran.stdout).toContain("\nnetwork\trestricted\n");
+    expect(ran.stdout).toContain(
+      '\nrefused: x.example:443; "svc network allow x.example" opens a change request\n',
+    );
     expect(ran.stderr).toBe("Next: svc sessions chat 1a2b3c4d\n      svc sessions preview 1a2b3c4d\n");
     expect(api.seen.map(({ path }) => path)).toEqual([
       `${PATH}/${SESSION_ID}`,
       `/p/${SESSION_ID}/8000/svc/health`,
+      `${PATH}/${SESSION_ID}/network`,
     ]);
   });
 

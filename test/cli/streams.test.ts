@@ -89,6 +89,8 @@ const DATA_LINES: Record<string, string[]> = {
   "sessions tries": [SESSION_ID],
   "sessions abort": [SESSION_ID],
   "sessions conversation": [SESSION_ID],
+  "network ls": [SESSION_ID],
+  "network allow": ["api.example.com"],
   "notifications set": ["session.done", "page"],
   "signing-keys add": ["-"],
   "signing-keys rm": ["3"],

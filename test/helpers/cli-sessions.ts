@@ -1,3 +1,4 @@
+import type { AllowedHosts, SessionNetwork } from "../../src/contract/network.ts";
 import type { Prompt } from "../../src/contract/prompt.ts";
 import type { SavedWork } from "../../src/contract/saved-work.ts";
 import type { LogLine, Session, SessionChoices, SessionEvent } from "../../src/contract/session.ts";
@@ -165,6 +166,21 @@ export const CHOICES: SessionChoices = {
   modes: ["ask", "auto-edit", "full"],
 };
 
+const NETWORK: SessionNetwork = {
+  egress: "restricted",
+  allow: ["preset:packages"],
+  connections: [
+    {
+      ...{ outcome: "not_allowed", host: "x.example", port: 443, connections: 3, sent: 0, received: 0 },
+      last_at: TIME,
+    },
+    {
+      ...{ outcome: "passed", host: "registry.npmjs.org", port: null, connections: 2, sent: 9, received: 12 },
+      last_at: TIME,
+    },
+  ],
+};
+
 /** The fake API's default responses about sessions. */
 export const SESSION_ROUTES = {
   "POST /projects/:p/tries": () => Response.json(TRIES, { status: 201 }),
@@ -211,6 +227,11 @@ export const SESSION_ROUTES = {
         ...{ user_name: "Ada", command: ["npm", "test"], tty: false, created_at: TIME },
       },
     ],
+  }),
+  [`GET ${ONE}/network`]: (): SessionNetwork => NETWORK,
+  "POST /projects/:p/network/allow": ({ body }: { body: unknown }): AllowedHosts => ({
+    hosts: Object(body).hosts,
+    ...{ status: "unchanged", egress: "restricted", change_request: null },
   }),
   [`POST ${ONE}/preview`]: ({ body }: { body: unknown }) =>
     Response.json(

@@ -1,4 +1,5 @@
 import type { DaemonHealth } from "../../../src/contract/daemon.ts";
+import type { SessionNetwork } from "../../../src/contract/network.ts";
 import type { LogLine, Session } from "../../../src/contract/session.ts";
 import { byAuthor } from "../../author-text.ts";
 import { openDashboard } from "../../open-page.ts";
@@ -7,6 +8,7 @@ import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/sessions.ts";
 import { ago, sheet } from "../../table-print.ts";
 import { count, oneLine } from "../../text.ts";
+import { refusalLines } from "../network/refusals.ts";
 import { type Found, findOwnSession } from "./reference.ts";
 import {
   logRow,
@@ -26,7 +28,8 @@ export const info: Handler<typeof table.info> = async (context, { args, flags })
   const session = await found.api.call<Session>({ path: found.path });
   const log = session.status === "failed" && !out.data.json ? await tailOf(found) : [];
   const problem = session.status === "running" && !out.data.json ? await saveProblem(found) : null;
-  await out.result(session, (view) => page(session, problem, log, view));
+  const network = out.data.json ? null : await networkOf(found);
+  await out.result(session, (view) => page(session, { problem, network, log }, view));
   await out.note(next(session));
 };
 
@@ -44,13 +47,24 @@ async function saveProblem({ api, id }: Found): Promise<string | null> {
   return typeof health?.save_problem === "string" ? health.save_problem : null;
 }
 
+/** What the sandbox may connect to; null where the server does not say. */
+function networkOf({ api, path }: Found): Promise<SessionNetwork | null> {
+  return api.call<SessionNetwork>({ path: `${path}/network` }).catch(() => null);
+}
+
 function savedText({ saved }: Session, time: (value: string) => string): string | null {
   if (saved === null) return null;
   const files = saved.files === null ? "" : `${count(saved.files, "file")}, `;
   return `${files}${time(saved.at)}${saved.live ? "" : ", not in a sandbox now"}`;
 }
 
-function page(session: Session, problem: string | null, log: readonly LogLine[], view: View): string {
+interface Shown {
+  problem: string | null;
+  network: SessionNetwork | null;
+  log: readonly LogLine[];
+}
+
+function page(session: Session, { problem, network, log }: Shown, view: View): string {
   const { tty, paint } = view;
   const title = oneLine(session.title ?? `Session ${shortId(session)}`);
   const status = statusPaint(paint, session.status)(oneLine(statusText(session)));
@@ -81,6 +95,7 @@ function page(session: Session, problem: string | null, log: readonly LogLine[],
       ["sandbox", session.sandbox_status],
       ["sandbox url", session.sandbox_url],
       ["walls", wallsText(session)],
+      ["network", network?.egress ?? null],
       ["setup", session.setup && oneLine(session.setup.state)],
       ["saved work", savedText(session, time)],
       ["saving", problem],
@@ -92,7 +107,9 @@ function page(session: Session, problem: string | null, log: readonly LogLine[],
   const rows = log.map((line) => logRow(line, view)).join("");
   const setup = setupProblem(session);
   const failure = setup === null ? "" : `\n${setup}\n`;
-  return `${head}${facts}${failure}${rows === "" ? "" : `\n${paint.bold("The end of its log")}\n${rows}`}`;
+  const refused = refusalLines(network?.connections ?? []);
+  const refusals = refused.length === 0 ? "" : `\n${refused.join("\n")}\n`;
+  return `${head}${facts}${failure}${refusals}${rows === "" ? "" : `\n${paint.bold("The end of its log")}\n${rows}`}`;
 }
 
 function next(session: Session): string {

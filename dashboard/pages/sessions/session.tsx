@@ -22,6 +22,7 @@ import { Details } from "./details.tsx";
 import { type FollowedSession, useFollowSession } from "./follow-session.ts";
 import { Log } from "./log.tsx";
 import { PromptList } from "./prompt-list.tsx";
+import { Refusals } from "./refusals.tsx";
 import { Saved } from "./saved.tsx";
 import { SetupProblem } from "./setup-problem.tsx";
 import { StatusBadge } from "./status-badge.tsx";
@@ -87,6 +88,7 @@ function Live({ session, followed, slug }: { session: Session; followed: Followe
           <Asks session={session} />
           {view === "" && <Boot session={session} log={followed.log} onRestart={() => setDoing("restart")} />}
           {view === "" && <SetupProblem session={session} />}
+          {view === "" && <Refusals session={session} />}
           {view === "" && <Conversation session={session} chat={chat} state={state} />}
           {view === "log" && <Log log={followed.log} sessionId={session.session_id} />}
           {view === "saved" && <Saved session={session} />}

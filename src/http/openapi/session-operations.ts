@@ -31,6 +31,14 @@ export const SESSION_OPERATIONS = {
     "answerSession",
     "Answer what the agent of a session waits for",
   ],
+  "GET /v1/projects/:projectId/sessions/:sessionId/network": [
+    "getSessionNetwork",
+    "List what the sandbox of a session connected to",
+  ],
+  "POST /v1/projects/:projectId/network/allow": [
+    "allowHosts",
+    "Open a change request that allows sandboxes to connect to hosts",
+  ],
   "GET /v1/projects/:projectId/sessions/:sessionId/logs": ["getSessionLogs", "Get the log of a session"],
   "GET /v1/projects/:projectId/sessions/:sessionId/events": [
     "streamSessionEvents",
