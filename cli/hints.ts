@@ -53,7 +53,8 @@ export const HINTS: Readonly<Record<string, string>> = {
   ),
   ...words("svc logout", "signout", "sign-out", "auth logout"),
   ...words("svc whoami", "me", "user", "who", "id", "identity", "auth status", "auth whoami", "auth list"),
-  ...words("svc never prints a token. `svc whoami` shows whose it is.", "auth token", "token"),
+  ...words("svc never prints a token. `svc whoami` shows whose it is.", "auth token"),
+  ...words("svc tokens", "token", "pat", "access-token", "access-tokens", "deploy-key", "deploy-keys"),
   // resources under another name
   ...words("svc projects", "proj", "workspace", "workspaces"),
   ...words("svc projects new", "repo create", "repo new", "create", "new-project"),

@@ -1,4 +1,5 @@
 import type { Identity, Me } from "../src/contract/account.ts";
+import { DEFAULT_SCOPES } from "../src/contract/scope.ts";
 import type { Api } from "./api.ts";
 import { CliError } from "./failure.ts";
 
@@ -17,12 +18,17 @@ export async function identify(api: Api): Promise<Known> {
     if (error instanceof CliError && error.code === "not_found") return null;
     throw error;
   });
-  if (identity?.kind === "project") return { identity, accounts: [] };
+  if (identity?.kind === "project") return { identity: withScopes(identity), accounts: [] };
   const me = await api.call<Me>({ path: "/accounts/me" });
   const { user_id, email, name } = me;
   const nothing = { project_id: null, project_name: null, session_id: null, expires_at: null };
   return {
-    identity: identity ?? { kind: "user", user_id, email, name, ...nothing },
+    identity: withScopes(identity ?? { kind: "user", user_id, email, name, scopes: [], ...nothing }),
     accounts: Array.isArray(me.accounts) ? me.accounts : [],
   };
+}
+
+/** A server of an earlier version has tokens without scopes. */
+function withScopes({ scopes = [], ...rest }: Identity): Identity {
+  return { ...rest, scopes: scopes.length > 0 ? scopes : [...DEFAULT_SCOPES] };
 }

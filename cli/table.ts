@@ -24,6 +24,7 @@ import { sessions } from "./table/sessions.ts";
 import { shipping } from "./table/ship.ts";
 import { signingKeys } from "./table/signing-keys.ts";
 import { status } from "./table/status.ts";
+import { tokens } from "./table/tokens.ts";
 import { tools } from "./table/tools.ts";
 import { triggers } from "./table/triggers.ts";
 import { usage } from "./table/usage.ts";
@@ -48,6 +49,7 @@ export const TABLE: readonly (Group | Command)[] = [
   usage,
   notifications,
   signingKeys,
+  tokens,
   projects,
   hosts,
   alias,

@@ -24,6 +24,7 @@ export const whoami: Handler<typeof table.whoami> = async (context) => {
         ["project id", identity.kind === "project" ? identity.project_id : null],
         ["session", identity.session_id],
         ["token", identity.kind === "project" ? "project token" : "user token"],
+        ["scopes", identity.scopes.join(", ")],
         ["expires", identity.expires_at],
         ["host", `${target.name} (${target.url})`],
       ],

@@ -64,6 +64,7 @@ export const whoami = spec({
     "project_id",
     "project_name",
     "session_id",
+    "scopes",
     "expires_at",
     "host",
     "host_url",

@@ -1,10 +1,21 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { NAME_MAX } from "./limits.ts";
+import { SCOPES } from "./scope.ts";
 import { budget, sessionBudget } from "./usage.ts";
 
 const uuid = Type.String({ format: "uuid" });
 const time = Type.String({ format: "date-time" });
 const nullableTime = Type.Union([time, Type.Null()]);
+const scopes = Type.Array(Type.Union(SCOPES.map((scope) => Type.Literal(scope))), {
+  description: "What the token may do at most: the role of its user decides the rest",
+});
+const wantedScopes = Type.Optional(
+  Type.Array(Type.Union(SCOPES.map((scope) => Type.Literal(scope))), {
+    minItems: 1,
+    uniqueItems: true,
+    description: "Default: write, which includes all others",
+  }),
+);
 
 /** Answer of `GET /v1/accounts/me`. */
 export const me = Type.Object({
@@ -90,6 +101,7 @@ export { SERVICE_KEY_PREFIX, TOKEN_PREFIX } from "./token.ts";
 export const userToken = Type.Object({
   token_id: uuid,
   name: Type.String(),
+  scopes,
   created_at: time,
   last_used_at: nullableTime,
   expires_at: nullableTime,
@@ -104,6 +116,7 @@ export type MintedUserToken = Static<typeof mintedUserToken>;
 export const mintUserTokenBody = Type.Object({
   name: Type.String({ minLength: 1, maxLength: NAME_MAX, pattern: "\\S" }),
   expires_at: Type.Optional(time),
+  scopes: wantedScopes,
   device_user_code: Type.Optional(Type.String({ maxLength: 32 })),
 });
 export type MintUserTokenBody = Static<typeof mintUserTokenBody>;
@@ -114,6 +127,7 @@ export const projectToken = Type.Object({
   name: Type.String(),
   project_id: uuid,
   session_id: Type.Union([Type.String(), Type.Null()]),
+  scopes,
   created_at: time,
   last_used_at: nullableTime,
   expires_at: nullableTime,
@@ -129,8 +143,11 @@ export const mintProjectTokenBody = Type.Optional(
   Type.Object({
     name: Type.Optional(Type.String({ minLength: 1, maxLength: NAME_MAX, pattern: "\\S" })),
     session_id: Type.Optional(Type.String({ maxLength: NAME_MAX })),
+    expires_at: Type.Optional(time),
+    scopes: wantedScopes,
   }),
 );
+export type MintProjectTokenBody = Static<typeof mintProjectTokenBody>;
 
 /** Answer of `GET /v1/auth/whoami`: the identity of a token. */
 export const identity = Type.Object({
@@ -141,6 +158,7 @@ export const identity = Type.Object({
   project_id: Type.Union([Type.String({ format: "uuid" }), Type.Null()]),
   project_name: Type.Union([Type.String(), Type.Null()]),
   session_id: Type.Union([Type.String(), Type.Null()]),
+  scopes,
   expires_at: Type.Union([Type.String({ format: "date-time" }), Type.Null()]),
 });
 export type Identity = Static<typeof identity>;

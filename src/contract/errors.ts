@@ -24,6 +24,7 @@ export const ERROR_STATUS = {
   bad_credentials: 401,
   budget_exceeded: 402,
   forbidden: 403,
+  insufficient_scope: 403,
   agent_merge_forbidden: 403,
   sign_up_closed: 403,
   tool_denied: 403,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { createApp } from "../../src/app.ts";
+import { SCOPES, type Scope } from "../../src/contract/scope.ts";
 import type { Deps } from "../../src/deps.ts";
 import { CALLERS, type CallersBench, REFUSED, startCallers } from "../helpers/callers.ts";
 import { needs } from "../helpers/needs.ts";
@@ -132,3 +133,49 @@ test.each(ROWS.map((row) => [row.title, row] as const))(
     expect(seen).toEqual(cells);
   },
 );
+
+/** The scopes that allow what requires one. */
+const ALLOWING: Readonly<Record<Scope, readonly Scope[]>> = {
+  read: ["read", "write"],
+  write: ["write"],
+  "git:read": ["read", "write", "git:read", "git:write"],
+  "git:write": ["write", "git:write"],
+  checks: ["write", "checks"],
+};
+
+/** Requests of git, which the table does not have one by one. */
+const GIT: Row[] = [
+  "GET /v1/git/:projectId.git/info/refs?service=git-receive-pack",
+  "POST /v1/git/:projectId.git/git-receive-pack",
+  "POST /v1/git/:projectId.git/git-upload-pack",
+].map((title) => {
+  const [method = "", path = ""] = title.split(" ");
+  return { title, method, path, cells: ["yes"], heldBy: "" };
+});
+
+/** The scope that a route requires, as docs/security.md says it; null: any token is enough. */
+function scopeOf({ title, method, path }: Row): Scope | null {
+  if (/\/auth\/(whoami|revoke)$/.test(path)) return null;
+  if (path.includes("/git/:projectId.git/")) return title.includes("receive-pack") ? "git:write" : "git:read";
+  if (/^(PATCH|POST) \S+\/(statuses\/:sha|check-runs(\/:checkRunId)?)$/.test(title)) return "checks";
+  if (path.startsWith("/v1/p/") || path.endsWith("/git/clone-credential")) return "write";
+  return method === "GET" ? "read" : "write";
+}
+
+test("a token without the scope that a route requires is refused, and one with it is not", async () => {
+  if (!isWhole) await bench.renew();
+  const tokens = await bench.scopedTokens();
+  const wrong: unknown[] = [];
+  for (const row of [...ROWS, ...GIT].filter(({ cells }) => cells.at(-1) === "yes")) {
+    const { title, method, path } = row;
+    const required = scopeOf(row);
+    const refused = SCOPES.filter((scope) => required !== null && !ALLOWING[required].includes(scope));
+    const asked = ENDS.test(title) || method === "DELETE" ? refused : SCOPES;
+    for (const scope of asked) {
+      const body = method === "GET" ? undefined : (BODIES[title] ?? {});
+      const status = await bench.askWith(tokens[scope], method, path, body);
+      if ((status === 403) !== refused.includes(scope)) wrong.push([title, scope, status]);
+    }
+  }
+  expect(wrong).toEqual([]);
+});

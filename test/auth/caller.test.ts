@@ -141,7 +141,7 @@ describe("access to projects, and its role", () => {
   ])("%s", async (who, answers) => {
     const seen: Record<string, string> = {};
     for (const [what, name] of Object.entries(names)) {
-      const found = await outcome(resolveProject(rows.deps, CREDENTIALS[who](), name));
+      const found = await outcome(resolveProject(rows.deps, CREDENTIALS[who](), name, "read"));
       seen[what] = typeof found === "string" ? found : `${found.role} ${found.project.slug}`;
     }
     expect(seen).toEqual(answers);
@@ -161,13 +161,13 @@ describe("access to projects, and its role", () => {
     ["p!", "validation_failed"],
     ["", "validation_failed"],
   ])("a project named %j: %s", async (name, code) => {
-    expect(await outcome(resolveProject(rows.deps, CREDENTIALS.owner(), name))).toBe(code);
-    expect(await outcome(resolveProject(rows.deps, CREDENTIALS.nobody(), name))).toBe("unauthorized");
+    expect(await outcome(resolveProject(rows.deps, CREDENTIALS.owner(), name, "read"))).toBe(code);
+    expect(await outcome(resolveProject(rows.deps, CREDENTIALS.nobody(), name, "read"))).toBe("unauthorized");
   });
 });
 
 test("a credential resolves to its user, project and session", async () => {
-  const of = async (who: Who) => await resolveCaller(rows.deps, CREDENTIALS[who]());
+  const of = async (who: Who) => await resolveCaller(rows.deps, CREDENTIALS[who](), null);
   const { userId, projectId } = { userId: ids.member, projectId: names.id };
   expect(await of("member")).toMatchObject({
     kind: "user",
@@ -210,7 +210,7 @@ describe("the Authorization header of a token", () => {
     [() => "Bearer x_svc_sb_", "begins with svc_pat_"],
     [() => "Bearer x_svc_pat_", "begins with svc_pat_"],
   ])("%s: %p", async (header, says) => {
-    const asked = resolveCaller(rows.deps, { authorization: header(secrets.owner) });
+    const asked = resolveCaller(rows.deps, { authorization: header(secrets.owner) }, null);
     if (says === null) expect(await asked).toMatchObject({ userId: ids.owner });
     else await expect(asked).rejects.toThrow(says);
   });
@@ -219,7 +219,7 @@ describe("the Authorization header of a token", () => {
 test("a token is valid until the moment at which it expires", async () => {
   const userId = ids.owner;
   const authorization = `Bearer ${await rows.token({ userId, expiresAt: new Date(rows.now().getTime() + 1000) })}`;
-  const ask = () => outcome(resolveCaller(rows.deps, { authorization }));
+  const ask = () => outcome(resolveCaller(rows.deps, { authorization }, null));
   rows.pass(999);
   expect(await ask()).toMatchObject({ userId });
   rows.pass(1);
@@ -231,7 +231,7 @@ describe("the last use of a token", () => {
   let tokenId: string;
   beforeEach(async () => {
     authorization = `Bearer ${await rows.token({ userId: ids.owner })}`;
-    const caller = await resolveCaller(rows.deps, { authorization });
+    const caller = await resolveCaller(rows.deps, { authorization }, null);
     tokenId = caller.tokenId ?? "";
     await isWritten(rows.now());
   });
@@ -247,7 +247,7 @@ describe("the last use of a token", () => {
   ])("is updated after %d ms: %p", async (ms, isAgain) => {
     const before = rows.now();
     rows.pass(ms);
-    await resolveCaller(rows.deps, { authorization });
+    await resolveCaller(rows.deps, { authorization }, null);
     if (isAgain) return await isWritten(rows.now());
     // by the last of these answers it would be written
     for (let asked = 0; asked < 5; asked++) expect(await lastUse(tokenId)).toBe(before.getTime());
@@ -257,7 +257,7 @@ describe("the last use of a token", () => {
     const [other] = await rows.deps.db.select().from(tokens).where(eq(tokens.userId, ids.gone));
     rows.pass(60 * MINUTE);
     const before = await lastUse(other?.tokenId ?? "");
-    await resolveCaller(rows.deps, { authorization });
+    await resolveCaller(rows.deps, { authorization }, null);
     await isWritten(rows.now());
     expect(await lastUse(other?.tokenId ?? "")).toBe(before);
   });

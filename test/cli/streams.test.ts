@@ -94,6 +94,8 @@ const DATA_LINES: Record<string, string[]> = {
   "notifications set": ["session.done", "page"],
   "signing-keys add": ["-"],
   "signing-keys rm": ["3"],
+  "tokens new": ["ci"],
+  "tokens revoke": ["7f3a"],
   "webhooks add": ["https://example.com/svc"],
   "webhooks edit": [WEBHOOK_ID, "--rotate-secret"],
   "webhooks rm": [WEBHOOK_ID],

@@ -25,9 +25,13 @@ beforeAll(async () => {
 afterAll(() => rows.database.close());
 
 /** Who it is, or the code and the words of the refusal. */
-async function pusherOf(authorization: string | null, name = "p") {
+async function pusherOf(
+  authorization: string | null,
+  name = "p",
+  required: "git:read" | "git:write" = "git:write",
+) {
   try {
-    return (await resolvePusher(rows.deps, authorization, name)).pusher;
+    return (await resolvePusher(rows.deps, authorization, name, required)).pusher;
   } catch (error) {
     if (error instanceof SvcError) return `${error.code}: ${error.message}`;
     throw error;

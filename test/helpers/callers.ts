@@ -1,4 +1,5 @@
 import postgres from "postgres";
+import { SCOPES, type Scope } from "../../src/contract/scope.ts";
 import { type ReviewBench, startReviews } from "./reviewers.ts";
 import { untilStatus } from "./sessions.ts";
 import { StandInProvider } from "./stand-in-provider.ts";
@@ -30,6 +31,8 @@ export interface CallersBench {
   /** The status that this caller gets, without the body, since streams never end. */
   ask(caller: Caller, method: string, path: string, body?: unknown): Promise<number>;
   askWith(token: string | null, method: string, path: string, body?: unknown): Promise<number>;
+  /** The owner's tokens, one with each scope. */
+  scopedTokens(): Promise<Record<Scope, string>>;
   stop(): Promise<void>;
 }
 
@@ -139,6 +142,13 @@ export async function startCallers(): Promise<CallersBench> {
     },
     ask: (caller, method, path, body) => askWith(state.tokens[caller], method, pathFor(caller, path), body),
     askWith,
+    async scopedTokens() {
+      const make = async (scope: Scope) =>
+        (await api.call("POST", "/v1/accounts/tokens", { body: { name: scope, scopes: [scope] } })).body
+          .token;
+      const [read, write, fetches, pushes, checks] = await Promise.all(SCOPES.map(make));
+      return { read, write, "git:read": fetches, "git:write": pushes, checks };
+    },
     async stop() {
       await bench.stop();
       await sql.end({ timeout: 1 });

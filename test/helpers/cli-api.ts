@@ -27,6 +27,7 @@ import { NOTIFICATION_ROUTES } from "./cli-notifications.ts";
 import { REPOSITORY_ROUTES } from "./cli-repository.ts";
 import { SESSION_ROUTES } from "./cli-sessions.ts";
 import { SIGNING_KEY_ROUTES } from "./cli-signing-keys.ts";
+import { tokenRoutes } from "./cli-tokens.ts";
 import { TRIGGER_ROUTES } from "./cli-triggers.ts";
 import { WEBHOOK_ROUTES } from "./cli-webhooks.ts";
 
@@ -378,6 +379,7 @@ const IDENTITY: Identity = {
   project_id: null,
   project_name: null,
   session_id: null,
+  scopes: ["write"],
   expires_at: null,
 };
 
@@ -413,6 +415,7 @@ const DEFAULTS: Record<string, Route> = {
   ...WEBHOOK_ROUTES,
   ...NOTIFICATION_ROUTES,
   ...SIGNING_KEY_ROUTES,
+  ...tokenRoutes(PROJECT_ID),
   ...CHANNEL_ROUTES,
   ...MODEL_ROUTES,
   ...CONNECTOR_ROUTES,

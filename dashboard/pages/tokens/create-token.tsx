@@ -1,5 +1,6 @@
 import type { MintedUserToken } from "../../../src/contract/account.ts";
 import { NAME_MAX } from "../../../src/contract/limits.ts";
+import type { Scope } from "../../../src/contract/scope.ts";
 import { call } from "../../api/call.ts";
 import { FormDialog } from "../../parts/dialog.tsx";
 import { Options, Select, TextField } from "../../parts/field.tsx";
@@ -14,22 +15,30 @@ const LIFETIMES = [
   [0, "No expiry"],
 ] as const;
 
+const SCOPES: readonly (readonly [Scope, string])[] = [
+  ["write", "Everything that I may do"],
+  ["read", "Read, and fetch with git"],
+  ["git:read", "Fetch with git"],
+  ["git:write", "Fetch and push with git"],
+  ["checks", "Report commit statuses and checks"],
+];
+
 interface Props {
   at: string;
-  canExpire: boolean;
   onMade: (token: MintedUserToken) => void;
   onClose: () => void;
 }
 
-/** Dialog for the name and the lifetime of a new token. */
-export function CreateToken({ at, canExpire, onMade, onClose }: Props) {
+/** Dialog for the name, the scope and the lifetime of a new token. */
+export function CreateToken({ at, onMade, onClose }: Props) {
   const form = useForm(
-    { name: "", expires_at: "90" },
+    { name: "", scopes: "write", expires_at: "90" },
     {
-      send: ({ name, expires_at }) => {
-        const days = canExpire ? Number(expires_at) : 0;
+      send: ({ name, scopes, expires_at }) => {
+        const days = Number(expires_at);
         const expires = days > 0 ? new Date(Date.now() + days * DAY_MS).toISOString() : null;
-        return call<MintedUserToken>("POST", at, { body: { name, ...(expires && { expires_at: expires }) } });
+        const body = { name, scopes: [scopes], ...(expires && { expires_at: expires }) };
+        return call<MintedUserToken>("POST", at, { body });
       },
       onSuccess: onMade,
     },
@@ -50,11 +59,12 @@ export function CreateToken({ at, canExpire, onMade, onClose }: Props) {
         maxLength={NAME_MAX}
         {...form.field("name")}
       />
-      {canExpire && (
-        <Select label="Expires after" {...form.field("expires_at")}>
-          <Options of={LIFETIMES} />
-        </Select>
-      )}
+      <Select label="The token may" {...form.field("scopes")}>
+        <Options of={SCOPES} />
+      </Select>
+      <Select label="Expires after" {...form.field("expires_at")}>
+        <Options of={LIFETIMES} />
+      </Select>
     </FormDialog>
   );
 }

@@ -22,7 +22,7 @@ interface Props {
   queryKey: readonly unknown[];
   /** API path of the tokens, below `/v1`. */
   at: string;
-  /** Whether these are the tokens of the signed-in user, which can expire. */
+  /** Whether these are the tokens of the signed-in user. */
   areMine?: boolean;
 }
 
@@ -63,7 +63,6 @@ export function Tokens({ title, about, queryKey, at, areMine = false }: Props) {
       {isMaking && (
         <CreateToken
           at={at}
-          canExpire={areMine}
           onMade={(token) => {
             setMade(token);
             setIsMaking(false);
@@ -99,6 +98,9 @@ function Row({ token, onRevoke }: { token: Token; onRevoke: () => void }) {
           <Visible>{token.name}</Visible>
           {hasExpired && <Badge look="warn">Expired</Badge>}
           {token.session_id && <Badge look="info">Session</Badge>}
+          {token.scopes.every((scope) => scope !== "write") && (
+            <Badge look="neutral">{token.scopes.join(", ")}</Badge>
+          )}
         </p>
         <p className="text-muted text-sm">
           Created <Ago at={token.created_at} /> ·{" "}

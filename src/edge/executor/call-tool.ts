@@ -55,7 +55,7 @@ async function run(deps: Deps, request: McpRequest, tool: Tool, args: Record<str
   if (tool.scope === "user") return tool.run(deps, request, args);
   const { project: named, ...rest } = args;
   const credentials = { authorization: request.authorization };
-  const { project } = await resolveProject(deps, credentials, projectName(request.caller, named));
+  const { project } = await resolveProject(deps, credentials, projectName(request.caller, named), "write");
   return tool.run(deps, { ...request, project }, rest);
 }
 

@@ -8,7 +8,7 @@ import type { McpRequest } from "./tool.ts";
 /** The tools of the project's connectors, as MCP lists them. A user's token is for no project, and has none. */
 export async function connectorTools(deps: Deps, { caller, authorization }: McpRequest) {
   if (caller.kind !== "project") return [];
-  const { project } = await resolveProject(deps, { authorization }, caller.projectId);
+  const { project } = await resolveProject(deps, { authorization }, caller.projectId, "write");
   const tools = await listConnectorTools(deps, project);
   return tools.map(({ name, description, inputSchema }) => ({
     name,
@@ -28,7 +28,7 @@ export async function callConnector(
   const { caller, authorization, signal } = request;
   if (caller.kind !== "project") return null;
   return await logged(deps, request, name.slice(0, NAME_MAX), async () => {
-    const { project } = await resolveProject(deps, { authorization }, caller.projectId);
+    const { project } = await resolveProject(deps, { authorization }, caller.projectId, "write");
     return await callConnectorTool(deps, { caller, project, signal }, name, args);
   });
 }

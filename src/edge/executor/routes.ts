@@ -21,7 +21,7 @@ export const executorRoutes = (deps: Deps) =>
       const requestId = String(set.headers["x-request-id"]);
       return answerMessage(deps, { caller, authorization, requestId }, request, body);
     },
-    { caller: true, detail: DESCRIPTION },
+    { caller: "write", detail: DESCRIPTION },
   );
 
 const MESSAGE = { schema: { type: "object" as const, additionalProperties: true } };

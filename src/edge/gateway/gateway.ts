@@ -67,7 +67,13 @@ export function createGateway(deps: Deps): Gateway {
   async function answer(request: Request): Promise<Response> {
     const url = new URL(request.url);
     const [, name = "", verb = ""] = ROUTE.exec(url.pathname) ?? [];
-    const { pusher, project } = await resolvePusher(deps, request.headers.get("authorization"), decode(name));
+    const isPush = [verb, url.searchParams.get("service")].includes("git-receive-pack");
+    const { pusher, project } = await resolvePusher(
+      deps,
+      request.headers.get("authorization"),
+      decode(name),
+      isPush ? "git:write" : "git:read",
+    );
     const method = VERBS.get(verb);
     if (method === undefined) throw onlySmart();
     if (request.method !== method) throw methodNotAllowed([method]);

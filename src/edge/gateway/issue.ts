@@ -57,7 +57,7 @@ export async function runOf(
 ): Promise<LiveRun> {
   const key = /^bearer +(\S{1,256}) *$/i.exec(authorization ?? "")?.[1];
   if (key?.startsWith(SERVICE_KEY_PREFIX)) return await runOfKey(deps, key, projectName);
-  const { caller, project } = await resolveProject(deps, { authorization }, projectName);
+  const { caller, project } = await resolveProject(deps, { authorization }, projectName, "write");
   if (caller.kind === "user") {
     const sentence = "Clone credentials are for sandboxes. Clone with your own token as the password.";
     throw new SvcError("forbidden", sentence);

@@ -28,12 +28,14 @@ export type Pusher =
 /**
  * Authenticates git's `Authorization` header: HTTP basic (RFC 7617) with the credential as the password, or as the user
  * name without a password; or a bearer token.
- * @throws unauthorized, forbidden, not_found, validation_failed.
+ * @param required the scope that a token needs
+ * @throws unauthorized, forbidden, not_found, validation_failed, insufficient_scope.
  */
 export async function resolvePusher(
   deps: CallerLookup,
   authorization: string | null,
   projectName: string,
+  required: "git:read" | "git:write",
 ): Promise<{ pusher: Pusher; project: ProjectRow }> {
   const credential = readCredential(authorization);
   if (credential.startsWith(CLONE_CREDENTIAL_PREFIX)) {
@@ -49,6 +51,7 @@ export async function resolvePusher(
     deps,
     { authorization: `Bearer ${credential}` },
     projectName,
+    required,
   );
   return { pusher: await pusherOf(deps, caller, role), project };
 }

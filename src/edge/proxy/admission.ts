@@ -60,10 +60,10 @@ async function admitHolder(deps: Deps, credentials: Credentials, sessionId: stri
   const isAnybody = credentials.authorization === null && !credentials.browser;
   const reached = isAnybody ? null : await reachSession(deps, sessionId);
   if (!reached) {
-    await resolveCaller(deps, credentials);
+    await resolveCaller(deps, credentials, "write");
     throw new SvcError("not_found", `Session ${sessionId} not found. List sessions with: svc sessions ls`);
   }
-  const { caller } = await resolveProject(deps, credentials, reached.project.projectId);
+  const { caller } = await resolveProject(deps, credentials, reached.project.projectId, "write");
   await requireAgentReach(deps, caller, reached.project, reached.session);
   return { ...reached, userId: caller.userId, role: caller.kind === "user" ? "user" : "agent" };
 }

@@ -26,7 +26,7 @@ export const checkRoutes = (deps: Deps) =>
         set.status = 201;
         return setStatus(deps, caller, project, params.sha, body);
       },
-      { project: "write", params, body: setStatusBody, ...answer(201, commitStatus) },
+      { project: "report", params, body: setStatusBody, ...answer(201, commitStatus) },
     )
     .get(
       "/commits/:sha/status",

@@ -28,7 +28,7 @@ export const projectRoutes = (deps: Deps) =>
   new Elysia({ prefix: "/projects", tags: ["projects"] })
     .use(guard(deps))
     .get("", ({ caller, query }) => listProjects(deps, caller, readPage(query), query.account_id), {
-      caller: true,
+      caller: "read",
       query: Type.Object({ ...pageQuery, account_id: Type.Optional(uuidParam) }),
       ...answer(200, listOf("projects", projectSchema)),
     })

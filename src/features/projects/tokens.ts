@@ -1,6 +1,6 @@
 import { and, asc, eq, gt } from "drizzle-orm";
 import { projectSessions, tokens } from "../../../db/schema/index.ts";
-import type { MintedProjectToken, ProjectToken } from "../../contract/account.ts";
+import type { MintedProjectToken, MintProjectTokenBody, ProjectToken } from "../../contract/account.ts";
 import { SvcError } from "../../contract/errors.ts";
 import { UUID } from "../../contract/id.ts";
 import { NAME_MAX } from "../../contract/limits.ts";
@@ -8,7 +8,7 @@ import type { Deps } from "../../deps.ts";
 import { type Page, page, readCursor } from "../../http/page.ts";
 import { storable } from "../../http/text.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
-import { mintToken, type TokenRow } from "../../identity/auth/token.ts";
+import { mintToken, readExpiry, type TokenRow } from "../../identity/auth/token.ts";
 
 /** The project's tokens, without their secrets. */
 export async function listProjectTokens(deps: Deps, project: ProjectRow, { limit, cursor }: Page) {
@@ -25,13 +25,13 @@ export async function listProjectTokens(deps: Deps, project: ProjectRow, { limit
 
 /**
  * Creates a token that acts as the caller in this project only (spec 5.2).
- * @throws not_found when the project has no session with this `session_id`.
+ * @throws not_found when the project has no session with this `session_id`; validation_failed for an expiry in the past
  */
 export async function mintProjectToken(
   deps: Deps,
   caller: Caller,
   project: ProjectRow,
-  wanted: { name?: string; session_id?: string },
+  wanted: NonNullable<MintProjectTokenBody>,
 ): Promise<MintedProjectToken> {
   const sessionId = wanted.session_id;
   if (sessionId !== undefined)
@@ -41,6 +41,8 @@ export async function mintProjectToken(
     projectId: project.projectId,
     name: storable("name", wanted.name ?? "project token", NAME_MAX * 4),
     ...(sessionId !== undefined && { sessionId }),
+    scopes: wanted.scopes,
+    expiresAt: readExpiry(deps, wanted.expires_at),
   });
   return { ...toWire(project, row), token: secret };
 }
@@ -58,7 +60,7 @@ export async function revokeProjectToken(
   if (removed.length === 0)
     throw new SvcError(
       "not_found",
-      `${project.name} has no token ${tokenId}. List its tokens with: svc api projects/${project.slug}/cli-token`,
+      `${project.name} has no token ${tokenId}. List its tokens with: svc tokens ls --project ${project.slug}`,
     );
   return { ok: true };
 }
@@ -81,6 +83,7 @@ function toWire(project: ProjectRow, row: TokenRow): ProjectToken {
     name: row.name,
     project_id: project.projectId,
     session_id: row.sessionId,
+    scopes: row.scopes,
     created_at: row.createdAt.toISOString(),
     last_used_at: row.lastUsedAt?.toISOString() ?? null,
     expires_at: row.expiresAt?.toISOString() ?? null,

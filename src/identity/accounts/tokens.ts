@@ -7,7 +7,7 @@ import { UUID } from "../../contract/id.ts";
 import type { Deps } from "../../deps.ts";
 import { type Page, page, readCursor } from "../../http/page.ts";
 import type { Caller } from "../auth/caller.ts";
-import { mintToken, type TokenRow } from "../auth/token.ts";
+import { mintToken, readExpiry, type TokenRow } from "../auth/token.ts";
 import { approveDevice } from "../device/decide.ts";
 
 /** The caller's user tokens, without their secrets. */
@@ -39,21 +39,19 @@ export async function mintUserToken(
   wanted: MintUserTokenBody,
 ): Promise<MintedUserToken | DeviceApproved> {
   if (wanted.device_user_code !== undefined) {
-    if (wanted.expires_at !== undefined) {
-      throw new SvcError("validation_failed", "expires_at cannot be combined with device_user_code.");
+    for (const field of ["expires_at", "scopes"] as const) {
+      if (wanted[field] !== undefined)
+        throw new SvcError("validation_failed", `${field} cannot be combined with device_user_code.`);
     }
     const name = wanted.name.trim();
     await approveDevice(deps, caller, wanted.device_user_code, name);
     return { status: "approved", name };
   }
-  const expiresAt = wanted.expires_at === undefined ? undefined : new Date(wanted.expires_at);
-  if (expiresAt && !(expiresAt > deps.clock())) {
-    throw new SvcError("validation_failed", "expires_at must be in the future.");
-  }
   const { row, secret } = await mintToken(deps.db, deps.keys, {
     userId: caller.userId,
     name: wanted.name,
-    ...(expiresAt && { expiresAt }),
+    scopes: wanted.scopes,
+    expiresAt: readExpiry(deps, wanted.expires_at),
   });
   return { ...toWire(row), token: secret };
 }
@@ -65,7 +63,7 @@ export async function revokeUserToken(deps: Deps, caller: Caller, tokenId: strin
     .where(and(eq(tokens.tokenId, tokenId), eq(tokens.userId, caller.userId), isNull(tokens.projectId)))
     .returning({ tokenId: tokens.tokenId });
   if (gone.length === 0)
-    throw new SvcError("not_found", `You have no token ${tokenId}. List yours with: svc api accounts/tokens`);
+    throw new SvcError("not_found", `You have no token ${tokenId}. List yours with: svc tokens ls`);
   return { ok: true };
 }
 
@@ -73,6 +71,7 @@ function toWire(row: TokenRow): UserToken {
   return {
     token_id: row.tokenId,
     name: row.name,
+    scopes: row.scopes,
     created_at: row.createdAt.toISOString(),
     last_used_at: row.lastUsedAt?.toISOString() ?? null,
     expires_at: row.expiresAt?.toISOString() ?? null,

@@ -6,6 +6,7 @@ import { accountMembers, projects, tokens, users } from "../../../db/schema/inde
 import { type Role, SERVICE_KEY_PREFIX, TOKEN_PREFIX } from "../../contract/account.ts";
 import { SvcError } from "../../contract/errors.ts";
 import { UUID } from "../../contract/id.ts";
+import { includesScope, type Scope } from "../../contract/scope.ts";
 import type { Deps } from "../../deps.ts";
 import { type BrowserRow, findBrowserAndProject, findBrowserSession, type Lookup } from "./browser.ts";
 
@@ -42,32 +43,42 @@ const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
 /**
  * Authenticates a request.
- * @throws unauthorized for a missing, unknown or expired token, and for a browser that is not signed in.
+ * @param required the scope that a token needs; null: any token is enough
+ * @throws unauthorized for a missing, unknown or expired token, and for a browser that is not signed in; insufficient_scope
  */
 export async function resolveCaller(
   deps: CallerLookup,
   { authorization, browser }: Credentials,
+  required: Scope | null,
 ): Promise<Caller> {
   if (authorization === null && browser) return visitorOf(await findBrowserSession(deps, browser));
   const hash = deps.keys.hashToken(bearer(authorization));
   const [row] = await deps.db.select(tokenColumns).from(tokens).where(eq(tokens.hash, hash));
-  return callerOf(deps, row, hash);
+  const caller = callerOf(deps, row, hash);
+  if (required !== null) requireScope(row?.scopes, required);
+  return caller;
 }
 
 /**
  * Finds the caller, the project of a URL (by id or slug) and the caller's role in it, in one query. Slugs can be guessed,
  * so a slug without access is `not_found`, like one that does not exist.
  * @throws unauthorized, forbidden (an id of another project than the token's, or without a membership), not_found,
- *   validation_failed.
+ *   validation_failed, insufficient_scope.
  */
 export async function resolveProject(
   deps: CallerLookup,
   credentials: Credentials,
   name: string,
+  required: Scope,
 ): Promise<{ caller: Caller; project: ProjectRow; role: Role }> {
   const by = UUID.test(name) ? "id" : "slug";
   const named = by === "id" || SLUG.test(name);
-  const { caller, row } = await findWithProject(deps, credentials, by, named ? name.toLowerCase() : "");
+  const { caller, row, scopes } = await findWithProject(
+    deps,
+    credentials,
+    by,
+    named ? name.toLowerCase() : "",
+  );
   if (!named)
     throw new SvcError(
       "validation_failed",
@@ -87,7 +98,19 @@ export async function resolveProject(
       "forbidden",
       "You are not a member of this project's account. Ask an owner or admin of it for an invitation.",
     );
+  requireScope(scopes, required);
   return { caller, project, role: row.role };
+}
+
+/** @param scopes of a token; undefined: of a browser, which may do what its user may */
+function requireScope(scopes: readonly Scope[] | undefined, required: Scope): void {
+  if (scopes === undefined || includesScope(scopes, required)) return;
+  throw new SvcError(
+    "insufficient_scope",
+    `This request requires the scope ${required}; the token has: ${scopes.join(", ")}. Create one that includes it: svc tokens new`,
+    {},
+    { "WWW-Authenticate": `Bearer error="insufficient_scope", scope="${required}"` },
+  );
 }
 
 /** The same for a project that does not exist and one of an account that the caller is not in. */
@@ -98,7 +121,7 @@ function noSuchProject(name: string): SvcError {
   );
 }
 
-/** The caller, and the row with the project and the role. */
+/** The caller, the row with the project and the role, and the scopes of a token. */
 async function findWithProject(
   deps: CallerLookup,
   { authorization, browser }: Credentials,
@@ -107,12 +130,12 @@ async function findWithProject(
 ) {
   if (authorization === null && browser) {
     const row = await findBrowserAndProject(deps, browser, by, name);
-    return { caller: visitorOf(row), row };
+    return { caller: visitorOf(row), row, scopes: undefined };
   }
   const hash = deps.keys.hashToken(bearer(authorization));
   const query = by === "id" ? tokenAndProjectById : tokenAndProjectBySlug;
   const [row] = await query(deps.db).execute({ hash, name });
-  return { caller: callerOf(deps, row, hash), row };
+  return { caller: callerOf(deps, row, hash), row, scopes: row?.scopes };
 }
 
 /** The user behind a caller, for `whoami`. */
@@ -139,6 +162,7 @@ const tokenColumns = {
   userId: tokens.userId,
   tokenProjectId: tokens.projectId,
   sessionId: tokens.sessionId,
+  scopes: tokens.scopes,
   hash: tokens.hash,
   expiresAt: tokens.expiresAt,
   lastUsedAt: tokens.lastUsedAt,
@@ -162,7 +186,7 @@ function tokenAndProject(db: Db, column: typeof projects.projectId | typeof proj
 
 type FoundToken = Pick<
   typeof tokens.$inferSelect,
-  "tokenId" | "userId" | "sessionId" | "hash" | "expiresAt" | "lastUsedAt"
+  "tokenId" | "userId" | "sessionId" | "scopes" | "hash" | "expiresAt" | "lastUsedAt"
 > & {
   tokenProjectId: string | null;
   tokenName: string;

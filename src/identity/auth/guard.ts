@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import type { Role } from "../../contract/account.ts";
 import { SvcError } from "../../contract/errors.ts";
+import type { Scope } from "../../contract/scope.ts";
 import type { Deps } from "../../deps.ts";
 import {
   type Caller,
@@ -14,10 +15,11 @@ import { cookieRequestOf, cookieSecret } from "./cookie.ts";
 import { requireOwner } from "./owner.ts";
 
 /**
- * The access that a project route requires. `write`: any token of the project or of a member. `user`: a member's user
- * token, for settings that agents must not change. `manage`: a user token of an owner or admin.
+ * The access that a project route requires. `write`: any token of the project or of a member. `report`: the same, for
+ * which the scope `checks` is enough. `user`: a member's user token, for settings that agents must not change. `manage`: a
+ * user token of an owner or admin.
  */
-export type ProjectAccess = "write" | "user" | "manage";
+export type ProjectAccess = "write" | "report" | "user" | "manage";
 
 /** An authorized caller. Long-running requests repeat the check with `again`. */
 type Allowed = { caller: Caller; project: ProjectRow; role: Role };
@@ -25,20 +27,21 @@ type Allowed = { caller: Caller; project: ProjectRow; role: Role };
 type UserCaller = Extract<Caller, { kind: "user" }>;
 
 /**
- * The macros by which a route declares its callers: `caller: true` (any token), `user: true` (a user token),
+ * The macros by which a route declares its callers: `caller` (any token, with this scope), `user: true` (a user token),
  * `operator: true` (a user token of an operator) or `project: <access>` (on paths with `:projectId`, and with `:owner` if they
  * name the account, too). They run before the request is validated, so that unauthenticated callers learn nothing else about a
- * route.
+ * route. A request that may change something requires the scope `write`, others `read`.
  */
 export function guard(deps: Deps) {
   const callers = new WeakMap<Request, Caller>();
   const users = new WeakMap<Request, UserCaller>();
   const found = new WeakMap<Request, Allowed & { again: () => Promise<Allowed> }>();
   return new Elysia({ name: "guard" }).macro({
-    caller: (_: true) => ({
+    caller: (scope: Scope | "any") => ({
       detail: ANY_TOKEN,
       async transform({ request }) {
-        callers.set(request, await resolveCaller(deps, credentialsOf(deps, request)));
+        const required = scope === "any" ? null : scope;
+        callers.set(request, await resolveCaller(deps, credentialsOf(deps, request), required));
       },
       resolve: ({ request }) => ({ caller: known(callers, request) }),
     }),
@@ -64,12 +67,14 @@ export function guard(deps: Deps) {
       resolve: ({ request }) => ({ caller: known(users, request) }),
     }),
     project: (access: ProjectAccess) => ({
-      detail: access === "write" ? ANY_TOKEN : USER_TOKEN,
+      detail: isForAnyToken(access) ? ANY_TOKEN : USER_TOKEN,
       async transform({ request, params }) {
         const name: unknown = Reflect.get(Object(params), "projectId");
         const credentials = credentialsOf(deps, request);
         const again = async () => {
-          const resolved = await resolveProject(deps, credentials, typeof name === "string" ? name : "");
+          const required = access === "report" ? "checks" : scopeOf(request);
+          const named = typeof name === "string" ? name : "";
+          const resolved = await resolveProject(deps, credentials, named, required);
           allow(access, resolved.caller, resolved.role);
           return resolved;
         };
@@ -89,6 +94,15 @@ export function guard(deps: Deps) {
 const ANY_TOKEN = { security: [{ token: [] }] };
 const USER_TOKEN = { security: [{ userToken: [] }] };
 
+function isForAnyToken(access: ProjectAccess): boolean {
+  return access === "write" || access === "report";
+}
+
+/** The scope that a request requires by its method. */
+function scopeOf({ method }: Request): Scope {
+  return method === "GET" || method === "HEAD" ? "read" : "write";
+}
+
 /** @throws forbidden for a request from another site */
 function credentialsOf(deps: Deps, request: Request): Credentials {
   const authorization = request.headers.get("authorization");
@@ -96,9 +110,9 @@ function credentialsOf(deps: Deps, request: Request): Credentials {
   return { authorization, browser: cookieSecret(deps, cookieRequestOf(request)) };
 }
 
-/** @throws unauthorized; forbidden for a project token */
+/** @throws unauthorized; insufficient_scope; forbidden for a project token */
 async function resolveUser(deps: Deps, request: Request, what: "account" | "server"): Promise<UserCaller> {
-  const caller = await resolveCaller(deps, credentialsOf(deps, request));
+  const caller = await resolveCaller(deps, credentialsOf(deps, request), scopeOf(request));
   if (caller.kind === "user") return caller;
   throw new SvcError(
     "forbidden",
@@ -107,7 +121,7 @@ async function resolveUser(deps: Deps, request: Request, what: "account" | "serv
 }
 
 function allow(access: ProjectAccess, caller: Caller, role: Role): void {
-  if (access === "write") return;
+  if (isForAnyToken(access)) return;
   if (caller.kind !== "user") {
     throw new SvcError("forbidden", "A project token cannot change the project itself. Use a user token.");
   }

@@ -3,6 +3,7 @@ import { Elysia } from "elysia";
 import { projects, tokens } from "../../../db/schema/index.ts";
 import { type Identity, identity } from "../../contract/account.ts";
 import { SvcError } from "../../contract/errors.ts";
+import { DEFAULT_SCOPES, type Scope } from "../../contract/scope.ts";
 import type { Deps } from "../../deps.ts";
 import { answer, ok } from "../../http/schema.ts";
 import { type Caller, userOf } from "./caller.ts";
@@ -15,10 +16,10 @@ export const authRoutes = (deps: Deps) =>
   new Elysia({ prefix: "/auth", tags: ["auth"] })
     .use(guard(deps))
     .get("/whoami", ({ caller }) => identify(deps, caller), {
-      caller: true,
+      caller: "any",
       ...answer(200, identity),
     })
-    .post("/revoke", ({ caller }) => revoke(deps, caller), { caller: true, ...answer(200, ok) });
+    .post("/revoke", ({ caller }) => revoke(deps, caller), { caller: "any", ...answer(200, ok) });
 
 /** The holder of a token can always revoke it. @throws forbidden to a browser, which signs out instead */
 async function revoke(deps: Deps, { tokenId }: Caller): Promise<{ ok: true }> {
@@ -28,9 +29,22 @@ async function revoke(deps: Deps, { tokenId }: Caller): Promise<{ ok: true }> {
   return { ok: true };
 }
 
+async function scopesOf({ db }: Deps, { tokenId }: Caller): Promise<Scope[]> {
+  const [token] =
+    tokenId === null
+      ? []
+      : await db.select({ scopes: tokens.scopes }).from(tokens).where(eq(tokens.tokenId, tokenId));
+  return token?.scopes ?? [...DEFAULT_SCOPES];
+}
+
 async function identify(deps: Deps, caller: Caller): Promise<Identity> {
   const user = await userOf(deps, caller);
-  const common = { user_id: caller.userId, ...user, expires_at: caller.expiresAt?.toISOString() ?? null };
+  const common = {
+    user_id: caller.userId,
+    ...user,
+    scopes: await scopesOf(deps, caller),
+    expires_at: caller.expiresAt?.toISOString() ?? null,
+  };
   if (caller.kind === "user") {
     return { kind: "user", ...common, project_id: null, project_name: null, session_id: null };
   }

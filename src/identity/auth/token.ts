@@ -4,6 +4,8 @@ import type { Db } from "../../../db/client.ts";
 import { tokens } from "../../../db/schema/index.ts";
 import { TOKEN_PREFIX } from "../../contract/account.ts";
 import { SvcError } from "../../contract/errors.ts";
+import { DEFAULT_SCOPES, type Scope } from "../../contract/scope.ts";
+import type { Deps } from "../../deps.ts";
 import type { Keys } from "../../keys.ts";
 
 export type TokenRow = typeof tokens.$inferSelect;
@@ -16,7 +18,9 @@ interface NewToken {
   name: string;
   projectId?: string;
   sessionId?: string;
-  expiresAt?: Date;
+  /** Default: all. */
+  scopes?: readonly Scope[] | undefined;
+  expiresAt?: Date | undefined;
 }
 
 /** Creates a token (spec 5.1). Its secret is returned once; the database stores a keyed hash. */
@@ -25,8 +29,8 @@ export async function mintToken(
   keys: Keys,
   wanted: NewToken,
 ): Promise<{ row: TokenRow; secret: string }> {
-  const scope = wanted.projectId ? eq(tokens.projectId, wanted.projectId) : isNull(tokens.projectId);
-  if ((await db.$count(tokens, and(eq(tokens.userId, wanted.userId), scope))) >= USER_TOKENS_MAX) {
+  const owner = wanted.projectId ? eq(tokens.projectId, wanted.projectId) : isNull(tokens.projectId);
+  if ((await db.$count(tokens, and(eq(tokens.userId, wanted.userId), owner))) >= USER_TOKENS_MAX) {
     throw new SvcError(
       "rate_limited",
       `There are already ${USER_TOKENS_MAX} tokens. Revoke some first.`,
@@ -43,11 +47,20 @@ export async function mintToken(
       hash: keys.hashToken(secret),
       projectId: wanted.projectId ?? null,
       sessionId: wanted.sessionId ?? null,
+      scopes: [...(wanted.scopes ?? DEFAULT_SCOPES)],
       expiresAt: wanted.expiresAt ?? null,
     })
     .returning();
   if (!row) throw new Error("the insert of a token returned no row");
   return { row, secret };
+}
+
+/** @throws validation_failed for an expiry in the past */
+export function readExpiry({ clock }: Pick<Deps, "clock">, text: string | undefined): Date | undefined {
+  const expiresAt = text === undefined ? undefined : new Date(text);
+  if (expiresAt && !(expiresAt > clock()))
+    throw new SvcError("validation_failed", "expires_at must be in the future.");
+  return expiresAt;
 }
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

@@ -32,7 +32,7 @@ export const githubRoutes = (deps: Deps) =>
         set.status = 201;
         return toGithub(await setStatus(deps, caller, project, params.sha, body));
       },
-      { project: "write", params, body: setStatusBody, ...answer(201, githubStatus) },
+      { project: "report", params, body: setStatusBody, ...answer(201, githubStatus) },
     )
     .get(
       `${PREFIX}/commits/:sha/status`,

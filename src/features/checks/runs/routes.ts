@@ -33,12 +33,12 @@ export function checkRunsBelow(deps: Deps, prefix: string, names: Record<string,
         set.status = 201;
         return createCheckRun(deps, caller, project, body);
       },
-      { project: "write", params: Type.Object(names), body: createCheckRunBody, ...answer(201, checkRun) },
+      { project: "report", params: Type.Object(names), body: createCheckRunBody, ...answer(201, checkRun) },
     )
     .patch(
       "/check-runs/:checkRunId",
       ({ caller, project, params, body }) => updateCheckRun(deps, caller, project, params.checkRunId, body),
-      { project: "write", params: runParams, body: updateCheckRunBody, ...answer(200, checkRun) },
+      { project: "report", params: runParams, body: updateCheckRunBody, ...answer(200, checkRun) },
     )
     .get(
       "/check-runs/:checkRunId",

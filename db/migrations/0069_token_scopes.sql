@@ -1,0 +1,2 @@
+CREATE TYPE "public"."token_scope" AS ENUM('read', 'write', 'git:read', 'git:write', 'checks');--> statement-breakpoint
+ALTER TABLE "tokens" ADD COLUMN "scopes" "token_scope"[] DEFAULT '{"write"}' NOT NULL;
