@@ -101,8 +101,14 @@ export interface SandboxLimits {
 export interface ImageBuild {
   /** Path of the Dockerfile in the context, with `/`. */
   dockerfile: string;
-  /** Changes whenever anything in the context or the Dockerfile does. */
+  /** Changes whenever anything in the context or the Dockerfile does, or an argument. */
   hash: string;
+  /** Values of `ARG`. Absent: none. */
+  args?: Readonly<Record<string, string>>;
+  /** The last stage to build. Absent: all. */
+  target?: string;
+  /** An ordinary user of the image, as whom the agent runs. Absent, or if there is none: svc's own. */
+  user?: string;
   /** The build's context, as a tar. */
   context(): ReadableStream<Uint8Array>;
 }

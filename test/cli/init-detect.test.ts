@@ -266,6 +266,24 @@ describe("a repository", () => {
   });
 });
 
+test("a devcontainer.json is used instead of a Dockerfile, with its commands", () => {
+  const folders = [{ path: "", files: new Map([["go.mod", "require x v1"]]) }];
+  const path = ".devcontainer/devcontainer.json";
+  for (const [text, setup] of [
+    ['{"image": "a"}', "go mod download"],
+    ['{"image": "a", "postCreateCommand": "make"}', null],
+  ] as const) {
+    const detected = detect(folders, { path, text });
+    expect([detected.setup, detected.devcontainer]).toEqual([setup, path]);
+    const files = projectFiles("shop", "", detected);
+    expect(files.map((file) => file.path)).not.toContain(".svc/Dockerfile");
+    const { manifest, errors } = readManifest(files[0]?.text ?? "");
+    expect([errors, manifest?.sandbox.dockerfile, manifest?.sandbox.setup]).toEqual([[], null, setup]);
+    const named = projectFiles("shop", '[sandbox]\ndockerfile = "Dockerfile"', detected);
+    expect(named.map((file) => file.path)).toContain("Dockerfile");
+  }
+});
+
 test("a repository is read without its tests and links, and only the files that matter", async () => {
   const root = mkdtempSync(join(tmpdir(), "svc-detect-"));
   try {

@@ -124,3 +124,44 @@ test("what the command adds at the tip of the default branch is kept, and all se
   remote.commit("main", { "svc.toml": manifest('setup = "npm install"') });
   expect(await setUp("unmerged", "first")).toEqual(["POST run"]);
 });
+
+test("a devcontainer.json of the default branch is used, unless there is a Dockerfile", async () => {
+  const { remote, provider } = bench;
+  const read = async () => {
+    const { session_id } = await bench.create();
+    await bench.becomes(session_id, "running");
+    const { spec, environment } = provider.sandboxes.get(session_id) ?? {};
+    const { lines } = (await bench.call("GET", `/${session_id}/logs`)).body;
+    const command = JSON.parse(environment?.["SVC_SETUP"] ?? "{}").command;
+    const note = lines
+      .map(({ text }: { text: string }) => text)
+      .find((text: string) => text.includes("devcontainer"));
+    return { build: spec?.build, command, variable: environment?.["FROM_IT"], note };
+  };
+  provider.firstHealth = {};
+  const devcontainer = {
+    image: "node:22",
+    features: {},
+    remoteUser: "node",
+    containerEnv: { FROM_IT: "1" },
+    postCreateCommand: "npm ci",
+  };
+  remote.commit("main", {
+    "svc.toml": "svc_version = 1\n",
+    ".devcontainer/devcontainer.json": JSON.stringify(devcontainer),
+  });
+  const used = await read();
+  expect(used).toMatchObject({
+    build: { dockerfile: "Dockerfile", hash: "image node:22", user: "node" },
+    command: "npm ci",
+    variable: "1",
+    note: "The sandbox is that of .devcontainer/devcontainer.json. Not used: features.",
+  });
+  const context = await new Response(used.build?.context()).text();
+  expect(context).toContain("FROM node:22\n");
+  remote.commit("main", { "svc.toml": manifest('setup = "make"') });
+  expect(await read()).toMatchObject({ command: "make", variable: "1" });
+  remote.commit("main", { ".svc/Dockerfile": "FROM scratch\n" });
+  const { build, variable, note } = await read();
+  expect([build?.dockerfile, variable, note]).toEqual([".svc/Dockerfile", undefined, undefined]);
+});

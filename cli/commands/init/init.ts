@@ -6,7 +6,7 @@ import { findRepository } from "../../git-branch.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/init.ts";
 import { type Detected, detect } from "./detect/detect.ts";
-import { look } from "./detect/look.ts";
+import { findDevcontainer, look } from "./detect/look.ts";
 import { inspect } from "./inspect.ts";
 import { skillFiles, toolFiles } from "./local-agents.ts";
 import { type Planned, plan } from "./plan.ts";
@@ -24,7 +24,7 @@ export const init: Handler<typeof table.init> = async (context, { flags }) => {
   const isBelow = repository !== null && root !== (await realpath(system.cwd));
   if (isBelow) await out.note(`This folder is in the repository ${root}, which is set up instead.`);
   const there = await inspect(root, MANIFEST, "");
-  const detected = detect(await look(root));
+  const detected = detect(await look(root), await findDevcontainer(root));
   const files = [
     ...(await scaffold(context, basename(root), detected, there.state === "other" ? there.text : "")),
     ...(await chosenTools(context, root, flags)),

@@ -32,10 +32,12 @@ function wireOf({ name, version, folder, because, setup }: Detected["found"][num
 }
 
 /** What was found, why, and what follows from it. */
-export function foundText({ found, setup }: Pick<Detected, "found" | "setup">): string {
-  if (found.length === 0)
+export function foundText({ found, setup, devcontainer }: Omit<Detected, "image">): string {
+  if (found.length === 0 && devcontainer === null)
     return "No language was recognized: add what the project needs to the Dockerfile, and a setup command to svc.toml.";
-  const lines = [...found.map(titleOf), `setup: ${setup ?? "nothing to install"}`];
+  const image = devcontainer === null ? [] : [`the image of ${devcontainer}, instead of a Dockerfile`];
+  const otherwise = devcontainer === null ? "nothing to install" : `that of ${devcontainer}`;
+  const lines = [...image, ...found.map(titleOf), `setup: ${setup ?? otherwise}`];
   return ["Found:", ...lines.map((line) => `  ${oneLine(line)}`)].join("\n");
 }
 

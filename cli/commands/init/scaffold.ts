@@ -44,10 +44,12 @@ export function projectFiles(folder: string, existing: string, detected: Detecte
     configDir: has?.opencode.configDir ?? CONFIG_DIR,
     dockerfile: has?.sandbox.dockerfile ?? DOCKERFILE,
   };
+  // svc prefers a Dockerfile to a devcontainer.json
+  const hasDockerfile = detected.devcontainer === null || has?.sandbox.dockerfile != null;
   const files = {
-    [MANIFEST]: manifest(folder, paths, detected.setup),
+    [MANIFEST]: manifest(folder, paths, hasDockerfile, detected.setup),
     ".svc/.gitignore": IGNORED,
-    [paths.dockerfile]: dockerfileFor(detected),
+    ...(hasDockerfile && { [paths.dockerfile]: dockerfileFor(detected) }),
     [`${paths.configDir}/opencode.json`]: RUNTIME_CONFIG,
     [`${paths.configDir}/agents/${AGENT}.md`]: agent,
     [`${paths.configDir}/skills/svc/SKILL.md`]: skill,
@@ -84,7 +86,12 @@ function dockerfileFor({ image }: Detected): string {
 /** The base of the template, with the comment before it. */
 const BASE = /#\n# For a language, .*\nFROM .*/;
 
-function manifest(folder: string, { configDir, dockerfile }: ScaffoldPaths, setup: string | null): string {
+function manifest(
+  folder: string,
+  { configDir, dockerfile }: ScaffoldPaths,
+  hasDockerfile: boolean,
+  setup: string | null,
+): string {
   const name = /[\p{L}\p{N}]/u.test(folder) ? folder.replace(/\p{C}/gu, "").slice(0, NAME_MAX) : "project";
   return `# Settings of svc for this repository. svc reads this file on the default branch only.
 svc_version = 1
@@ -99,8 +106,7 @@ optional = []
 
 # The image of sandboxes in Docker, and the limits of each sandbox (memory and disk in GiB).
 [sandbox]
-dockerfile = ${JSON.stringify(dockerfile)}
-context = ${JSON.stringify(dirname(dockerfile))} # "." if the Dockerfile copies files of the repository; then each merge rebuilds the image
+${hasDockerfile ? imageLines(dockerfile) : "# The image is that of devcontainer.json: a dockerfile here would replace it."}
 # Prepares the workspace of each session before its agent starts; what it adds is kept for later sessions.
 ${setup === null ? '# setup = "make deps"' : `setup = ${JSON.stringify(setup)}`}
 # cpu = 2
@@ -126,4 +132,9 @@ config_dir = ${JSON.stringify(configDir)}
 # agent = "${AGENT}"
 # prompt = "Update the dependencies, run the tests, and open a change request."
 `;
+}
+
+function imageLines(dockerfile: string): string {
+  return `dockerfile = ${JSON.stringify(dockerfile)}
+context = ${JSON.stringify(dirname(dockerfile))} # "." if the Dockerfile copies files of the repository; then each merge rebuilds the image`;
 }

@@ -1,15 +1,13 @@
 import type { EgressPolicy } from "../../contract/egress/policy.ts";
 import { SvcError } from "../../contract/errors.ts";
-import type { Manifest } from "../../contract/manifest/manifest.ts";
 import type { DaemonSetup } from "../../contract/setup.ts";
 import type { Deps } from "../../deps.ts";
-import type { Repository } from "../../git/git.ts";
-import { streamOf } from "../../http/stream.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
-import type { ImageBuild, SandboxLimits } from "../../sandboxes/provider.ts";
+import type { SandboxLimits } from "../../sandboxes/provider.ts";
 import { PATIENT_LISTING_MS } from "../projects/fetch.ts";
 import { readManifestOf } from "../projects/policy.ts";
 import { repositoryOf } from "../projects/repository.ts";
+import { type ContainerConfig, NO_CONTAINER, readContainer } from "./container.ts";
 
 const GIB = 1024 ** 3;
 /** The limits that a project's manifest may set, and the default of each. */
@@ -18,13 +16,10 @@ const MEMORY = { min: 0.5 * GIB, max: 64 * GIB, fallback: 4 * GIB };
 const DISK = { min: GIB, max: 200 * GIB, fallback: 20 * GIB };
 /** The limit of processes, against fork bombs. A build of a large project runs some hundreds. */
 const PROCESSES = 2_048;
-/** The default of `sandbox.dockerfile` (contract: Manifest). */
-const DOCKERFILE = ".svc/Dockerfile";
 
 /** What a project says of its sandboxes. */
-export interface SandboxConfig {
+export interface SandboxConfig extends Omit<ContainerConfig, "setup"> {
   limits: SandboxLimits;
-  build: ImageBuild | null;
   /** What they may connect to, before the limit of the server. */
   egress: EgressPolicy;
   /** The agent of sessions that do not choose one. */
@@ -36,8 +31,8 @@ export interface SandboxConfig {
 }
 
 /**
- * The limits, the image, the network policy and the agent of the project's sandboxes: `[sandbox]` and `[network]` of the manifest and the Dockerfile, both from the
- * default branch, since only merged changes take effect.
+ * The limits, the image, the network policy and the agent of the project's sandboxes: `[sandbox]` and `[network]` of the manifest, and the
+ * Dockerfile or devcontainer.json, all from the default branch, since only merged changes take effect.
  */
 export async function readSandboxConfig(deps: Deps, project: ProjectRow): Promise<SandboxConfig> {
   const repo = repositoryOf(deps, project);
@@ -57,58 +52,13 @@ export async function readSandboxConfig(deps: Deps, project: ProjectRow): Promis
     diskBytes: Math.round(clamp(sandbox.disk && sandbox.disk * GIB, DISK)),
     processes: PROCESSES,
   };
-  const build = !isFetched ? null : await imageOf(deps, repo, tip, sandbox);
-  const { runtime, setup: command, setupMinutes } = sandbox;
+  const container = isFetched ? await readContainer(deps, repo, tip, sandbox) : NO_CONTAINER;
+  const { runtime, setupMinutes } = sandbox;
+  const command = sandbox.setup ?? container.setup;
   const setup = command === null ? null : { command, timeoutMs: setupMinutes * 60_000 };
-  return { limits, build, egress: network, runtime, setup, tip: tip ?? null };
+  return { ...container, limits, egress: network, runtime, setup, tip: tip ?? null };
 }
 
 function clamp(wanted: number | null, { min, max, fallback }: typeof CPUS): number {
   return wanted === null ? fallback : Math.min(Math.max(wanted, min), max);
-}
-
-/**
- * @param commit in the mirror
- * @throws validation_failed when the manifest names a Dockerfile or a context that does not exist
- */
-async function imageOf(
-  deps: Deps,
-  repo: Repository,
-  commit: string,
-  sandbox: Manifest["sandbox"],
-): Promise<ImageBuild | null> {
-  const root =
-    sandbox.context === "." ? { id: commit } : await directory(deps, repo, commit, sandbox.context);
-  const path = sandbox.dockerfile ?? DOCKERFILE;
-  const file = await deps.git.findEntry(repo, commit, Buffer.from(path));
-  if (file?.type !== "file") {
-    if (sandbox.dockerfile === null) return null;
-    throw missing(path);
-  }
-  const prefix = sandbox.context === "." ? "" : `${sandbox.context}/`;
-  if (!path.startsWith(prefix)) {
-    const sentence = `The Dockerfile "${path}" of svc.toml must be inside its context "${sandbox.context}".`;
-    throw new SvcError("validation_failed", sentence);
-  }
-  return {
-    dockerfile: path.slice(prefix.length),
-    hash: `${root.id} ${path.slice(prefix.length)}`,
-    context: () =>
-      streamOf((onBytes, signal) => deps.git.archive(repo, { commit, tree: root.id, onBytes, signal })),
-  };
-}
-
-async function directory(
-  deps: Deps,
-  repo: Repository,
-  commit: string,
-  path: string,
-): Promise<{ id: string }> {
-  const entry = await deps.git.findEntry(repo, commit, Buffer.from(path));
-  if (entry?.type !== "directory") throw missing(path);
-  return entry;
-}
-
-function missing(path: string): SvcError {
-  return new SvcError("validation_failed", `"${path}" in svc.toml does not exist on the default branch.`);
 }

@@ -58,6 +58,7 @@ export async function startSandbox(
       throw new SandboxError(`The sandbox provider "${run.provider}" is not available on this server.`, {
         permanent: true,
       });
+    for (const note of config.notes) log.write("svc", note);
     signal.throwIfAborted();
     const sandbox = await provider.start(
       specOf(start, config, plan, keys, limited(config.egress, deps.config.egress).mode),
@@ -102,7 +103,7 @@ export async function startSandbox(
 
 function specOf(
   { run, project }: Start,
-  { build, limits }: SandboxConfig,
+  { build, limits, environment }: SandboxConfig,
   plan: StartPlan,
   keys: SandboxKeys,
   egress: EgressMode,
@@ -112,7 +113,7 @@ function specOf(
     projectId: project.projectId,
     generation: run.generation,
     runtime: plan.runtime,
-    environment: (apiUrl) => plan.environment(keys, apiUrl),
+    environment: (apiUrl) => ({ ...environment, ...plan.environment(keys, apiUrl) }),
     limits,
     egress,
     build,

@@ -129,6 +129,16 @@ test.each([
   }
 });
 
+test.each([
+  ["node", 1001],
+  ["root", 1000],
+  ["daemon", 1000],
+  ["missing", 1000],
+])("the agent runs as the user %s of an image only if that is an ordinary user", (wanted, uid) => {
+  const passwd = "root:x:0:0::/root:/bin/sh\ndaemon:x:1:1::/:/bin/sh\nnode:x:1001:1001::/:/bin/sh\n";
+  expect(addUser(passwd, "", wanted).uid).toBe(uid);
+});
+
 test("removes the frames of a log, complete or truncated, and keeps its end", () => {
   const frame = (text: string, length = text.length) => {
     const head = Buffer.from([1, 0, 0, 0, 0, 0, 0, 0]);

@@ -12,8 +12,16 @@ export interface Detected {
   found: (Found & { folder: string })[];
   /** Instructions of a Dockerfile. */
   image: string[];
-  /** The setup command; null: there is nothing to install. */
+  /** The setup command; null: there is nothing to install, or the devcontainer.json does. */
   setup: string | null;
+  /** The path of a devcontainer.json, which svc uses without a Dockerfile; null: there is none. */
+  devcontainer: string | null;
+}
+
+/** A devcontainer.json. */
+export interface Devcontainer {
+  path: string;
+  text: string;
 }
 
 /** Folders with a language of their own, in a repository whose top does not have it. */
@@ -23,7 +31,10 @@ const FOLDERS_MAX = 4;
  * Finds what a repository needs.
  * @param folders the top of the repository, and the folders below it
  */
-export function detect(folders: readonly ProjectFolder[]): Detected {
+export function detect(
+  folders: readonly ProjectFolder[],
+  devcontainer: Devcontainer | null = null,
+): Detected {
   const found = STACKS.flatMap((stack) => {
     const using = folders.filter(({ files }) => stack.marks.some((name) => files.has(name)));
     const top = using.find(({ path }) => path === "");
@@ -39,9 +50,16 @@ export function detect(folders: readonly ProjectFolder[]): Detected {
     found,
     // one version of each language, that of its first folder
     image: STACKS.flatMap(({ name }) => imageOf(found.find((each) => each.name === name))),
-    setup: commands.length === 0 ? null : commands.join(" && "),
+    setup:
+      commands.length === 0 || (devcontainer && INSTALLS.test(devcontainer.text))
+        ? null
+        : commands.join(" && "),
+    devcontainer: devcontainer?.path ?? null,
   };
 }
+
+/** Its commands for a new container. */
+const INSTALLS = /"(?:onCreate|updateContent|postCreate)Command"/;
 
 function imageOf(found: Detected["found"][number] | undefined): string[] {
   return found ? ["", `# ${titleOf(found)}`, ...found.image] : [];

@@ -1,7 +1,7 @@
 import type { Dirent } from "node:fs";
-import { open, readdir } from "node:fs/promises";
+import { lstat, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { STACKS } from "./detect.ts";
+import { type Devcontainer, STACKS } from "./detect.ts";
 import type { ProjectFolder } from "./stack.ts";
 
 /** Folders of the top that are read, and names in one. */
@@ -26,6 +26,15 @@ export async function look(root: string): Promise<ProjectFolder[]> {
   const folders = [await folderOf(root, "", entries)];
   for (const path of below) folders.push(await folderOf(root, path, await entriesOf(join(root, path))));
   return folders;
+}
+
+/** The devcontainer.json of a repository; null without one. */
+export async function findDevcontainer(root: string): Promise<Devcontainer | null> {
+  for (const path of [".devcontainer/devcontainer.json", ".devcontainer.json"]) {
+    const found = await lstat(join(root, path)).catch(() => null);
+    if (found?.isFile()) return { path, text: await readText(join(root, path)) };
+  }
+  return null;
 }
 
 /** A folder that cannot be read is empty. */

@@ -55,25 +55,27 @@ export function createImages(context: ImageContext): Images {
         buildDefault(engine, log, abort),
       );
       if (build === null)
-        return { sandbox: await layered(DEFAULT_TAG, runtime, watch, signal), netns: netns.id };
+        return { sandbox: await layered(DEFAULT_TAG, null, runtime, watch, signal), netns: netns.id };
       const tag = `svc-project:${digestOf([build.hash, build.dockerfile])}`;
       await ensure(tag, watch, signal, (log, abort) =>
         buildProject(context, { build, tag, netns: netns.id }, log, abort),
       );
-      return { sandbox: await layered(tag, runtime, watch, signal), netns: netns.id };
+      const user = build.user ?? null;
+      return { sandbox: await layered(tag, user, runtime, watch, signal), netns: netns.id };
     },
   };
 
   async function layered(
     base: string,
+    user: string | null,
     runtime: SandboxSpec["runtime"],
     watch: StartWatch,
     signal: AbortSignal,
   ): Promise<SandboxImage> {
     const { Id: baseId } = await inspect(base);
-    const tag = `svc-sandbox:${digestOf([LAYOUT, baseId, await binaries.digest()])}`;
+    const tag = `svc-sandbox:${digestOf([LAYOUT, baseId, await binaries.digest(), ...(user === null ? [] : [user])])}`;
     const { id, labels } = await ensure(tag, watch, signal, (log, abort) =>
-      addPrograms(engine, { base: baseId, tag, labels: own }, binaries, log, abort),
+      addPrograms(engine, { base: baseId, tag, labels: own, user }, binaries, log, abort),
     );
     const runtimeUser = labels[USER_LABEL] ?? "";
     const agent = runtime && runtime !== DEFAULT_RUNTIME ? await binaries.agent(runtime) : null;

@@ -27,7 +27,7 @@ interface ImageNames {
  */
 export async function addPrograms(
   engine: Engine,
-  image: ImageNames,
+  image: ImageNames & { user: string | null },
   binaries: Binaries,
   log: (line: string) => void,
   signal: AbortSignal,
@@ -37,7 +37,7 @@ export async function addPrograms(
     const libc = await libcOf(files);
     const programs = await binaries.of(libc);
     const plugins = await binaries.plugins();
-    const user = addUser(await files.read("/etc/passwd"), await files.read("/etc/group"));
+    const user = addUser(await files.read("/etc/passwd"), await files.read("/etc/group"), image.user);
     log(`adding ${programs.map(({ target }) => target.split("/").at(-1)).join(", ")} (${libc})`);
     return {
       labels: { [USER_LABEL]: `${user.uid}:${user.gid}`, [LIBC_LABEL]: libc },

@@ -47,6 +47,8 @@ export async function buildProject(
       dockerfile: nameIn(build.dockerfile),
       networkmode: `container:${netns.id}`,
       labels: { [LABEL.image]: "project" },
+      ...(build.args && { buildargs: { ...build.args } }),
+      ...(build.target !== undefined && { target: build.target }),
     };
     const name = `the image of ${build.dockerfile}`;
     await runBuild(

@@ -11,14 +11,17 @@ const NAME = "agent";
 const FIRST = 1000;
 
 /**
- * The user `agent` of an image, if it is an ordinary user; else a new ordinary user, who owns nothing in the image and is
- * in no sudoers file.
+ * The wanted user of an image, or its user `agent`, if it is an ordinary user; else a new ordinary user, who owns nothing in
+ * the image and is in no sudoers file.
  */
-export function addUser(passwd: string, group: string): User {
+export function addUser(passwd: string, group: string, wanted: string | null = null): User {
   const users = linesOf(passwd);
   const known = users.find(([name]) => name === NAME);
-  const [uid, gid] = [Number(known?.[2]), Number(known?.[3])];
-  if (uid >= FIRST && gid >= FIRST) return { uid, gid, passwd: null, group: null };
+  for (const name of wanted === null ? [NAME] : [wanted, NAME]) {
+    const found = users.find((user) => user[0] === name);
+    const [uid, gid] = [Number(found?.[2]), Number(found?.[3])];
+    if (uid >= FIRST && gid >= FIRST) return { uid, gid, passwd: null, group: null };
+  }
   const taken = new Set([...users, ...linesOf(group)].map(([, , id]) => Number(id)));
   let free = FIRST;
   while (taken.has(free)) free++;
