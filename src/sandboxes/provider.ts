@@ -67,6 +67,8 @@ export interface SandboxSpec {
   runtime: string | null;
   /** How to build the image; null: the default image. Ignored by providers without images. */
   build: ImageBuild | null;
+  /** Images of services beside it. Ignored by providers without images. Absent: none. */
+  services?: readonly string[];
   /** The volume of an app, which no other sandbox may have at the same time. Absent: none. */
   volume?: VolumeMount;
 }

@@ -165,3 +165,14 @@ test("a devcontainer.json of the default branch is used, unless there is a Docke
   const { build, variable, note } = await read();
   expect([build?.dockerfile, variable, note]).toEqual([".svc/Dockerfile", undefined, undefined]);
 });
+
+test("services are images of the default branch, and a provider without them says so", async () => {
+  const { remote, provider } = bench;
+  provider.firstHealth = {};
+  remote.commit("main", { "svc.toml": manifest('services = ["postgres:16", "no good", "redis"]') });
+  const { session_id } = await bench.create();
+  await bench.becomes(session_id, "running");
+  expect(provider.sandboxes.get(session_id)?.spec.services).toEqual(["postgres:16", "redis"]);
+  const { text } = await bench.call("GET", `/${session_id}/logs`);
+  expect(text).toContain("The services of svc.toml (postgres:16, redis) run in Docker only");
+});

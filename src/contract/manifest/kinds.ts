@@ -41,6 +41,10 @@ const VOLUME =
 const VOLUME_MAX = 200;
 /** A valid branch name, or `*` in it. */
 const REF_PATTERN = "^(?![-/.])(?!.*(?:\\.\\.|//|@\\{))[^\\p{Cc} ~^:?\\[\\\\]*[^\\p{Cc} ~^:?\\[\\\\/.]$";
+/** A registry and its port, a path, a tag and a digest. */
+const IMAGE =
+  "^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::\\d{1,5})?/)?[a-z0-9]+(?:[._/-]+[a-z0-9]+)*(?::\\w[\\w.-]{0,127})?(?:@sha256:[0-9a-f]{64})?$";
+const IMAGE_MAX = 255;
 /** Processors or GiB. */
 const AMOUNT_MAX = 1_000_000;
 /** Bytes of a command. */
@@ -93,6 +97,10 @@ export const timeoutMinutes = kind(
   { type: "integer", minimum: 1, maximum: TIMEOUT_MINUTES_MAX },
   (value): value is number => isWhole(value) && value >= 1 && value <= TIMEOUT_MINUTES_MAX,
 );
+export const serviceImage = string('the name of an image, such as "postgres:16"', {
+  pattern: IMAGE,
+  characters: IMAGE_MAX,
+});
 export const amount = kind(
   "a number above 0",
   { type: "number", exclusiveMinimum: 0, maximum: AMOUNT_MAX },

@@ -31,6 +31,8 @@ export interface Tables {
     /** The command that prepares the workspaces of sessions, and its time limit. */
     setup: string | null;
     setupMinutes: number;
+    /** Images of containers beside the sandbox. */
+    services: string[];
   };
   /** What sandboxes may connect to. */
   network: EgressPolicy;
@@ -51,6 +53,8 @@ export interface Tables {
 const CONFIG_DIR = ".svc/agentrt";
 /** Names in one list: the limit of secrets in a project. */
 const NAMES_MAX = 200;
+/** Each takes as much memory as a small sandbox. */
+const SERVICES_MAX = 4;
 /** Patterns in one list. */
 const PATTERNS_MAX = 100;
 
@@ -112,6 +116,12 @@ export const manifestShape: TableShape = {
           kind: kinds.timeoutMinutes,
           fallback: SETUP_MINUTES,
           about: "The time limit of `setup`.",
+        },
+        services: {
+          is: "values",
+          kind: kinds.serviceImage,
+          valuesMax: SERVICES_MAX,
+          about: "Images of services that run beside the sandboxes of sessions and checks. Only in Docker.",
         },
       },
       problemsOf: problemsOfSandbox,
@@ -233,7 +243,13 @@ function readSandbox(root: Table): Tables["sandbox"] {
     setupMinutes: kinds.timeoutMinutes.fits(sandbox["setup_timeout_minutes"])
       ? sandbox["setup_timeout_minutes"]
       : SETUP_MINUTES,
+    services: readServices(sandbox),
   };
+}
+
+/** Keeps the valid ones. */
+function readServices({ services: list }: Table): string[] {
+  return Array.isArray(list) ? [...new Set(list.slice(0, SERVICES_MAX).filter(kinds.serviceImage.fits))] : [];
 }
 
 function pathOf(table: Table, key: string): string | null {

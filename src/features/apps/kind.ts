@@ -18,6 +18,7 @@ const LATE = "The app was not built, or did not answer,";
 /** The run of a deployment: an app of the default branch or a change request, built and kept running. */
 export const deploymentRuns: RunKind = {
   name: "deployment",
+  hasServices: false,
   limits: {
     clone: CLONE_AND_BUILD,
     ready: { stillMs: ANSWER_MS, longestMs: ANSWER_MS },

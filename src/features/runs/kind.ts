@@ -71,6 +71,8 @@ export interface RunKind {
     /** From then on until the daemon reports that it is ready. */
     ready: StageLimit;
   };
+  /** Whether its sandboxes have the services of the manifest. */
+  hasServices: boolean;
   /** Sentences of its log and errors. */
   text: {
     starting: string;

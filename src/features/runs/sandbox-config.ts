@@ -26,6 +26,8 @@ export interface SandboxConfig extends Omit<ContainerConfig, "setup"> {
   runtime: string;
   /** The command that prepares the workspaces of sessions; null: none. */
   setup: Omit<DaemonSetup, "isKept"> | null;
+  /** Images of the services beside the sandboxes of sessions and checks. */
+  services: readonly string[];
   /** The commit that all this is from; null: the default branch does not exist. */
   tip: string | null;
 }
@@ -53,10 +55,10 @@ export async function readSandboxConfig(deps: Deps, project: ProjectRow): Promis
     processes: PROCESSES,
   };
   const container = isFetched ? await readContainer(deps, repo, tip, sandbox) : NO_CONTAINER;
-  const { runtime, setupMinutes } = sandbox;
+  const { runtime, setupMinutes, services } = sandbox;
   const command = sandbox.setup ?? container.setup;
   const setup = command === null ? null : { command, timeoutMs: setupMinutes * 60_000 };
-  return { ...container, limits, egress: network, runtime, setup, tip: tip ?? null };
+  return { ...container, limits, egress: network, runtime, setup, services, tip: tip ?? null };
 }
 
 function clamp(wanted: number | null, { min, max, fallback }: typeof CPUS): number {

@@ -5,7 +5,7 @@ import { type EgressMode, limited } from "../../contract/egress/policy.ts";
 import type { Deps } from "../../deps.ts";
 import { unlessAborted } from "../../lib/unless-aborted.ts";
 import type { Daemon } from "../../sandboxes/daemon.ts";
-import { type Sandbox, SandboxError, type SandboxSpec } from "../../sandboxes/provider.ts";
+import { type Provider, type Sandbox, SandboxError, type SandboxSpec } from "../../sandboxes/provider.ts";
 import { awaitBoot } from "./boot.ts";
 import { endSandbox } from "./end.ts";
 import { issueKeys } from "./keys.ts";
@@ -58,10 +58,10 @@ export async function startSandbox(
       throw new SandboxError(`The sandbox provider "${run.provider}" is not available on this server.`, {
         permanent: true,
       });
-    for (const note of config.notes) log.write("svc", note);
+    for (const note of notesOf(kind, config, provider)) log.write("svc", note);
     signal.throwIfAborted();
     const sandbox = await provider.start(
-      specOf(start, config, plan, keys, limited(config.egress, deps.config.egress).mode),
+      specOf(kind, start, config, plan, keys, limited(config.egress, deps.config.egress).mode),
       {
         async step(name) {
           // a cluster decides by itself how many pods it starts
@@ -101,9 +101,18 @@ export async function startSandbox(
   }
 }
 
+function notesOf(kind: RunKind, { notes, services }: SandboxConfig, { name }: Provider): string[] {
+  if (!kind.hasServices || services.length === 0 || name === "docker") return [...notes];
+  return [
+    ...notes,
+    `The services of svc.toml (${services.join(", ")}) run in Docker only: this sandbox does not have them.`,
+  ];
+}
+
 function specOf(
+  kind: RunKind,
   { run, project }: Start,
-  { build, limits, environment }: SandboxConfig,
+  { build, limits, environment, services }: SandboxConfig,
   plan: StartPlan,
   keys: SandboxKeys,
   egress: EgressMode,
@@ -117,6 +126,7 @@ function specOf(
     limits,
     egress,
     build,
+    services: kind.hasServices ? services : [],
     ...(plan.volume && { volume: plan.volume }),
   };
 }

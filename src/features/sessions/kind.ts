@@ -38,6 +38,7 @@ const RUNTIME = { stillMs: 60_000, longestMs: 10 * 60_000 };
 /** The run of a session: an agent at work on its own branch. */
 export const sessionRuns: RunKind = {
   name: "session",
+  hasServices: true,
   limits: { clone: CLONE, ready: RUNTIME },
   text: {
     starting: "Starting the agent runtime …",

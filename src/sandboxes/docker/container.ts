@@ -20,7 +20,7 @@ interface ContainerSpec {
  * The only capabilities of the daemon: to run the agent as another user (SETUID, SETGID), to end that user's processes
  * (KILL), to change the owner of the clone (CHOWN), and to remove that user's files (DAC_OVERRIDE, FOWNER).
  */
-const CAPABILITIES = ["SETUID", "SETGID", "KILL", "CHOWN", "DAC_OVERRIDE", "FOWNER"];
+export const CAPABILITIES = ["SETUID", "SETGID", "KILL", "CHOWN", "DAC_OVERRIDE", "FOWNER"];
 
 /** Variables of an image that could inject code into svc's programs; a name without `=` unsets the variable. */
 const UNSET = ["BUN_OPTIONS", "BUN_BE_BUN", "BUN_INSPECT", "NODE_OPTIONS", "LD_PRELOAD", "LD_LIBRARY_PATH"];

@@ -4,7 +4,7 @@ export const LABEL = {
   installation: "svc.installation",
   session: "svc.session",
   generation: "svc.generation",
-  /** `sandbox`, `fence` (the network namespace), or `scratch` for temporary containers. */
+  /** `sandbox`, `fence` (the network namespace), `service`, or `scratch` for temporary containers. */
   role: "svc.role",
   /** The id of the volume that a sandbox has, or that a volume is. */
   volume: "svc.volume",

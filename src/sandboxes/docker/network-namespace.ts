@@ -20,6 +20,8 @@ interface NamespaceSpec {
   labels: Labels;
   network: Network;
   hostNetwork: HostNetwork;
+  /** Names of the loopback interface. */
+  hosts: readonly string[];
   /** Null: no access to the API. */
   api: ApiAddress | null;
   /** The only way out; null: the sandbox reaches the public internet. */
@@ -78,9 +80,14 @@ export async function startNetworkNamespace(
         MemorySwap: MEMORY_BYTES,
         LogConfig: { Type: "json-file", Config: { "max-size": "64k", "max-file": "1" } },
         ...(isPublished && { PortBindings: { [port]: [{ HostIp: "127.0.0.1", HostPort: "" }] } }),
-        // Docker Desktop's name servers know the name, but a sandbox with a proxy has none
-        ...([api, proxy].some((place) => place?.hostname === "host.docker.internal") &&
-          (!isForwarded || proxy !== null) && { ExtraHosts: ["host.docker.internal:host-gateway"] }),
+        ExtraHosts: [
+          ...spec.hosts.map((name) => `${name}:127.0.0.1`),
+          // Docker Desktop's name servers know the name, but a sandbox with a proxy has none
+          ...([api, proxy].some((place) => place?.hostname === "host.docker.internal") &&
+          (!isForwarded || proxy !== null)
+            ? ["host.docker.internal:host-gateway"]
+            : []),
+        ],
       },
       NetworkingConfig: {
         EndpointsConfig: { [network.id]: { IPAMConfig: { IPv4Address: network.member } } },

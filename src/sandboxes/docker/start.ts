@@ -19,6 +19,7 @@ import { LABEL, type Labels, namesOf } from "./names.ts";
 import { createNetwork, type Network } from "./network.ts";
 import { type ApiAddress, startNetworkNamespace } from "./network-namespace.ts";
 import type { ProxyListeners } from "./proxy-listeners.ts";
+import { fetchServices, serviceName, startServices } from "./services.ts";
 import { endOthersWith, volumeMount } from "./volumes.ts";
 
 /** The dependencies of a start. */
@@ -84,7 +85,9 @@ async function assemble(
   const { engine, images } = context;
   const names = namesOf(context.options.installation, spec.sessionId);
   await watch.step("image");
+  const services = spec.services ?? [];
   const image = await images.prepare(spec, watch, signal);
+  await fetchServices(engine, services, watch, signal);
   const hostNetwork = await context.readHostNetwork(image.netns);
   signal.throwIfAborted();
 
@@ -102,6 +105,7 @@ async function assemble(
       labels: { ...labels, ...api.label, ...proxy?.label },
       network,
       hostNetwork,
+      hosts: services.map(serviceName),
       api: api.address,
       proxy: proxy?.address ?? null,
       daemonPort: DAEMON_PORT,
@@ -117,6 +121,8 @@ async function assemble(
   await netns.ready;
   const container = await created;
   signal.throwIfAborted();
+  const beside = { images: services, name: names.sandbox, labels, netns: netns.id };
+  await startServices(engine, beside, watch, signal);
   await engine.call("start the sandbox", (_, abortSignal) => container.start({ abortSignal }));
   const [found] = await findSandboxes(engine, { ...labels });
   signal.throwIfAborted();

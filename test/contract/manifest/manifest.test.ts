@@ -31,6 +31,7 @@ test("parses a full manifest", () => {
         runtime: "codex",
         setup: null,
         setupMinutes: 15,
+        services: [],
       },
       network: { mode: "restricted", allow: ["api.example.com", "preset:packages"] },
       changeRequests: {
@@ -374,6 +375,7 @@ describe("[sandbox]", () => {
       runtime: "opencode",
       setup: null,
       setupMinutes: 15,
+      services: [],
     });
   });
 });

@@ -3,7 +3,9 @@ import { decide } from "../../../src/sandboxes/docker/api-listeners.ts";
 import { nameServersOf, ownAddresses } from "../../../src/sandboxes/docker/host-network.ts";
 import { dockerfileFault } from "../../../src/sandboxes/docker/images/dockerfile.ts";
 import { addUser } from "../../../src/sandboxes/docker/images/user.ts";
+import { portsIn } from "../../../src/sandboxes/docker/listening.ts";
 import { outputOf } from "../../../src/sandboxes/docker/output.ts";
+import { serviceName } from "../../../src/sandboxes/docker/services.ts";
 import { readRequestHead } from "../../../src/splice/head.ts";
 
 describe("a Dockerfile", () => {
@@ -137,6 +139,22 @@ test.each([
 ])("the agent runs as the user %s of an image only if that is an ordinary user", (wanted, uid) => {
   const passwd = "root:x:0:0::/root:/bin/sh\ndaemon:x:1:1::/:/bin/sh\nnode:x:1001:1001::/:/bin/sh\n";
   expect(addUser(passwd, "", wanted).uid).toBe(uid);
+});
+
+test("the ports of listening sockets are read from the tables of the kernel", () => {
+  const table = `  sl  local_address rem_address   st tx_queue
+   0: 00000000:1538 00000000:0000 0A 00000000:00000000
+   1: 0100007F:1F40 0100007F:9C40 01 00000000:00000000
+   0: 00000000000000000000000000000000:0050 00000000000000000000000000000000:0000 0A 0`;
+  expect([...portsIn(table)]).toEqual([5432, 80]);
+});
+
+test.each([
+  ["postgres", "postgres"],
+  ["postgres:16", "postgres"],
+  ["ghcr.io:443/team/my-db:1@sha256:0", "my-db"],
+])("a service of the image %s is reached as %s", (image, name) => {
+  expect(serviceName(image)).toBe(name);
 });
 
 test("removes the frames of a log, complete or truncated, and keeps its end", () => {

@@ -16,6 +16,7 @@ const LATE = "The commit could not be checked out,";
 /** The run of a check: its sandbox is `running` while the command runs, and is stopped after that. */
 export const checkRuns: RunKind = {
   name: "check",
+  hasServices: true,
   limits: {
     clone: CLONE,
     ready: READY,

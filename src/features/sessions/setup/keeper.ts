@@ -36,13 +36,15 @@ export async function planSetup(
     config,
     secrets,
     isNew,
-  }: Pick<SetupStart, "config" | "isNew"> & { run: RunRow; secrets: OpenSecrets },
+  }: Pick<SetupStart, "isNew"> & { run: RunRow; config: SandboxConfig; secrets: OpenSecrets },
 ): Promise<{ setup: DaemonSetup | null; onSetup: SetupKeeper | null }> {
   if (config.setup === null) return { setup: null, onSetup: null };
   const provider = deps.sandboxes.get(run.provider);
   // an agent without isolation could change what is kept
   const walls: readonly Wall[] = (await provider?.walls().catch(() => [])) ?? [];
-  const isKept = walls.includes("files");
+  // what the command does in a service, such as a database, ends with it
+  const hasServices = config.services.length > 0 && run.provider === "docker";
+  const isKept = walls.includes("files") && !hasServices;
   const setup = { ...config.setup, isKept };
   if (!provider || !isKept) return { setup, onSetup: null };
   const { projectId } = run;

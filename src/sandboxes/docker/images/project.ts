@@ -34,7 +34,7 @@ export async function buildProject(
       engine,
       {
         ...{ name: `svc-build-${id}`, image, labels, network, hostNetwork },
-        ...{ api: null, proxy: null, daemonPort: null },
+        ...{ hosts: [], api: null, proxy: null, daemonPort: null },
       },
       signal,
     );
