@@ -10,7 +10,7 @@ const OTHER = "00000000-0000-4000-8000-000000000002";
 const TIP = "a".repeat(40);
 const START: SetupStart = {
   projectId: PROJECT,
-  config: { setup: { command: "npm ci", timeoutMs: 1 }, build: null, tip: TIP },
+  config: { setup: { command: "npm ci", timeoutMs: 1 }, build: null, environment: {}, tip: TIP },
   secretsRevision: "1",
   provider: { name: "local", programs: () => "1" },
   isNew: true,
@@ -25,6 +25,7 @@ describe("the key", () => {
     ["command", { config: { ...config, setup: { command: "npm i", timeoutMs: 1 } } }, {}],
     ["image", { config: { ...config, build: build("1") } }, {}],
     ["other image", { config: { ...config, build: build("2") } }, {}],
+    ["variables", { config: { ...config, environment: { A: "1" } } }, {}],
     ["secrets", { secretsRevision: "2" }, {}],
     ["provider", { provider: { name: "docker" } }, {}],
     ["programs of the machine", { provider: { name: "local", programs: () => "2" } }, {}],

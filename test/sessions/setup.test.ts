@@ -125,6 +125,25 @@ test("what the command adds at the tip of the default branch is kept, and all se
   expect(await setUp("unmerged", "first")).toEqual(["POST run"]);
 });
 
+test("nothing is kept without isolation", async () => {
+  const { remote, provider } = bench;
+  remote.commit("main", { "svc.toml": manifest('setup = "npm ci"\nservices = ["redis"]') });
+  const isKept = async () => {
+    const { session_id } = await bench.create();
+    await bench.becomes(session_id, "running");
+    return JSON.parse(provider.sandboxes.get(session_id)?.environment["SVC_SETUP"] ?? "").isKept;
+  };
+  provider.firstHealth = {};
+  expect(await isKept()).toBe(true);
+  const { walls } = provider;
+  provider.walls = async () => [];
+  try {
+    expect(await isKept()).toBe(false);
+  } finally {
+    provider.walls = walls;
+  }
+});
+
 test("a devcontainer.json of the default branch is used, unless there is a Dockerfile", async () => {
   const { remote, provider } = bench;
   const read = async () => {

@@ -14,7 +14,7 @@ import { findKept, keepArchive, keptFolder } from "./kept.ts";
 /** A start of a session whose setup waits for svc. */
 export interface SetupStart {
   projectId: string;
-  config: Pick<SandboxConfig, "setup" | "build" | "tip">;
+  config: Pick<SandboxConfig, "setup" | "build" | "environment" | "tip">;
   /** Of its secrets: the command may write any of them into a file. */
   secretsRevision: string;
   provider: Pick<Provider, "name" | "programs">;
@@ -101,12 +101,12 @@ export function mayKeep(
 
 /** Names the archive: 64 hex digits. */
 export function keyOf(
-  { projectId, config: { setup, build }, secretsRevision, provider }: SetupStart,
+  { projectId, config: { setup, build, environment }, secretsRevision, provider }: SetupStart,
   { lockfiles }: SetupCheckout,
 ): string {
-  const image = build ? [build.hash, build.dockerfile] : [VERSION];
+  const image = build ? [build.hash, build.dockerfile, build.user ?? ""] : [VERSION];
   const parts = [
-    ...[FORMAT, projectId, setup?.command, lockfiles, secretsRevision],
+    ...[FORMAT, projectId, setup?.command, lockfiles, secretsRevision, Object.entries(environment)],
     ...[provider.name, process.arch, provider.programs?.() ?? "", ...image],
   ];
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
