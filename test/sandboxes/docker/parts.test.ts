@@ -135,9 +135,11 @@ test.each([
   ["node", 1001],
   ["root", 1000],
   ["daemon", 1000],
+  ["odd", 1000],
   ["missing", 1000],
 ])("the agent runs as the user %s of an image only if that is an ordinary user", (wanted, uid) => {
-  const passwd = "root:x:0:0::/root:/bin/sh\ndaemon:x:1:1::/:/bin/sh\nnode:x:1001:1001::/:/bin/sh\n";
+  const passwd =
+    "root:x:0:0::/root:/bin/sh\ndaemon:x:1:1::/:/bin/sh\nodd:x:1:1001::/:/bin/sh\nnode:x:1001:1001::/:/bin/sh\n";
   expect(addUser(passwd, "", wanted).uid).toBe(uid);
 });
 
