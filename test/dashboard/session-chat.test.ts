@@ -70,7 +70,8 @@ test("streams text, expands tools and edits, and shows the same after a reload",
     const ran = chat.locator("details", { hasText: "bash" });
     expect(await ran.getByText("3 pass").isVisible()).toBe(false);
     await ran.locator("summary").click();
-    expect(await ran.getByText("3 pass").isVisible()).toBe(true);
+    // rendered after the toggle event, which follows the click
+    await ran.getByText("3 pass").waitFor();
     await page.getByRole("button", { name: "Abort" }).waitFor({ state: "detached" });
   };
   await looksWell();
