@@ -22,6 +22,7 @@ import { env, secrets } from "./table/secrets.ts";
 import { selfHost } from "./table/self-host.ts";
 import { sessions } from "./table/sessions.ts";
 import { shipping } from "./table/ship.ts";
+import { signIns } from "./table/sign-ins.ts";
 import { signingKeys } from "./table/signing-keys.ts";
 import { status } from "./table/status.ts";
 import { tokens } from "./table/tokens.ts";
@@ -50,6 +51,7 @@ export const TABLE: readonly (Group | Command)[] = [
   notifications,
   signingKeys,
   tokens,
+  signIns,
   projects,
   hosts,
   alias,

@@ -11,9 +11,14 @@ export const browserSessions = pgTable(
   {
     /** HMAC-SHA256 of the cookie's secret, as of an API token. */
     hash: text("hash").primaryKey(),
+    /** Its public id. */
+    signInId: uuid("sign_in_id").notNull().defaultRandom().unique("browser_sessions_sign_in_id_unique"),
     userId: uuid("user_id")
       .notNull()
       .references(() => users.userId, { onDelete: "cascade" }),
+    /** The browser and the address at the sign-in; null: unknown. */
+    userAgent: text("user_agent"),
+    address: text("address"),
     createdAt: time("created_at").notNull().defaultNow(),
     expiresAt: time("expires_at").notNull(),
   },

@@ -84,3 +84,19 @@ export const browserSession = Type.Object({
   first_user: Type.Boolean({ description: "Whether no user has a password yet." }),
 });
 export type BrowserSession = Static<typeof browserSession>;
+
+const time = Type.String({ format: "date-time" });
+
+/** A browser in which a user is signed in. */
+export const signIn = Type.Object({
+  sign_in_id: Type.String({ format: "uuid" }),
+  user_agent: Type.Union([Type.String(), Type.Null()], { description: "What the browser said that it is" }),
+  address: Type.Union([Type.String(), Type.Null()], {
+    description: "Where it signed in from; for IPv6, the network of 64 bits",
+  }),
+  created_at: time,
+  last_used_at: { ...time, description: "To within a day" },
+  expires_at: time,
+  is_current: Type.Boolean({ description: "Whether it is the browser of this request" }),
+});
+export type SignIn = Static<typeof signIn>;

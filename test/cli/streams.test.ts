@@ -96,6 +96,7 @@ const DATA_LINES: Record<string, string[]> = {
   "signing-keys rm": ["3"],
   "tokens new": ["ci"],
   "tokens revoke": ["7f3a"],
+  "sign-ins end": ["8f3a"],
   "webhooks add": ["https://example.com/svc"],
   "webhooks edit": [WEBHOOK_ID, "--rotate-secret"],
   "webhooks rm": [WEBHOOK_ID],

@@ -50,3 +50,13 @@ test("a token is found by the beginning of its id only if there is one", async (
   });
   expect(last()?.method).toBe("GET");
 });
+
+test("browsers are listed and signed out", async () => {
+  const signIns = (...args: string[]) => svc(["sign-ins", ...args], { home: makeHome(), env: api.env });
+  expect((await signIns("ls")).stdout).toStartWith("8f3a0000-");
+  expect(await signIns("end", "8F")).toMatchObject({ code: 0, stdout: "Signed out the browser 8f3a0000.\n" });
+  expect(last()).toMatchObject({
+    method: "DELETE",
+    path: "/accounts/sign-ins/8f3a0000-0000-4000-8000-000000000001",
+  });
+});

@@ -27,7 +27,7 @@ import { NOTIFICATION_ROUTES } from "./cli-notifications.ts";
 import { REPOSITORY_ROUTES } from "./cli-repository.ts";
 import { SESSION_ROUTES } from "./cli-sessions.ts";
 import { SIGNING_KEY_ROUTES } from "./cli-signing-keys.ts";
-import { tokenRoutes } from "./cli-tokens.ts";
+import { SIGN_IN_ROUTES, tokenRoutes } from "./cli-tokens.ts";
 import { TRIGGER_ROUTES } from "./cli-triggers.ts";
 import { WEBHOOK_ROUTES } from "./cli-webhooks.ts";
 
@@ -416,6 +416,7 @@ const DEFAULTS: Record<string, Route> = {
   ...NOTIFICATION_ROUTES,
   ...SIGNING_KEY_ROUTES,
   ...tokenRoutes(PROJECT_ID),
+  ...SIGN_IN_ROUTES,
   ...CHANNEL_ROUTES,
   ...MODEL_ROUTES,
   ...CONNECTOR_ROUTES,

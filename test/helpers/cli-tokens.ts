@@ -1,4 +1,5 @@
 import type { MintUserTokenBody, ProjectToken, UserToken } from "../../src/contract/account.ts";
+import type { SignIn } from "../../src/contract/sign-in.ts";
 
 const token: UserToken = {
   token_id: "7f3a0000-0000-4000-8000-000000000001",
@@ -7,6 +8,22 @@ const token: UserToken = {
   created_at: "2026-11-20T10:00:00.000Z",
   last_used_at: null,
   expires_at: "2027-02-18T10:00:00.000Z",
+};
+
+const signIn: SignIn = {
+  sign_in_id: "8f3a0000-0000-4000-8000-000000000001",
+  user_agent: "Mozilla/5.0",
+  address: "127.0.0.1",
+  created_at: "2026-11-20T10:00:00.000Z",
+  last_used_at: "2026-11-20T10:00:00.000Z",
+  expires_at: "2026-12-20T10:00:00.000Z",
+  is_current: false,
+};
+
+/** A server's responses about browsers that are signed in. */
+export const SIGN_IN_ROUTES = {
+  "GET /accounts/sign-ins": () => ({ sign_ins: [signIn] }),
+  [`DELETE /accounts/sign-ins/${signIn.sign_in_id}`]: () => ({ ok: true }),
 };
 
 /** A server's responses about tokens: those of the user, and of a project. */

@@ -1,7 +1,6 @@
 import type { Delivery, Webhook } from "../../../src/contract/webhook.ts";
 import { type Api, path } from "../../api.ts";
-import { CliError } from "../../failure.ts";
-import { oneLine } from "../../text.ts";
+import { findById } from "../../by-id.ts";
 
 /** The newest deliveries, among which one is found by the beginning of its id. */
 const SEARCHED = 200;
@@ -11,8 +10,10 @@ export async function findWebhook(api: Api, projectId: string, name: string): Pr
   const { webhooks } = await api.call<{ webhooks: Webhook[] }>({
     path: path`/projects/${projectId}/webhooks`,
   });
-  const found = webhooks.filter(({ webhook_id }) => isNamed(webhook_id, name));
-  return only(found, "webhook", name, "List them with: svc webhooks ls");
+  return findById(webhooks, (each) => each.webhook_id, name, {
+    noun: "webhook",
+    hint: "List them with: svc webhooks ls",
+  });
 }
 
 /** The delivery whose id begins with a text. @throws CliError `not_found` for none, or several */
@@ -24,18 +25,8 @@ export async function findDelivery(
   const { deliveries } = await api.call<{ deliveries: Delivery[] }>({
     path: `${path`/projects/${project_id}/webhooks/${webhook_id}/deliveries`}?limit=${SEARCHED}`,
   });
-  const found = deliveries.filter(({ delivery_id }) => isNamed(delivery_id, name));
-  return only(found, "delivery", name, `List them with: svc webhooks deliveries ${webhook_id.slice(0, 8)}`);
-}
-
-function isNamed(id: string, name: string): boolean {
-  return name !== "" && id.startsWith(name.toLowerCase());
-}
-
-function only<T>(found: readonly T[], noun: string, name: string, hint: string): T {
-  const [first, second] = found;
-  if (first !== undefined && second === undefined) return first;
-  const shown = oneLine(name.slice(0, 80));
-  const why = first === undefined ? `There is no ${noun} "${shown}".` : `Several ids begin with "${shown}".`;
-  throw new CliError("not_found", why, { hint });
+  return findById(deliveries, (each) => each.delivery_id, name, {
+    noun: "delivery",
+    hint: `List them with: svc webhooks deliveries ${webhook_id.slice(0, 8)}`,
+  });
 }

@@ -6,6 +6,7 @@ import { NOTIFICATION_SETTINGS } from "../../api/notifications.ts";
 import { path } from "../../api/path.ts";
 import { canPush, subscribe, unsubscribe } from "../../api/push.ts";
 import { Ago } from "../../parts/ago.tsx";
+import { browserName } from "../../parts/browser-name.ts";
 import { Button } from "../../parts/button.tsx";
 import { Failure } from "../../parts/notice.tsx";
 import { readStored, store } from "../../parts/stored.ts";
@@ -23,7 +24,7 @@ export function Browsers({ settings }: { settings: NotificationSettings }) {
   const add = useMutation({
     async mutationFn() {
       const { endpoint, keys } = (await subscribe(settings.push_key)).toJSON();
-      const body = { endpoint, keys, name: nameOf(navigator.userAgent) };
+      const body = { endpoint, keys, name: browserName(navigator.userAgent) };
       return await call<PushBrowser>("POST", AT, { body });
     },
     async onSuccess({ browser_id }) {
@@ -84,31 +85,4 @@ export function Browsers({ settings }: { settings: NotificationSettings }) {
       </ul>
     </div>
   );
-}
-
-/** Such as `Firefox on Linux`. The order matters: browsers also claim to be others. */
-function nameOf(agent: string): string {
-  const find = (names: readonly (readonly [string, string])[], other: string) =>
-    names.find(([word]) => agent.includes(word))?.[1] ?? other;
-  const browser = find(
-    [
-      ["Edg/", "Edge"],
-      ["Firefox/", "Firefox"],
-      ["Chrome/", "Chrome"],
-      ["Safari/", "Safari"],
-    ],
-    "Browser",
-  );
-  const system = find(
-    [
-      ["Android", "Android"],
-      ["iPhone", "iOS"],
-      ["iPad", "iOS"],
-      ["Mac OS", "macOS"],
-      ["Windows", "Windows"],
-      ["Linux", "Linux"],
-    ],
-    "another system",
-  );
-  return `${browser} on ${system}`;
 }

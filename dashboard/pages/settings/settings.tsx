@@ -12,6 +12,7 @@ import { CommandLine } from "./command-line.tsx";
 import { Notifications } from "./notifications.tsx";
 import { OwnSecrets } from "./own-secrets.tsx";
 import { Password } from "./password.tsx";
+import { SignIns } from "./sign-ins.tsx";
 import { SigningKeys } from "./signing-keys.tsx";
 
 /** The settings of the signed-in user: profile, tokens, secrets, password, appearance. */
@@ -32,6 +33,7 @@ export function Settings() {
         <SigningKeys />
         <Notifications />
         <Password />
+        <SignIns />
         <Section title="Appearance">
           <div className="max-w-xs">
             <ThemeChoice />

@@ -6,6 +6,8 @@ export const ACCOUNT_OPERATIONS = {
   "GET /v1/accounts/tokens": ["listTokens", "List the user's tokens"],
   "POST /v1/accounts/tokens": ["createToken", "Create a user token"],
   "DELETE /v1/accounts/tokens/:tokenId": ["revokeToken", "Revoke a user token"],
+  "GET /v1/accounts/sign-ins": ["listSignIns", "List the browsers in which the user is signed in"],
+  "DELETE /v1/accounts/sign-ins/:signInId": ["endSignIn", "Sign a browser of the user out"],
   "GET /v1/accounts/inbox": ["getInbox", "Get what waits for the user, and the user's sessions"],
   "GET /v1/accounts/notifications": ["listNotifications", "List what the user was notified of"],
   "POST /v1/accounts/notifications/read": ["readNotifications", "Mark notifications as read"],

@@ -3,12 +3,14 @@ import { Elysia } from "elysia";
 import { me as meSchema, mintedUserToken, mintUserTokenBody, userToken } from "../../contract/account.ts";
 import { deviceApproved } from "../../contract/device.ts";
 import { NAME_MAX } from "../../contract/limits.ts";
+import { signIn } from "../../contract/sign-in.ts";
 import { addSigningKeyBody, signingKey, signingKeyList } from "../../contract/signing-key.ts";
 import type { Deps } from "../../deps.ts";
 import { pageQuery, readPage } from "../../http/page.ts";
 import { answer, listOf, ok, uuidParam } from "../../http/schema.ts";
 import { storable } from "../../http/text.ts";
 import { guard } from "../auth/guard.ts";
+import { endSignIn, listSignIns } from "../auth/sign-ins.ts";
 import { me } from "./me.ts";
 import { addSigningKey, listSigningKeys, removeSigningKey } from "./signing-keys.ts";
 import { listUserTokens, mintUserToken, revokeUserToken } from "./tokens.ts";
@@ -34,6 +36,15 @@ export const accountRoutes = (deps: Deps) =>
     .delete("/tokens/:tokenId", ({ caller, params }) => revokeUserToken(deps, caller, params.tokenId), {
       user: true,
       params: Type.Object({ tokenId: uuidParam }),
+      ...answer(200, ok),
+    })
+    .get("/sign-ins", ({ caller, request }) => listSignIns(deps, caller, request), {
+      user: true,
+      ...answer(200, Type.Object({ sign_ins: Type.Array(signIn) })),
+    })
+    .delete("/sign-ins/:signInId", ({ caller, params }) => endSignIn(deps, caller, params.signInId), {
+      user: true,
+      params: Type.Object({ signInId: uuidParam }),
       ...answer(200, ok),
     });
 

@@ -12,6 +12,12 @@ export interface BrowserRow {
   expiresAt: Date;
 }
 
+/** Where a browser signs in. */
+export interface BrowserPlace {
+  userAgent: string | null;
+  address: string | null;
+}
+
 /** Dependencies of the lookup of credentials. */
 export type Lookup = Pick<Deps, "db" | "keys" | "clock">;
 
@@ -24,12 +30,18 @@ const RENEW_EVERY_S = 86_400;
  * Signs a browser in, always with a new secret, which prevents session fixation.
  * @returns the secret for its cookie; the database stores a keyed hash
  */
-export async function openBrowserSession(deps: Lookup, userId: string): Promise<string> {
+export async function openBrowserSession(
+  deps: Lookup,
+  userId: string,
+  place: BrowserPlace = { userAgent: null, address: null },
+): Promise<string> {
   const now = deps.clock();
   await deps.db.delete(browserSessions).where(lt(browserSessions.expiresAt, now));
   const secret = BROWSER_SESSION_PREFIX + randomBytes(32).toString("base64url");
   const expiresAt = new Date(now.getTime() + BROWSER_SESSION_LIFE_S * 1000);
-  await deps.db.insert(browserSessions).values({ hash: deps.keys.hashToken(secret), userId, expiresAt });
+  await deps.db
+    .insert(browserSessions)
+    .values({ hash: deps.keys.hashToken(secret), userId, ...place, expiresAt });
   return secret;
 }
 

@@ -9,6 +9,7 @@ import { addressOf, countAttempt, type Limit } from "../auth/attempts.ts";
 import { openBrowserSession } from "../auth/browser.ts";
 import { writeCookie } from "../auth/cookie.ts";
 import { publicUrl } from "../auth/public-url.ts";
+import { placeOf } from "../auth/sign-ins.ts";
 import { emailTaken, findLink, membershipOf, redeemLink } from "./follow-link.ts";
 import { fetchGithubUser, type GithubUser } from "./github-api.ts";
 import { challengeOf, clearState, createState, readState, writeState } from "./github-state.ts";
@@ -66,7 +67,7 @@ export async function handleGithubCallback(
   });
   const known = await knownUser(deps, person);
   const userId = known ?? (await newUser(deps, person, signIn.invitation));
-  const cookie = writeCookie(deps.config, await openBrowserSession(deps, userId));
+  const cookie = writeCookie(deps.config, await openBrowserSession(deps, userId, placeOf(request)));
   // an existing user decides on that page whether to join
   const isAsked = known !== null && signIn.invitation !== null;
   const location = isAsked ? `/welcome?token=${encodeURIComponent(signIn.invitation ?? "")}` : signIn.next;

@@ -4,6 +4,7 @@ import type { Deps } from "../../deps.ts";
 import { addressOf, countAttempt, forgetAttempt, forgetAttempts, type Limit } from "../auth/attempts.ts";
 import { endBrowserSession, openBrowserSession } from "../auth/browser.ts";
 import { clearCookie, cookieRequestOf, cookieSecret, requireDashboard, writeCookie } from "../auth/cookie.ts";
+import { placeOf } from "../auth/sign-ins.ts";
 import { findByPassword } from "./password.ts";
 
 /** Wrong passwords for one user from one address: more than typing errors, too few to guess one. */
@@ -45,7 +46,10 @@ export async function signIn(
 export async function start(deps: Deps, request: Request, user: SignedIn): Promise<WithCookie<SignedIn>> {
   const before = cookieSecret(deps, cookieRequestOf(request));
   if (before !== null) await endBrowserSession(deps, before);
-  return { answer: user, cookie: writeCookie(deps.config, await openBrowserSession(deps, user.user_id)) };
+  return {
+    answer: user,
+    cookie: writeCookie(deps.config, await openBrowserSession(deps, user.user_id, placeOf(request))),
+  };
 }
 
 /** @throws forbidden for requests from other sites */
