@@ -1,4 +1,4 @@
-import { homedir } from "node:os";
+import { availableParallelism, homedir } from "node:os";
 import { join } from "node:path";
 import { requireOwnPreviewDomain } from "./config/preview-domain.ts";
 import {
@@ -73,6 +73,8 @@ export interface Config {
   egress: EgressPolicy;
   /** Seconds after which a local sandbox whose server does not answer saves its work and ends. */
   orphanS: number;
+  /** Sandboxes that this server starts at once; the other starts wait. */
+  startsAtOnce: number;
   /** Seconds without use after which a session is stopped. */
   idleTimeoutS: number;
   /** Seconds after which a session whose agent waits for a person is stopped. */
@@ -137,6 +139,8 @@ const VOLUME_MAX_BYTES = 1024 ** 3;
 const TIB = 1024 ** 4;
 /** Each keeps a processor busy for minutes. */
 const CHECK_CAP = 4;
+/** A start waits for the network and the disk, too. */
+const STARTS_PER_PROCESSOR = 2;
 
 const NPM_REGISTRY = "https://registry.npmjs.org";
 const SLACK_API = "https://slack.com/api";
@@ -183,6 +187,7 @@ export function readConfig(env: Environment, isRoot = process.getuid?.() === 0):
     sandboxIsolation: isolation(env, isRoot),
     egress: egressLimit(env),
     orphanS: integer(env, "SVC_ORPHAN_MINUTES", 15, 1, 7 * 24 * 60) * 60,
+    startsAtOnce: integer(env, "SVC_STARTS_AT_ONCE", availableParallelism() * STARTS_PER_PROCESSOR, 1, 1_000),
     idleTimeoutS: integer(env, "SVC_IDLE_TIMEOUT", 3600, 10, 30 * 86_400),
     waitingS: integer(env, "SVC_WAITING_MINUTES", 50, 1, 30 * 24 * 60) * 60,
     runtimeBin: env["SVC_RUNTIME_BIN"] ? folder(env, "SVC_RUNTIME_BIN", "", PROGRAM_MAX_BYTES) : null,

@@ -57,6 +57,7 @@ export const SESSION_FIELDS = fieldsOf<Session>()([
   "runtime",
   "status",
   "step",
+  "blocked_on",
   "error",
   "stop_reason",
   "sandbox_provider",

@@ -13,6 +13,7 @@ import {
 import type { EgressPolicy } from "../../src/contract/egress/policy.ts";
 import { REFUSAL_REASONS } from "../../src/contract/egress/refusal.ts";
 import {
+  type BlockedOn,
   type BootStep,
   LOG_SOURCES,
   PROVIDERS,
@@ -33,6 +34,7 @@ export const bootStep = pgEnum("boot_step", [
   "clone",
   "runtime",
   "setup",
+  "waiting",
 ] as const satisfies readonly BootStep[]);
 export const sandboxProvider = pgEnum("sandbox_provider", PROVIDERS);
 export const sandboxState = pgEnum("sandbox_state", SANDBOX_STATES);
@@ -70,6 +72,8 @@ export const runs = pgTable(
     /** Counts the starts: each has its own sandbox and service key. */
     generation: integer("generation").notNull().default(1),
     step: bootStep("step"),
+    /** What a start, or a running sandbox, waits for: a slot, the git host or the engine. */
+    blockedOn: jsonb("blocked_on").$type<BlockedOn>(),
     error: text("error"),
     stopReason: stopReason("stop_reason"),
     /** The process that works on the run, and when its claim expires unless it is renewed. */

@@ -31,8 +31,11 @@ export function isAlive({ status }: { status: SessionStatus }): boolean {
 export const SANDBOX_STATES = ["provisioning", "active", "stopped", "error", "archived"] as const;
 
 /** The steps between `provisioning` and `running`, in order. A failure names its step. */
-export const BOOT_STEPS = ["branch", "image", "sandbox", "clone", "setup", "runtime"] as const;
+export const BOOT_STEPS = ["branch", "image", "waiting", "sandbox", "clone", "setup", "runtime"] as const;
 export type BootStep = (typeof BOOT_STEPS)[number];
+
+/** What a session waits for that is not its own: a slot of its server, the git host, or the engine of the sandboxes. */
+export const BLOCKERS = ["queue", "repository", "engine"] as const;
 
 /** Where sandboxes can run. */
 export const PROVIDERS = ["docker", "local", "kubernetes"] as const;
@@ -94,6 +97,15 @@ export const waitingFor = Type.Object({
 });
 export type WaitingFor = Static<typeof waitingFor>;
 
+/** What a session waits for that is not its own. */
+const blockedOn = Type.Object({
+  kind: oneOf(BLOCKERS),
+  message: Type.String({ description: "As a sentence" }),
+  position: nullable(Type.Integer({ description: "Its place in the queue; 1 starts next" })),
+  length: nullable(Type.Integer({ description: "How many wait in the queue" })),
+});
+export type BlockedOn = Static<typeof blockedOn>;
+
 /** How the setup command of the last start ended. */
 const sessionSetup = Type.Object({
   state: oneOf(SETUP_RESULTS),
@@ -124,6 +136,10 @@ export const session = Type.Object({
   ),
   status: oneOf(SESSION_STATUSES),
   step: nullable(oneOf(BOOT_STEPS)),
+  blocked_on: nullable(
+    blockedOn,
+    "What its start, or its running sandbox, waits for: a slot, the git host or the engine. Null: nothing",
+  ),
   error: nullable(Type.String({ description: "Why it failed, as a sentence; null unless `failed`" })),
   stop_reason: nullable(oneOf(STOP_REASONS)),
   sandbox_provider: oneOf(PROVIDERS),

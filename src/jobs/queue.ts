@@ -35,8 +35,8 @@ const HEARTBEAT_S = 10;
 const NEVER_S = 86_400;
 /** Less than the interval of rounds, so that each round may supervise. */
 const MONITOR_S = 4;
-/** The longest job builds an image, which has its own limit. */
-const EXPIRE_S = 3600;
+/** The longest job starts a sandbox: it waits in a queue, builds an image and clones, each with its own limit. */
+const EXPIRE_S = 12 * 3600;
 /** For database errors; other failures are recorded in the run, and end the job. */
 const RETRIES = 10;
 const RETRY_DELAY_S = 1;
@@ -104,7 +104,12 @@ export async function openJobs(
       await boss.send(
         name,
         {},
-        { singletonKey: key, db: fromDrizzle({ execute: (query) => execute(db, query) }, sql) },
+        // of the job, too: a queue keeps the options with which it was created
+        {
+          singletonKey: key,
+          expireInSeconds: EXPIRE_S,
+          db: fromDrizzle({ execute: (query) => execute(db, query) }, sql),
+        },
       );
       await db.execute(sql`select pg_notify(${JOBS_CHANNEL}, ${name})`);
     },

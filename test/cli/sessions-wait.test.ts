@@ -37,10 +37,17 @@ function plays(...scripts: ((id: string) => readonly Turn[])[]) {
   return connections;
 }
 
+const IN_QUEUE: Session["blocked_on"] = {
+  kind: "queue",
+  message: "Waiting to start: place 3 of 12 in the queue of this server.",
+  position: 3,
+  length: 12,
+};
+
 /** The boot up to a step, in the order of the contract. */
 const upTo = (last: Session["step"], session_id: string): Turn[] =>
   BOOT_STEPS.slice(0, last === null ? 0 : BOOT_STEPS.indexOf(last) + 1).map((step) =>
-    changed(booting(step, { session_id })),
+    changed(booting(step, { session_id, ...(step === "waiting" && { blocked_on: IN_QUEUE }) })),
   );
 
 const boots = (session_id: string): Turn[] => [
@@ -67,6 +74,7 @@ describe("new", () => {
         "branch: creating the session's branch\n",
         "image: building the sandbox's image\n",
         "  build | Step 1/2 : FROM debian\n",
+        "waiting: Waiting to start: place 3 of 12 in the queue of this server.\n",
         "sandbox: starting the sandbox\n",
         "clone: cloning the repository\n",
         "setup: running the setup command\n",

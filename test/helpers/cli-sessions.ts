@@ -28,6 +28,7 @@ export function session(change: Partial<Session> = {}): Session {
     runtime: null,
     status: "running",
     step: null,
+    blocked_on: null,
     error: null,
     stop_reason: null,
     sandbox_provider: "local",

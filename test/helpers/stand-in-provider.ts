@@ -203,3 +203,8 @@ const ANSWERED = { state: "answered", error: null } as const;
 export function engineGone(): never {
   throw new SandboxError("The engine does not answer.");
 }
+
+/** An engine that cannot be reached for the moment. */
+export function engineAway(): never {
+  throw new SandboxError("Cannot connect to Docker.", { away: true });
+}

@@ -19,7 +19,6 @@ function tried(errorAt: (attempt: number) => Error | undefined, signal = never) 
       log: { write: (source, text) => void lines.push(`${source}: ${text}`) },
       signal,
       onAway: async (what, message) => void waits.push(`${what}: ${message}`),
-      onAttempt: async () => void waits.push("again"),
       now: () => ms,
       async pause(delay, stop) {
         await Bun.sleep(0);
@@ -42,15 +41,10 @@ test("a step that a busy host has failed is tried again, and the log says so", a
   expect([tries(), lines]).toEqual([2, ["svc: The repository did not answer. Retrying in 1 s."]]);
 });
 
-test("the caller is told what is away, and when an attempt follows", async () => {
+test("the caller is told what is away", async () => {
   const { outcome, waits } = tried((attempt) => [away(), busy()][attempt]);
   await outcome;
-  expect(waits).toEqual([
-    "engine: Cannot connect to Docker.",
-    "again",
-    "repository: The repository did not answer.",
-    "again",
-  ]);
+  expect(waits).toEqual(["engine: Cannot connect to Docker.", "repository: The repository did not answer."]);
 });
 
 test.each([

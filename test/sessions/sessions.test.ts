@@ -374,13 +374,12 @@ describe("events", () => {
   });
 });
 
-test("an engine that is away is not reported as a failure of the branch", async () => {
-  bench.provider.onCall = (method) => {
-    if (method === "find") throw new SandboxError("No Docker engine answers.");
+test("an engine that refuses is not reported as a failure of the branch", async () => {
+  bench.provider.onStart = () => {
+    throw new SandboxError("No Docker engine answers.");
   };
   const { session_id: id } = await bench.create();
   const { error } = await bench.becomes(id, "failed");
-  bench.provider.onCall = () => {};
   expect(error).toBe("The sandbox could not be started: No Docker engine answers.");
 });
 

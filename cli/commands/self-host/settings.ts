@@ -40,6 +40,7 @@ export const SETTINGS: readonly string[] = [
   "SVC_PREVIEW_CAP",
   "SVC_VOLUME_MAX_BYTES",
   "SVC_CHECK_CAP",
+  "SVC_STARTS_AT_ONCE",
   "SVC_DATA_DIR",
   "SVC_EGRESS",
   "SVC_EGRESS_ALLOW",

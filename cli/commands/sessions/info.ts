@@ -83,6 +83,7 @@ function page(session: Session, { problem, network, log }: Shown, view: View): s
             ["stop reason", session.stop_reason],
           ] as const)),
       ["error", session.error],
+      ["blocked on", session.blocked_on?.message ?? null],
       ["waits for", waitingText(session)],
       ["branch", session.branch_name],
       ["base", session.base_ref],

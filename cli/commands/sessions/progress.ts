@@ -109,7 +109,12 @@ class LiveProgress implements Progress {
   }
 
   step(name: string, detail = ""): void {
-    if (this.#step?.name === name) return;
+    if (this.#step?.name === name) {
+      // its place in a queue, or what it waits for
+      if (this.#step.detail !== detail) this.#last = "";
+      this.#step.detail = detail;
+      return;
+    }
     this.#settle("worked");
     this.#step = { name, detail, startedAt: this.#system.now() };
     this.#last = "";

@@ -53,11 +53,23 @@ export function shortId({ session_id }: Pick<Session, "session_id">): string {
   return oneLine(session_id.slice(0, 8));
 }
 
-/** `provisioning (image)`, `failed (clone)`, `stopped (idle)`, `running (no walls)`. */
-export function statusText({ status, step, stop_reason, walls, activity }: Session): string {
-  const ofRunning = [activity, isOpen(walls) ? "no walls" : null].filter((each) => each !== null).join(", ");
-  const more = status === "stopped" ? stop_reason : status === "running" ? ofRunning : step;
-  return more === null || more === "" ? status : `${status} (${more})`;
+/** `provisioning (image)`, `provisioning (waiting, place 3 of 12)`, `failed (clone)`, `stopped (idle)`, `running (engine away)`. */
+export function statusText(session: Session): string {
+  const { status, step, stop_reason, walls, activity } = session;
+  const known = {
+    stopped: [stop_reason],
+    running: [activity, blockedText(session), isOpen(walls) ? "no walls" : null],
+  };
+  const parts = status === "stopped" || status === "running" ? known[status] : [step, blockedText(session)];
+  const more = parts.filter((each) => each !== null).join(", ");
+  return more === "" ? status : `${status} (${more})`;
+}
+
+/** What its start or its sandbox waits for, in a few words. */
+function blockedText({ blocked_on: blocked }: Session): string | null {
+  if (!blocked) return null;
+  const { kind, position, length } = blocked;
+  return kind === "queue" ? `place ${position} of ${length}` : `${oneLine(kind)} away`;
 }
 
 /** That the setup command failed, and the end of its output; null if it did not. */

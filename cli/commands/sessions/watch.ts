@@ -17,6 +17,7 @@ const TAIL = 20;
 const STEPS: Readonly<Record<string, string>> = {
   branch: "creating the session's branch",
   image: "building the sandbox's image",
+  waiting: "waiting for a slot of the server",
   sandbox: "starting the sandbox",
   clone: "cloning the repository",
   setup: "running the setup command",
@@ -103,10 +104,11 @@ const isSettled = ({ status }: Session, goal: string): boolean =>
   status === goal || status === "failed" || (goal === "running" && status === "stopped");
 
 /** A failed session still has its step; a running or stopped one has none. */
-function show({ status, step }: Session, goal: string, progress: Progress): void {
+function show({ status, step, blocked_on: blocked }: Session, goal: string, progress: Progress): void {
   if (goal === "stopped") progress.step("stop", "saving the work and removing the sandbox");
-  else if (step !== null) progress.step(step, Object.hasOwn(STEPS, step) ? STEPS[step] : undefined);
-  else if (status === "provisioning") progress.step("", "waiting for a free slot");
+  else if (step !== null)
+    progress.step(step, blocked?.message ?? (Object.hasOwn(STEPS, step) ? STEPS[step] : ""));
+  else if (status === "provisioning") progress.step("", blocked?.message ?? "waiting for a free slot");
 }
 
 function late(started: Session, last: Session, goal: string, seconds: number): CliError {

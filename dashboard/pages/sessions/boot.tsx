@@ -33,10 +33,18 @@ export function Boot({ session, log, onRestart }: Props) {
       {!hasFailed && at < 0 && <p className="text-muted">Queued.</p>}
       {at >= 0 && !(hasFailed && session.step === null) && (
         <ol className="flex flex-col gap-1.5">
-          {NAMES.map((name, index) => (
-            <Step key={name} name={name} state={stateOf(index, at, hasFailed)} />
-          ))}
+          {NAMES.map((name, index) =>
+            // most starts do not wait
+            name === "waiting" && index !== at ? null : (
+              <Step key={name} name={name} state={stateOf(index, at, hasFailed)} />
+            ),
+          )}
         </ol>
+      )}
+      {!hasFailed && session.blocked_on && (
+        <p role="status" className="text-sm wrap-anywhere">
+          <Visible>{session.blocked_on.message}</Visible>
+        </p>
       )}
       {!hasFailed && last && (
         <p className="truncate font-mono text-muted text-xs">

@@ -15,6 +15,7 @@ import { visibleText } from "../../parts/visible.tsx";
 import { useWide } from "../../parts/wide.ts";
 import { ActionDialog, Actions, type Doing } from "./actions.tsx";
 import { Asks } from "./asks.tsx";
+import { Blocked } from "./blocked.tsx";
 import { Boot } from "./boot.tsx";
 import { Conversation } from "./chat/conversation.tsx";
 import { useChat } from "./chat/use-chat.ts";
@@ -87,6 +88,7 @@ function Live({ session, followed, slug }: { session: Session; followed: Followe
           <Views session={session} view={view} slug={slug} />
           <Asks session={session} />
           {view === "" && <Boot session={session} log={followed.log} onRestart={() => setDoing("restart")} />}
+          {view === "" && <Blocked session={session} />}
           {view === "" && <SetupProblem session={session} />}
           {view === "" && <Refusals session={session} />}
           {view === "" && <Conversation session={session} chat={chat} state={state} />}

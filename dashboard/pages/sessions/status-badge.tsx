@@ -10,10 +10,12 @@ const REASONS = {
 } as const;
 
 /** The status of a session, and whether its agent waits for a person. */
-export function StatusBadge({ session: { status, step, stop_reason, activity } }: { session: Session }) {
+export function StatusBadge({ session }: { session: Session }) {
+  const { status, step, stop_reason, activity, blocked_on: blocked } = session;
   const at = step === null ? "" : `: ${STEPS[step][0].toLowerCase()}`;
   switch (status) {
     case "running":
+      if (blocked) return <Badge look="warn">Engine away</Badge>;
       return activity === "waiting" ? (
         <Badge look="warn">Waits for you</Badge>
       ) : (

@@ -4,6 +4,7 @@ import type { BootStep, Session } from "../../../src/contract/session.ts";
 export const STEPS: Readonly<Record<BootStep, readonly [name: string, does: string]>> = {
   branch: ["Branch", "creating the session's branch"],
   image: ["Image", "preparing the sandbox image"],
+  waiting: ["Queue", "waiting for a slot of the server"],
   sandbox: ["Sandbox", "starting the sandbox"],
   clone: ["Clone", "cloning the repository"],
   setup: ["Setup", "running the project's setup command"],

@@ -35,6 +35,7 @@ function isWanted(head: RequestHead): boolean {
 const STEPS: Readonly<Record<BootStep, string>> = {
   branch: "creating the branch",
   image: "preparing the image",
+  waiting: "waiting for a slot of the server",
   sandbox: "starting the sandbox",
   clone: "cloning the repository",
   setup: "running the setup command",
@@ -42,7 +43,7 @@ const STEPS: Readonly<Record<BootStep, string>> = {
 };
 
 function pageOf(session: SessionRow): Page & { status: string } {
-  const { sessionId, status, name, step, error } = session;
+  const { sessionId, status, name, step, blockedOn, error } = session;
   const which = `Session ${name ?? sessionId}.`;
   if (status === "stopped") {
     return {
@@ -55,7 +56,7 @@ function pageOf(session: SessionRow): Page & { status: string } {
     const remedy = `Start it again with: svc sessions restart ${sessionId}`;
     return { status, title: "The session failed", sentences: [which, ...(error ? [error] : []), remedy] };
   }
-  const now = step ? `Current step: ${STEPS[step]}.` : "It is queued.";
+  const now = blockedOn?.message ?? (step ? `Current step: ${STEPS[step]}.` : "It is queued.");
   const wait = "This page reloads automatically.";
   return { status, title: "The session is starting", sentences: [which, now, wait], refreshS: RETRY_S };
 }

@@ -1,9 +1,9 @@
-import { availableParallelism } from "node:os";
 import { eq } from "drizzle-orm";
 import { projects, runs } from "../../../db/schema/index.ts";
 import { isAlive } from "../../contract/session.ts";
 import type { Deps } from "../../deps.ts";
 import { isWithinReach } from "../../jobs/places.ts";
+import { createPlaceWriter } from "./blocked.ts";
 import { withClaim } from "./claim.ts";
 import { endRun, removeRun } from "./end.ts";
 import { fail } from "./fail.ts";
@@ -12,8 +12,6 @@ import { startSandbox } from "./start.ts";
 import { StartQueue } from "./start-queue.ts";
 import { watchGoal } from "./watch-goal.ts";
 
-/** A start waits for the network and the disk, too. */
-const STARTS_PER_PROCESSOR = 2;
 /** A run whose goal keeps changing yields to others: the reconciler enqueues its job again. */
 const STEPS_MAX = 10;
 
@@ -28,7 +26,7 @@ export function createConverger(
 ): (runId: string, signal: AbortSignal) => Promise<void> {
   /** Runs that this process works on → whether their job was enqueued again meanwhile. */
   const busy = new Map<string, boolean>();
-  const queue = new StartQueue(availableParallelism() * STARTS_PER_PROCESSOR);
+  const queue = new StartQueue(deps.config.startsAtOnce, createPlaceWriter(deps));
   return async (runId, signal) => {
     if (busy.has(runId)) {
       busy.set(runId, true);

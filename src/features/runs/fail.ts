@@ -18,7 +18,10 @@ export async function fail(deps: Deps, kind: RunKind, run: RunRow, error: unknow
   const [row] = await deps.db.select().from(runs).where(thisStart(run));
   if (!row) return;
   // what fails before the first step of the sandbox, such as an engine that is away, is no failure of the branch
-  const step = error instanceof SandboxError && row.step === "branch" ? "sandbox" : (row.step ?? "branch");
+  const step =
+    error instanceof SandboxError && (row.step === null || row.step === "branch")
+      ? "sandbox"
+      : (row.step ?? "branch");
   if (!isExplained(error))
     deps.log.error({ [kind.name]: run.runId, step, err: error }, `cannot start a ${kind.name}`);
   // the reconciler stops a sandbox that cannot be stopped now
@@ -37,7 +40,7 @@ export async function recordFailure(deps: Deps, kind: RunKind, run: RunRow, mess
   await deps.db.transaction(async (tx) => {
     const [row] = await tx
       .update(runs)
-      .set({ status: "failed", error: message, updatedAt: now })
+      .set({ status: "failed", error: message, blockedOn: null, updatedAt: now })
       .where(run.status === "running" ? stillRunning(run) : thisStart(run))
       .returning();
     if (!row) return;

@@ -10,7 +10,10 @@ import type { RunRow } from "./row.ts";
 import { settleGone } from "./take-over.ts";
 
 type Change = Partial<
-  Pick<RunRow, "goal" | "status" | "place" | "generation" | "step" | "error" | "stopReason" | "readyAt">
+  Pick<
+    RunRow,
+    "goal" | "status" | "place" | "generation" | "step" | "blockedOn" | "error" | "stopReason" | "readyAt"
+  >
 >;
 
 /**
@@ -90,6 +93,7 @@ export async function startAgain(
     status: "provisioning",
     generation: run.generation + 1,
     step: null,
+    blockedOn: null,
     error: null,
     stopReason: null,
     readyAt: null,

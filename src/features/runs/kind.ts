@@ -119,6 +119,7 @@ export function kindOf(kinds: RunKinds, { kind, runId }: Pick<RunRow, "kind" | "
 
 const FAILED: Partial<Record<BootStep, string>> = {
   image: "The sandbox's image could not be built",
+  waiting: "The sandbox could not be started",
   sandbox: "The sandbox could not be started",
 };
 

@@ -3,7 +3,8 @@ import { runs } from "../../../db/schema/index.ts";
 import { isAlive } from "../../contract/session.ts";
 import type { Deps } from "../../deps.ts";
 import { isWithinReach, placesOf, queueOf } from "../../jobs/places.ts";
-import type { Provider, Sandbox } from "../../sandboxes/provider.ts";
+import { type Provider, type Sandbox, SandboxError } from "../../sandboxes/provider.ts";
+import { blockedOn, recordEngine } from "./blocked.ts";
 import { describeExit } from "./boot.ts";
 import { withClaim } from "./claim.ts";
 import { endSandbox } from "./end.ts";
@@ -51,12 +52,32 @@ async function enqueueUnsettled(deps: Deps): Promise<number> {
 async function reconcileProvider(deps: Deps, kinds: RunKinds, provider: Provider): Promise<number> {
   // the rows first: a run without a sandbox has lost it, and a sandbox without a run may have just started
   const running = await runningOn(deps, provider);
-  const sandboxes = new Map((await provider.list()).map((sandbox) => [sandbox.sessionId, sandbox]));
+  const listed = await listOr(provider);
+  if ("away" in listed) {
+    deps.log.warn({ provider: provider.name, err: listed.away }, "the engine of sandboxes is away");
+    const blocked = blockedOn("engine", listed.away.message);
+    for (const run of running)
+      if (run.blockedOn === null) await recordEngine(deps, kindOf(kinds, run), run, blocked);
+    return running.length;
+  }
+  for (const run of running)
+    if (run.blockedOn !== null) await recordEngine(deps, kindOf(kinds, run), run, null);
+  const sandboxes = new Map(listed.sandboxes.map((sandbox) => [sandbox.sessionId, sandbox]));
   for (const run of running)
     if (sandboxes.get(run.runId)?.state !== "running") await recordDeath(deps, kinds, provider, run);
   const owned = await ownedAmong(deps, [...sandboxes.values()]);
   for (const sandbox of sandboxes.values()) if (!owned.has(sandbox)) await endOrphan(deps, provider, sandbox);
   return running.length + sandboxes.size;
+}
+
+/** The sandboxes of a provider, or why its engine does not answer. */
+async function listOr(provider: Provider): Promise<{ sandboxes: Sandbox[] } | { away: SandboxError }> {
+  try {
+    return { sandboxes: await provider.list() };
+  } catch (error) {
+    if (error instanceof SandboxError && error.away) return { away: error };
+    throw error;
+  }
 }
 
 /**

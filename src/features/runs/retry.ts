@@ -17,8 +17,6 @@ export interface Patience {
   signal: AbortSignal;
   /** Called before each pause. @param message as a sentence */
   onAway?(away: Away, message: string): Promise<void>;
-  /** Called after the last pause, before the attempt that may succeed. */
-  onAttempt?(): Promise<void>;
   /** Milliseconds. */
   now?(): number;
   pause?(ms: number, signal: AbortSignal): Promise<unknown>;
@@ -30,7 +28,7 @@ export interface Patience {
  * @throws the error of the last attempt; the signal's reason
  */
 export async function withRetries<Result>(
-  { log, signal, onAway, onAttempt, now = () => performance.now(), pause = pauseFor }: Patience,
+  { log, signal, onAway, now = () => performance.now(), pause = pauseFor }: Patience,
   step: () => Promise<Result>,
 ): Promise<Result> {
   let firstAt: number | null = null;
@@ -46,7 +44,6 @@ export async function withRetries<Result>(
       log.write("svc", `${away.message} Retrying in ${delay} s.`);
       await onAway?.(away.what, away.message);
       await pause(delay * 1000, signal);
-      await onAttempt?.();
     }
   }
 }

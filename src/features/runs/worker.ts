@@ -8,7 +8,7 @@ import { reconcile } from "./reconcile.ts";
 import { takeOver } from "./take-over.ts";
 
 /** Most of them wait: for other starts, or for a sandbox. */
-const JOBS_AT_ONCE = 50;
+const JOBS_AT_ONCE = 200;
 
 /**
  * Works on this server's runs: their jobs, and a reconciliation with the sandboxes, every few seconds while there are any.

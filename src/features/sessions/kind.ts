@@ -102,6 +102,7 @@ export const sessionRuns: RunKind = {
 const FAILED: Readonly<Record<BootStep, string>> = {
   branch: "The session's branch could not be created",
   image: "The sandbox's image could not be built",
+  waiting: "The sandbox could not be started",
   sandbox: "The sandbox could not be started",
   clone: "The repository could not be cloned in the sandbox",
   setup: "The sandbox could not be set up",

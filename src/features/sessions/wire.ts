@@ -55,6 +55,7 @@ export function wireOf(
     runtime: row.runtime,
     status: row.status,
     step: row.step,
+    blocked_on: isAlive(row) ? row.blockedOn : null,
     error: row.error,
     stop_reason: row.stopReason,
     sandbox_provider: row.provider,
