@@ -6,14 +6,16 @@ const JUMP_MS = 60_000;
  * time that has passed.
  * @param start a reading of the clock
  * @param monotonic milliseconds, which no one sets
- * @returns whether a reading of the clock, made now, has jumped ahead since the one before
+ * @returns by how many milliseconds a reading of the clock, made now, has jumped since the one before; 0: it has not
  */
-export function watchForJumps(start: Date, monotonic: () => number): (now: Date) => boolean {
+export function watchForJumps(start: Date, monotonic: () => number): (now: Date) => number {
   let last = start.getTime() - monotonic();
   return (now) => {
     const ahead = now.getTime() - monotonic();
-    const jumped = ahead - last > JUMP_MS;
+    const jump = ahead - last;
+    // small corrections add up
+    if (Math.abs(jump) <= JUMP_MS) return 0;
     last = ahead;
-    return jumped;
+    return jump;
   };
 }

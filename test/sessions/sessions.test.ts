@@ -1,6 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
+import { openPostgres } from "../../db/client.ts";
+import { projectSessions } from "../../db/schema/index.ts";
 import { verifyUserContext } from "../../src/contract/user-context.ts";
 import { SandboxError } from "../../src/sandboxes/provider.ts";
+import { needs } from "../helpers/needs.ts";
+import { POSTGRES } from "../helpers/postgres.ts";
 import { readEvents, type SessionBench, startSessions } from "../helpers/sessions.ts";
 import { engineGone } from "../helpers/stand-in-provider.ts";
 import { until } from "../helpers/until.ts";
@@ -422,6 +427,44 @@ describe("an idle session", () => {
     bench.look();
     expect(await bench.becomes(id, "stopped")).toMatchObject({ stop_reason: "idle" });
   });
+
+  test("is stopped when its time is over, also if the clock was set ahead and back meanwhile", async () => {
+    const { session_id: id } = await bench.create();
+    await bench.becomes(id, "running");
+    await bench.looked();
+    for (const seconds of [7_200, -7_200, -7_200, 7_200]) {
+      bench.setClock(seconds);
+      await bench.looked();
+      await bench.looked();
+      expect([seconds, (await bench.get(id)).status]).toEqual([seconds, "running"]);
+    }
+    bench.advance(3_601);
+    bench.look();
+    expect(await bench.becomes(id, "stopped")).toMatchObject({ stop_reason: "idle" });
+  });
+
+  needs("a real Postgres", POSTGRES)(
+    "that waits for a person is not stopped by a clock that was set two hours ahead",
+    async () => {
+      const { session_id: id } = await bench.create();
+      await bench.becomes(id, "running");
+      await bench.looked();
+      const database = await openPostgres(bench.api.databaseUrl ?? "", { migrate: false });
+      await database.db
+        .update(projectSessions)
+        .set({ activity: "waiting", activityAt: new Date() })
+        .where(eq(projectSessions.sessionId, id));
+      bench.setClock(7_200);
+      await bench.looked();
+      await bench.looked();
+      expect(await bench.get(id)).toMatchObject({ status: "running", activity: "waiting" });
+      bench.advance(3_001);
+      bench.look();
+      expect(await bench.becomes(id, "stopped")).toMatchObject({ stop_reason: "waiting" });
+      bench.setClock(-7_200);
+      await database.close();
+    },
+  );
 });
 
 describe("what is refused", () => {

@@ -1,4 +1,4 @@
-import { and, eq, inArray, lt } from "drizzle-orm";
+import { and, eq, inArray, lt, sql } from "drizzle-orm";
 import { projectSessions, runs } from "../../../db/schema/index.ts";
 import type { Deps } from "../../deps.ts";
 import { placesOf } from "../../jobs/places.ts";
@@ -12,21 +12,43 @@ import { stop } from "./stop.ts";
 /** Sessions checked per round; the next round checks the rest. */
 const BATCH = 100;
 
-/** The rounds of `stopIdle`. When the clock has jumped ahead, no session has been idle for as long as it says. */
+/** The rounds of `stopIdle`. When the clock is set, what it measures moves with it. */
 export function createIdleRounds(deps: Deps): () => Promise<boolean> {
-  const hasJumped = watchForJumps(deps.clock(), deps.monotonic);
+  const jumpOf = watchForJumps(deps.clock(), deps.monotonic);
   return async () => {
     // one reading, since the clock may be set during the round
     const now = deps.clock();
-    if (hasJumped(now)) {
-      deps.log.warn("the clock jumped ahead: the idle timers of sessions restart");
-      await deps.db
-        .update(projectSessions)
-        .set({ lastActiveAt: now })
-        .where(inArray(projectSessions.sessionId, runningHere(deps)));
+    const jump = jumpOf(now);
+    if (jump !== 0) {
+      deps.log.warn(
+        { jumpS: Math.round(jump / 1000) },
+        "the clock was set: the idle timers of sessions are moved",
+      );
+      await writeActivity(deps);
+      await moveTimers(deps, now, jump);
     }
     return await stopIdle(deps, now);
   };
+}
+
+/**
+ * Moves the times since which sessions are idle, or wait, by a jump of the clock. Those that were noted since the jump are not
+ * later than now, and must stay so; after a jump back, those that are later than now were noted before it.
+ */
+async function moveTimers(deps: Deps, now: Date, jump: number): Promise<void> {
+  const at = sql`${now.toISOString()}::timestamptz`;
+  const by = sql`make_interval(secs => ${jump / 1000})`;
+  const moved = (column: typeof projectSessions.lastActiveAt | typeof projectSessions.activityAt) =>
+    jump > 0
+      ? sql`least(${column} + ${by}, ${at})`
+      : sql`case when ${column} > ${at} then least(${column} + ${by}, ${at}) else ${column} end`;
+  await deps.db
+    .update(projectSessions)
+    .set({
+      lastActiveAt: moved(projectSessions.lastActiveAt),
+      activityAt: moved(projectSessions.activityAt),
+    })
+    .where(inArray(projectSessions.sessionId, runningHere(deps)));
 }
 
 function runningHere(deps: Deps) {
@@ -53,7 +75,7 @@ async function stopIdle(deps: Deps, now: Date): Promise<boolean> {
     .limit(BATCH);
   const unused = sessions.filter(({ lastActiveAt }) => lastActiveAt < limit);
   await Promise.all(unused.map((session) => stopUnlessUsed(deps, session, limit)));
-  await stopWaiting(deps);
+  await stopWaiting(deps, now);
   return sessions.length > 0;
 }
 
@@ -61,8 +83,8 @@ async function stopIdle(deps: Deps, now: Date): Promise<boolean> {
  * Stops those whose agent has waited for a person for `SVC_WAITING_MINUTES`: it does nothing meanwhile, but has a slot of
  * its account. What it asked stays open (`kept/`).
  */
-async function stopWaiting(deps: Deps): Promise<void> {
-  const limit = new Date(deps.clock().getTime() - deps.config.waitingS * 1000);
+async function stopWaiting(deps: Deps, now: Date): Promise<void> {
+  const limit = new Date(now.getTime() - deps.config.waitingS * 1000);
   const waiting = await deps.db
     .select(sessionColumns)
     .from(projectSessions)
