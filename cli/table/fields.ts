@@ -12,7 +12,6 @@ import type { AppliedSuggestions, Comment } from "../../src/contract/comment.ts"
 import type { Project } from "../../src/contract/project.ts";
 import type { Branch, Commit, FileContents, TreeEntry } from "../../src/contract/repository.ts";
 import type { Secret } from "../../src/contract/secret.ts";
-import type { Session } from "../../src/contract/session.ts";
 import type { TimelineEvent } from "../../src/contract/timeline.ts";
 
 /** All fields of `T`, for `--json`: a list with an unknown field, or without one of them, does not compile. */
@@ -39,43 +38,6 @@ export const PROJECT_FIELDS = fieldsOf<Project>()([
   "model_session_budget",
   "created_at",
   "updated_at",
-]);
-
-export const SESSION_FIELDS = fieldsOf<Session>()([
-  "session_id",
-  "project_id",
-  "account_id",
-  "branch_name",
-  "base_ref",
-  "name",
-  "title",
-  "tries_id",
-  "agent_name",
-  "model",
-  "mode",
-  "effort",
-  "runtime",
-  "status",
-  "step",
-  "blocked_on",
-  "error",
-  "stop_reason",
-  "sandbox_provider",
-  "sandbox_url",
-  "sandbox_status",
-  "activity",
-  "activity_at",
-  "waiting_for",
-  "walls",
-  "setup",
-  "saved",
-  "cost",
-  "tokens",
-  "created_by",
-  "author",
-  "created_at",
-  "updated_at",
-  "last_active_at",
 ]);
 
 export const CR_FIELDS = fieldsOf<ChangeRequest>()([

@@ -1,7 +1,8 @@
 import { PERMISSION_MODES } from "../../src/contract/runtimes.ts";
 import type { SessionChoices } from "../../src/contract/session.ts";
 import { spec } from "../spec.ts";
-import { fieldsOf, SESSION_FIELDS } from "./fields.ts";
+import { fieldsOf } from "./fields.ts";
+import { SESSION_FIELDS } from "./session-fields.ts";
 import { ID, OWN_ID } from "./session-id.ts";
 
 /** What the agent of a session works with, for commands that start or change one. */

@@ -1,5 +1,6 @@
 import type { Prompt } from "../../src/contract/prompt.ts";
 import type { SavedWork } from "../../src/contract/saved-work.ts";
+import type { Session } from "../../src/contract/session.ts";
 import type { OneTry } from "../../src/contract/tries.ts";
 import type { Turn } from "../../src/contract/turn.ts";
 import { fieldsOf } from "./fields.ts";
@@ -72,4 +73,41 @@ export const TURN_FIELDS = fieldsOf<Turn>()([
   "started_at",
   "ended_at",
   "parts",
+]);
+
+export const SESSION_FIELDS = fieldsOf<Session>()([
+  "session_id",
+  "project_id",
+  "account_id",
+  "branch_name",
+  "base_ref",
+  "name",
+  "title",
+  "tries_id",
+  "agent_name",
+  "model",
+  "mode",
+  "effort",
+  "runtime",
+  "status",
+  "step",
+  "blocked_on",
+  "error",
+  "stop_reason",
+  "sandbox_provider",
+  "sandbox_url",
+  "sandbox_status",
+  "activity",
+  "activity_at",
+  "waiting_for",
+  "walls",
+  "setup",
+  "saved",
+  "cost",
+  "tokens",
+  "created_by",
+  "author",
+  "created_at",
+  "updated_at",
+  "last_active_at",
 ]);

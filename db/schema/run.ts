@@ -10,10 +10,10 @@ import {
   text,
   uuid,
 } from "drizzle-orm/pg-core";
+import type { BlockedOn } from "../../src/contract/blocked-on.ts";
 import type { EgressPolicy } from "../../src/contract/egress/policy.ts";
 import { REFUSAL_REASONS } from "../../src/contract/egress/refusal.ts";
 import {
-  type BlockedOn,
   type BootStep,
   LOG_SOURCES,
   PROVIDERS,

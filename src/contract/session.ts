@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { author } from "./author.ts";
+import { blockedOn } from "./blocked-on.ts";
 import { EFFORT_MAX, EFFORT_PATTERN, NAME_MAX, PROMPT_MAX_BYTES, REF_MAX_BYTES } from "./limits.ts";
 import { attachments, promptChange } from "./prompt.ts";
 import { PERMISSION_MODES, type PermissionMode, RUNTIME_NAME } from "./runtimes.ts";
@@ -33,9 +34,6 @@ export const SANDBOX_STATES = ["provisioning", "active", "stopped", "error", "ar
 /** The steps between `provisioning` and `running`, in order. A failure names its step. */
 export const BOOT_STEPS = ["branch", "image", "waiting", "sandbox", "clone", "setup", "runtime"] as const;
 export type BootStep = (typeof BOOT_STEPS)[number];
-
-/** What a session waits for that is not its own: a slot of its server, the git host, or the engine of the sandboxes. */
-export const BLOCKERS = ["queue", "repository", "engine"] as const;
 
 /** Where sandboxes can run. */
 export const PROVIDERS = ["docker", "local", "kubernetes"] as const;
@@ -96,15 +94,6 @@ export const waitingFor = Type.Object({
   ),
 });
 export type WaitingFor = Static<typeof waitingFor>;
-
-/** What a session waits for that is not its own. */
-const blockedOn = Type.Object({
-  kind: oneOf(BLOCKERS),
-  message: Type.String({ description: "As a sentence" }),
-  position: nullable(Type.Integer({ description: "Its place in the queue; 1 starts next" })),
-  length: nullable(Type.Integer({ description: "How many wait in the queue" })),
-});
-export type BlockedOn = Static<typeof blockedOn>;
 
 /** How the setup command of the last start ended. */
 const sessionSetup = Type.Object({

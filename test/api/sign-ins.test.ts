@@ -7,13 +7,17 @@ const AT = "/v1/accounts/sign-ins";
 const ada = "first@example.com";
 let api: Api;
 let remote: Remote;
-let events: string;
+let streamPaths: string[];
 
 beforeAll(async () => {
   api = await startApi();
   remote = new Remote();
   remote.commit("main", { a: "1\n" });
-  events = `/v1/projects/${(await api.project(remote.url)).project_id}/events`;
+  const project = `/v1/projects/${(await api.project(remote.url)).project_id}`;
+  // one that fails to start is there, too
+  const { session_id } = (await api.call("POST", `${project}/sessions`, { body: {} })).body;
+  const session = `${project}/sessions/${session_id}`;
+  streamPaths = [`${project}/events`, `${session}/events`, `${session}/conversation/events`];
 });
 afterAll(async () => {
   await api.stop();
@@ -50,10 +54,9 @@ test("a user's browsers are listed, with this one marked, and nobody else's", as
 
 test("a browser that is signed out is rejected, its streams end, and the others stay", async () => {
   const [one, two] = [await signedIn(api), await signedIn(api)];
-  const stream = await fetch(api.url + events, {
-    headers: { Cookie: two.cookie ?? "", "X-Svc-Dashboard": "1" },
-  });
-  expect(stream.status).toBe(200);
+  const headers = { Cookie: two.cookie ?? "", "X-Svc-Dashboard": "1" };
+  const streams = await Promise.all(streamPaths.map((path) => fetch(api.url + path, { headers })));
+  expect(streams.map(({ status }) => status)).toEqual([200, 200, 200]);
   const current = (await signInsOf(two)).find(({ is_current }: { is_current: boolean }) => is_current);
   const stranger = await signedIn(api, "b@example.com");
   const path = `${AT}/${current.sign_in_id}`;
@@ -63,7 +66,7 @@ test("a browser that is signed out is rejected, its streams end, and the others 
   expect((await two.call("GET", AT)).status).toBe(401);
   expect((await one.call("GET", AT)).status).toBe(200);
   // to its end, which the limit of the test bounds
-  await stream.text();
+  await Promise.all(streams.map((stream) => stream.text()));
   expect((await one.call("DELETE", path)).status).toBe(404);
 });
 

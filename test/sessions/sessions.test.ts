@@ -427,44 +427,6 @@ describe("an idle session", () => {
     bench.look();
     expect(await bench.becomes(id, "stopped")).toMatchObject({ stop_reason: "idle" });
   });
-
-  test("is stopped when its time is over, also if the clock was set ahead and back meanwhile", async () => {
-    const { session_id: id } = await bench.create();
-    await bench.becomes(id, "running");
-    await bench.looked();
-    for (const seconds of [7_200, -7_200, -7_200, 7_200]) {
-      bench.setClock(seconds);
-      await bench.looked();
-      await bench.looked();
-      expect([seconds, (await bench.get(id)).status]).toEqual([seconds, "running"]);
-    }
-    bench.advance(3_601);
-    bench.look();
-    expect(await bench.becomes(id, "stopped")).toMatchObject({ stop_reason: "idle" });
-  });
-
-  needs("a real Postgres", POSTGRES)(
-    "that waits for a person is not stopped by a clock that was set two hours ahead",
-    async () => {
-      const { session_id: id } = await bench.create();
-      await bench.becomes(id, "running");
-      await bench.looked();
-      const database = await openPostgres(bench.api.databaseUrl ?? "", { migrate: false });
-      await database.db
-        .update(projectSessions)
-        .set({ activity: "waiting", activityAt: new Date() })
-        .where(eq(projectSessions.sessionId, id));
-      bench.setClock(7_200);
-      await bench.looked();
-      await bench.looked();
-      expect(await bench.get(id)).toMatchObject({ status: "running", activity: "waiting" });
-      bench.advance(3_001);
-      bench.look();
-      expect(await bench.becomes(id, "stopped")).toMatchObject({ stop_reason: "waiting" });
-      bench.setClock(-7_200);
-      await database.close();
-    },
-  );
 });
 
 describe("what is refused", () => {
@@ -543,3 +505,44 @@ async function hang(_: unknown, signal: AbortSignal): Promise<void> {
 async function statusWith(token: string | undefined): Promise<number> {
   return (await bench.api.call("GET", `/v1/projects/${bench.projectId}`, { token: token ?? "" })).status;
 }
+
+// the last ones: sessions that were changed while the clock was ahead stay the newest
+describe("a session that is idle, or waits", () => {
+  test("is stopped when its time is over, also if the clock was set ahead and back meanwhile", async () => {
+    const { session_id: id } = await bench.create();
+    await bench.becomes(id, "running");
+    await bench.looked();
+    for (const seconds of [7_200, -7_200, -7_200, 7_200]) {
+      bench.setClock(seconds);
+      await bench.looked();
+      await bench.looked();
+      expect([seconds, (await bench.get(id)).status]).toEqual([seconds, "running"]);
+    }
+    bench.advance(3_601);
+    bench.look();
+    expect(await bench.becomes(id, "stopped")).toMatchObject({ stop_reason: "idle" });
+  });
+
+  needs("a real Postgres", POSTGRES)(
+    "that waits for a person is not stopped by a clock that was set two hours ahead",
+    async () => {
+      const { session_id: id } = await bench.create();
+      await bench.becomes(id, "running");
+      await bench.looked();
+      const database = await openPostgres(bench.api.databaseUrl ?? "", { migrate: false });
+      await database.db
+        .update(projectSessions)
+        .set({ activity: "waiting", activityAt: new Date() })
+        .where(eq(projectSessions.sessionId, id));
+      bench.setClock(7_200);
+      await bench.looked();
+      await bench.looked();
+      expect(await bench.get(id)).toMatchObject({ status: "running", activity: "waiting" });
+      bench.advance(3_001);
+      bench.look();
+      expect(await bench.becomes(id, "stopped")).toMatchObject({ stop_reason: "waiting" });
+      bench.setClock(-7_200);
+      await database.close();
+    },
+  );
+});

@@ -8,7 +8,7 @@ import type { ProjectRow } from "../../identity/auth/caller.ts";
 /** Keeps proxies from closing an idle stream. */
 const HEARTBEAT_MS = 15_000;
 /** A revoked token and a removed membership end the stream within this time. */
-const CHECK_MS = 30_000;
+const CHECK_MS = 4_000;
 /** The backlog of a reader in bytes, more than 1,000 events. A slower reader is cut off; it resumes by `Last-Event-ID`. */
 const BACKLOG_MAX_BYTES = 256 * 1024;
 /** How long a resumed reader may take to read each batch of stored events. */

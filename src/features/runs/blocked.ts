@@ -1,6 +1,6 @@
 import { and, eq, type SQL, sql } from "drizzle-orm";
 import { runs } from "../../../db/schema/index.ts";
-import type { BlockedOn } from "../../contract/session.ts";
+import type { BlockedOn } from "../../contract/blocked-on.ts";
 import type { Deps } from "../../deps.ts";
 import type { RunKind } from "./kind.ts";
 import type { RunRow } from "./row.ts";

@@ -18,6 +18,7 @@ import type { Deps } from "../../deps.ts";
 import { pageQuery, readPage } from "../../http/page.ts";
 import { answer, answerEvents, listOf, ok } from "../../http/schema.ts";
 import { guard } from "../../identity/auth/guard.ts";
+import { whileAllowed } from "../../identity/auth/while-allowed.ts";
 import { LOG_LINES } from "../runs/log.ts";
 import { abortSession } from "./abort.ts";
 import { requireReachTo } from "./agent-reach.ts";
@@ -157,10 +158,10 @@ export const sessionContentRoutes = (deps: Deps) =>
     )
     .get(
       "/:sessionId/events",
-      async ({ caller, project, params, headers }) => {
+      async ({ caller, project, params, headers, again }) => {
         await requireReachTo(deps, caller, project, params.sessionId);
         const events = await streamEvents(deps, project, params.sessionId, headers["last-event-id"] ?? null);
-        return new Response(events, {
+        return new Response(whileAllowed(events, again), {
           headers: { "Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-store" },
         });
       },

@@ -5,6 +5,7 @@ import type { Deps } from "../../../deps.ts";
 import { pageQuery, readPage } from "../../../http/page.ts";
 import { answer, answerEvents } from "../../../http/schema.ts";
 import { guard } from "../../../identity/auth/guard.ts";
+import { whileAllowed } from "../../../identity/auth/while-allowed.ts";
 import { requireReachTo } from "../agent-reach.ts";
 import { streamConversation } from "./events.ts";
 import { readConversation, readPart } from "./read.ts";
@@ -35,7 +36,7 @@ export const conversationRoutes = (deps: Deps) =>
     )
     .get(
       "/:sessionId/conversation/events",
-      async ({ caller, project, params, headers, query }) => {
+      async ({ caller, project, params, headers, query, again }) => {
         await requireReachTo(deps, caller, project, params.sessionId);
         const events = await streamConversation(
           deps,
@@ -44,7 +45,7 @@ export const conversationRoutes = (deps: Deps) =>
           headers["last-event-id"] ?? null,
           query.brief === "true",
         );
-        return new Response(events, {
+        return new Response(whileAllowed(events, again), {
           headers: { "Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-store" },
         });
       },
