@@ -14,6 +14,7 @@ import { isSize } from "../src/contract/exec-stream.ts";
 import { UUID } from "../src/contract/id.ts";
 import { arrayOf, field, textField } from "../src/contract/json.ts";
 import { PROMPT_BODY_MAX_BYTES } from "../src/contract/limits.ts";
+import type { ListeningPort } from "../src/contract/ports.ts";
 import { isPermissionMode } from "../src/contract/runtimes.ts";
 import type { UserContext } from "../src/contract/user-context.ts";
 import type { Answer } from "../src/splice/answer.ts";
@@ -36,6 +37,8 @@ export interface Verbs {
   choices(): Promise<RuntimeChoices>;
   /** Sends a prompt once, and returns its state. @throws SvcError session_busy, unavailable */
   prompt(body: DaemonPromptBody): Promise<DaemonPrompt>;
+  /** Where programs of the sandbox listen. */
+  ports(): Promise<ListeningPort[]>;
   /** Starts a command of a person. @throws SvcError unavailable, too_many_commands */
   exec(command: DaemonExec): void;
 }
@@ -88,6 +91,10 @@ export function createControl(verbs: Verbs): Control {
       "/svc/prompt": {
         maxBytes: PROMPT_BODY_MAX_BYTES,
         handle: async (body) => jsonResponse(200, { ok: true, prompt: await verbs.prompt(readPrompt(body)) }),
+      },
+      "/svc/ports": {
+        maxBytes: EMPTY_MAX_BYTES,
+        handle: async () => jsonResponse(200, { ok: true, ports: await verbs.ports() }),
       },
       "/svc/exec": {
         maxBytes: EXEC_MAX_BYTES,

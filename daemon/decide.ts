@@ -1,6 +1,7 @@
 import { HTTP_ERRORS } from "../src/contract/errors.ts";
 import { SETUP_VERBS, setupPath } from "../src/contract/setup.ts";
 import type { UserContext } from "../src/contract/user-context.ts";
+import type { Answer } from "../src/splice/answer.ts";
 import type { Decide, Decision, Explain } from "../src/splice/connection.ts";
 import type { RequestHead } from "../src/splice/head.ts";
 import type { Address } from "../src/splice/upstream.ts";
@@ -10,6 +11,7 @@ import { forwardHead, isOurToken } from "./forward.ts";
 import { errorResponse, jsonError } from "./responses.ts";
 import type { Runtime } from "./runtime/runtime.ts";
 import { isAbort, isPrivate, isPrompt, readTarget, type Target, targetOf } from "./target.ts";
+import { Waiting } from "./waiting.ts";
 
 export interface Gate {
   identify: Identify;
@@ -113,12 +115,33 @@ function toRuntime(
 }
 
 /** The responses for HTTP errors, and for failed connections to the runtime or a port. */
-export const explain: Explain = (status, message, head) => {
-  const code = HTTP_ERRORS[status];
-  if (code) return jsonError(code, message);
-  if (status !== 502 || !head) return jsonError("internal", "Something went wrong inside svc.");
-  const target = readTarget(head.target);
-  return target.kind === "port"
-    ? errorResponse(head, "nothing_listening", `No program responds on port ${target.port}.`, { soon: true })
-    : errorResponse(head, "unavailable", "The agent runtime has ended and is restarting.", { soon: true });
-};
+export function createExplain(): Explain {
+  const waiting = new Waiting();
+  return (status, message, head) => {
+    const code = HTTP_ERRORS[status];
+    if (code) return jsonError(code, message);
+    if (status !== 502 || !head) return jsonError("internal", "Something went wrong inside svc.");
+    const target = readTarget(head.target);
+    if (target.kind === "port") return nothingListens(head, target.port, waiting);
+    return errorResponse(head, "unavailable", "The agent runtime has ended and is restarting.", {
+      soon: true,
+    });
+  };
+}
+
+/** A browser gets a page that reloads until a program listens. */
+function nothingListens(head: RequestHead, port: number, waiting: Waiting): Answer {
+  const sentence = `No program responds on port ${port}.`;
+  const page = () => ({
+    title: `Waiting for port ${port}`,
+    sentences: [
+      `${sentence} This page reloads until one does.`,
+      ...(waiting.isLong(port)
+        ? [
+            `Check that the server has started, that it has not chosen another port, and that it listens on 127.0.0.1. The page of the session and svc sessions ports list the ports on which programs listen.`,
+          ]
+        : []),
+    ],
+  });
+  return errorResponse(head, "nothing_listening", sentence, { soon: true, page });
+}

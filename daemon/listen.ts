@@ -1,11 +1,12 @@
 import type { Decide } from "../src/splice/connection.ts";
 import { type Listener, listen } from "../src/splice/listen.ts";
 import { openRelay } from "../src/splice/relay.ts";
-import { explain } from "./decide.ts";
+import { createExplain } from "./decide.ts";
 import type { Settings } from "./settings.ts";
 
 /** Listens on the daemon's port, and on its unix socket if the provider uses one. */
 export function listenAsDaemon({ host, port, socket }: Settings, decide: Decide): Listener {
+  const explain = createExplain();
   const own = listen({ hostname: host, port }, decide, explain);
   const other = socket === null ? null : listen({ unix: socket }, decide, explain);
   return {

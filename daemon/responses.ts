@@ -26,15 +26,24 @@ export function jsonError(code: ErrorCode, error: string, headers: Record<string
 /** The interval at which a browser reloads the page of a temporary error. */
 const RELOAD_S = 2;
 
-/** An error as a page for browsers, or as JSON. @param soon whether the error is temporary: the client should retry */
+interface ErrorOptions {
+  headers?: Record<string, string>;
+  /** Whether the error is temporary: the client should retry. */
+  soon?: boolean;
+  /** What the page has instead of the error. */
+  page?(): { title: string; sentences: string[] };
+}
+
+/** An error as a page for browsers, or as JSON. */
 export function errorResponse(
   head: RequestHead,
   code: ErrorCode,
   error: string,
-  { headers = {}, soon = false }: { headers?: Record<string, string>; soon?: boolean } = {},
+  { headers = {}, soon = false, page }: ErrorOptions = {},
 ): Answer {
   const answer = jsonError(code, error, { ...headers, ...(soon && { "Retry-After": "1" }) });
   if (!acceptsPage(fieldOf(head.fields, "accept") ?? null)) return answer;
-  const page = writePage(`${answer.status} – svc`, [error], soon ? RELOAD_S : undefined);
-  return { ...answer, headers: { ...answer.headers, ...PAGE_HEADERS }, body: page };
+  const { title, sentences } = page?.() ?? { title: `${answer.status} – svc`, sentences: [error] };
+  const body = writePage(title, sentences, soon ? RELOAD_S : undefined);
+  return { ...answer, headers: { ...answer.headers, ...PAGE_HEADERS }, body };
 }

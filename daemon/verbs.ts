@@ -4,6 +4,7 @@ import type { Verbs } from "./control.ts";
 import { AgentConfigError, fetchAgentConfig } from "./git/agent-config.ts";
 import { pullBranch } from "./git/pull-branch.ts";
 import { createHealth } from "./health.ts";
+import { readPorts } from "./ports.ts";
 import { abortRuns } from "./runtime/abort.ts";
 import { readChoices } from "./runtime/choices.ts";
 import { type Session, saveWork, setAgents } from "./session.ts";
@@ -24,6 +25,7 @@ export function createVerbs(session: Session): Verbs {
         runtime.state === "ok" && (await readChoices(settings, project.secrets.env, runtime.call));
       return found || Promise.reject(unavailable("The agent runtime is not ready."));
     },
+    ports: () => readPorts(session.settings),
     exec: (command) => session.executions.start(command),
     async prompt({ prompt_id: id, text, attachments = [], choice, wait }) {
       session.usedAt = performance.now();

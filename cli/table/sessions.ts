@@ -7,6 +7,7 @@ import { conversation } from "./session-conversation.ts";
 import { commands, cp, exec, shell, ssh, sshConfig } from "./session-exec.ts";
 import { SAVED_FIELDS, SESSION_FIELDS } from "./session-fields.ts";
 import { ID, OWN_ID } from "./session-id.ts";
+import { ports, preview } from "./session-ports.ts";
 import { ATTACH_TO_PROMPT, abort, answer, chat, prompt, prompts } from "./session-prompts.ts";
 import { tries } from "./session-tries.ts";
 import { WEB } from "./web.ts";
@@ -225,20 +226,6 @@ export const open = spec({
   ],
 });
 
-export const preview = spec({
-  path: ["sessions", "preview"],
-  guesses: ["url"],
-  summary: "Print a preview URL for a port of the sandbox",
-  about: ["The first browser that opens the URL is signed in to that port. Treat it like a password."],
-  args: [ID, { name: "port", summary: "The port in the sandbox; 3000 by default" }],
-  flags: { open: { kind: "boolean", summary: "Open it in the browser too" } },
-  fields: ["url", "expires_at"],
-  examples: [
-    ["svc sessions preview 1a2b3c4d", "Port 3000"],
-    ["svc sessions preview 1a2b 5173 --open", "Another port, in the browser"],
-  ],
-});
-
 export const logs = spec({
   path: ["sessions", "logs"],
   summary: "Show a session's log: svc's steps, the image build and the sandbox",
@@ -285,6 +272,7 @@ export const sessions: Group = {
     bind(answer, () => import("../commands/sessions/answer.ts").then((module) => module.answer)),
     bind(tries, () => import("../commands/sessions/tries.ts").then((module) => module.tries)),
     bind(logs, () => import("../commands/sessions/logs.ts").then((module) => module.logs)),
+    bind(ports, () => import("../commands/sessions/ports.ts").then((module) => module.ports)),
     bind(exec, () => import("../commands/sessions/exec.ts").then((module) => module.exec)),
     bind(shell, () => import("../commands/sessions/exec.ts").then((module) => module.shell)),
     bind(cp, () => import("../commands/sessions/cp.ts").then((module) => module.cp)),

@@ -2,6 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { author } from "./author.ts";
 import { blockedOn } from "./blocked-on.ts";
 import { EFFORT_MAX, EFFORT_PATTERN, NAME_MAX, PROMPT_MAX_BYTES, REF_MAX_BYTES } from "./limits.ts";
+import { listeningPort } from "./ports.ts";
 import { attachments, promptChange } from "./prompt.ts";
 import { PERMISSION_MODES, type PermissionMode, RUNTIME_NAME } from "./runtimes.ts";
 import { nullable, oneOf } from "./schema.ts";
@@ -290,6 +291,7 @@ export const sessionEvent = Type.Union([
   Type.Object({ type: Type.Literal("session"), session }),
   Type.Object({ type: Type.Literal("log"), line: logLine }),
   Type.Object({ type: Type.Literal("prompt"), prompt: promptChange }),
+  Type.Object({ type: Type.Literal("ports"), ports: Type.Array(listeningPort) }),
   Type.Object({ type: Type.Literal("deleted"), session_id: Type.String() }),
 ]);
 export type SessionEvent = Static<typeof sessionEvent>;

@@ -49,8 +49,9 @@ function readSessionEvent(data: string, transport: Transport): FollowEvent | nul
   const isValid =
     textField(field(value, "session"), "status") !== "" ||
     typeof field(field(value, "line"), "text") === "string" ||
-    textField(field(value, "prompt"), "state") !== "";
+    textField(field(value, "prompt"), "state") !== "" ||
+    Array.isArray(field(value, "ports"));
   const type = textField(value, "type");
-  if (["session", "log", "prompt"].includes(type) && isValid) return value as FollowEvent;
+  if (["session", "log", "prompt", "ports"].includes(type) && isValid) return value as FollowEvent;
   return type === "deleted" ? { type } : null;
 }

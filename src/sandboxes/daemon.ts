@@ -10,9 +10,11 @@ import {
   type RuntimeChoices,
 } from "../contract/daemon.ts";
 import { field } from "../contract/json.ts";
+import type { ListeningPort } from "../contract/ports.ts";
 import { isSetupStatus } from "../contract/setup.ts";
 import { signedPath, signUserContext, USER_CONTEXT_LIFE_S } from "../contract/user-context.ts";
 import { readChoices } from "./choices.ts";
+import { readPorts } from "./ports.ts";
 import type { SandboxAddress } from "./provider.ts";
 
 /** A sandbox's daemon, and the key that authenticates requests to it. */
@@ -26,6 +28,8 @@ export interface Daemon {
 const HEALTH_MS = 3_000;
 /** The daemon waits for a restart of the runtime. */
 const ENV_MS = 30_000;
+/** The daemon reads some files of /proc. */
+const PORTS_MS = 5_000;
 /** The daemon starts a process. */
 const EXEC_MS = 15_000;
 /** The agent may have to restart. */
@@ -91,6 +95,12 @@ export async function fetchChoices(daemon: Daemon): Promise<RuntimeChoices | nul
   const limit = AbortSignal.timeout(CHOICES_MS);
   const { status, answer } = await post(daemon, "/svc/choices", {}, limit, CHOICES_MAX_BYTES);
   return status === 200 ? readChoices(field(answer, "choices")) : null;
+}
+
+/** Where programs of a sandbox listen; null without a valid response. */
+export async function fetchPorts(daemon: Daemon): Promise<ListeningPort[] | null> {
+  const { status, answer } = await post(daemon, "/svc/ports", {}, AbortSignal.timeout(PORTS_MS));
+  return status === 200 ? readPorts(field(answer, "ports")) : null;
 }
 
 /**

@@ -12,6 +12,8 @@ export interface Forward {
   /** A larger body is refused with 413. */
   maxBytes?: number;
   lease?: Lease;
+  /** Replaces the address of a redirect. */
+  location?(address: string): string;
 }
 
 /** The right to be forwarded, which can be withdrawn. The connection to the upstream is not kept after its request. */

@@ -37,7 +37,7 @@ function send(connection: Connection, exchange: Exchange, request: Forward): voi
   }
   // a connection that was kept may have ended a moment ago
   exchange.retry = isReused && connection.state.kind === "responding" && SAFE.has(method) ? request : null;
-  connection.upstream.send(method, request.head);
+  connection.upstream.send(method, request.head, request.location);
 }
 
 function connect(connection: Connection, to: Address): Upstream {

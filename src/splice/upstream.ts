@@ -2,6 +2,7 @@ import type { Socket } from "bun";
 import { type Body, createBody } from "./body.ts";
 import { headLength, type ResponseHead, readResponseHead } from "./head.ts";
 import { HeadError } from "./head-error.ts";
+import { type ReplaceLocation, replaceLocation } from "./location.ts";
 import { release } from "./release.ts";
 import { createSocketWriter, type SocketWriter } from "./socket-writer.ts";
 
@@ -28,7 +29,7 @@ const EMPTY: Buffer = Buffer.alloc(0);
 type ResponseState =
   /** No request waits for its response. */
   | { kind: "none" }
-  | { kind: "head"; method: string }
+  | { kind: "head"; method: string; location: ReplaceLocation | undefined }
   | { kind: "body"; head: ResponseHead; body: Body }
   /** Passes bytes both ways, unread. */
   | { kind: "raw" };
@@ -76,9 +77,9 @@ export class Upstream {
     return this.#writer === null || this.#writer.isFull;
   }
 
-  /** Sends the head (latin1) of a request, to be followed by its body. */
-  send(method: string, head: string): void {
-    this.#response = { kind: "head", method };
+  /** Sends the head (latin1) of a request, to be followed by its body. @param location replaces the address of a redirect */
+  send(method: string, head: string, location?: ReplaceLocation): void {
+    this.#response = { kind: "head", method, location };
     if (this.#writer) this.#writer.writeText(head);
     else if (!this.#isGone) this.#early.push(Buffer.from(head, "latin1"));
   }
@@ -143,31 +144,40 @@ export class Upstream {
   /** Forwards the bytes of the response and finds its end. */
   #read(bytes: Buffer): void {
     this.#inbox = EMPTY;
-    let at = 0;
+    let [from, at] = [0, 0];
     while (at < bytes.length && !this.#isGone && this.#response.kind !== "raw") {
       if (this.#response.kind === "none") throw new HeadError(400, "The response has no request.");
       if (this.#response.kind === "head") {
         const length = headLength(bytes, at);
         if (length < 0) {
-          if (at > 0) this.#events.onBytes(bytes.subarray(0, at));
+          if (at > from) this.#events.onBytes(bytes.subarray(from, at));
           this.#inbox = Buffer.from(bytes.subarray(at));
           return;
         }
-        this.#onHead(readResponseHead(bytes, at, at + length, this.#response.method));
+        const { method, location } = this.#response;
+        const head = readResponseHead(bytes, at, at + length, method);
+        this.#onHead(head);
+        const replaced = location && replaceLocation(head, bytes.subarray(at, at + length), location);
+        if (replaced && !this.#isGone) {
+          if (at > from) this.#events.onBytes(bytes.subarray(from, at));
+          this.#events.onBytes(replaced);
+          from = at + length;
+        }
         at += length;
       }
       const response = this.#response;
       if (response.kind !== "body") continue;
       at += response.body.take(bytes, at);
       if (!response.body.ended) break;
-      this.#events.onBytes(at === bytes.length ? bytes : bytes.subarray(0, at));
+      if (from === 0 && at === bytes.length) this.#events.onBytes(bytes);
+      else if (at > from) this.#events.onBytes(bytes.subarray(from, at));
       this.#response = { kind: "none" };
       this.#events.onAnswered(response.head.keepAlive);
       // bytes after the response
       if (at < bytes.length) this.#lose(false);
       return;
     }
-    if (at > 0 || this.#response.kind === "raw") this.#events.onBytes(bytes);
+    if (at > from || this.#response.kind === "raw") this.#events.onBytes(bytes.subarray(from));
   }
 
   #onHead(head: ResponseHead): void {

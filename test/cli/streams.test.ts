@@ -76,6 +76,7 @@ const DATA_LINES: Record<string, string[]> = {
   "sessions restart": [SESSION_ID],
   "sessions saved": [SESSION_ID],
   "sessions commands": [SESSION_ID],
+  "sessions ports": [SESSION_ID],
   "sessions stop": [SESSION_ID, "--no-wait"],
   "sessions rm": [SESSION_ID, "--yes"],
   "sessions rename": [SESSION_ID, "Login"],

@@ -220,6 +220,7 @@ export const SESSION_ROUTES = {
     const session_id = path.split("/").at(-2) ?? "";
     return eventStream([changed(session({ session_id }))]);
   },
+  [`GET ${ONE}/ports`]: () => ({ ports: [{ port: 5173, process: "node" }] }),
   [`GET ${ONE}/exec`]: () => ({
     commands: [
       {

@@ -1,7 +1,7 @@
 import { openBrowser } from "../../browser.ts";
 import { CliError, usage } from "../../failure.ts";
 import type { Handler } from "../../spec.ts";
-import type * as table from "../../table/sessions.ts";
+import type * as table from "../../table/session-ports.ts";
 import { oneLine } from "../../text.ts";
 import { findSession } from "./reference.ts";
 

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { Link } from "wouter";
+import type { ListeningPort } from "../../../src/contract/ports.ts";
 import type { Session } from "../../../src/contract/session.ts";
 import { path } from "../../api/path.ts";
 import { Ago } from "../../parts/ago.tsx";
@@ -13,7 +14,15 @@ import { Preview } from "./preview.tsx";
 import { branchOf } from "./words.ts";
 
 /** Details of a session. */
-export function Details({ session, slug }: { session: Session; slug: string }) {
+export function Details({
+  session,
+  slug,
+  ports,
+}: {
+  session: Session;
+  slug: string;
+  ports: readonly ListeningPort[];
+}) {
   const used = spent(session);
   return (
     <div className="flex flex-col gap-6">
@@ -63,7 +72,7 @@ export function Details({ session, slug }: { session: Session; slug: string }) {
         </Row>
       </dl>
       <ChangeRequests session={session} slug={slug} />
-      <Preview session={session} />
+      <Preview session={session} ports={ports} />
     </div>
   );
 }

@@ -1,5 +1,6 @@
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
+import type { ListeningPort } from "../../../src/contract/ports.ts";
 import type { Session } from "../../../src/contract/session.ts";
 import { follow } from "../../../src/conversation/follow.ts";
 import { ApiFailure } from "../../api/failure.ts";
@@ -21,6 +22,8 @@ export interface FollowedSession {
   session: Session | undefined;
   error: unknown;
   log: LogStore;
+  /** Where programs of the sandbox listen. */
+  ports: readonly ListeningPort[];
   /** Whether the session was deleted while the page was open. */
   isDeleted: boolean;
   /** Whether the event stream is disconnected. */
@@ -40,6 +43,7 @@ export function useFollowSession(projectId: string, sessionId: string): Followed
   const [log] = useState(() => new LogStore());
   const [state, setState] = useState<"connected" | "lost" | "deleted">("connected");
   const [tries, setTries] = useState(0);
+  const [ports, setPorts] = useState<readonly ListeningPort[]>([]);
   const [failure, setFailure] = useState<unknown>(null);
   const isShown = useShown();
   const own = path`/projects/${projectId}/sessions/${sessionId}`;
@@ -50,11 +54,13 @@ export function useFollowSession(projectId: string, sessionId: string): Followed
     const ended = new AbortController();
     const subscribe = async () => {
       log.clear();
+      setPorts([]);
       for await (const event of follow(REACH, own, ended.signal, PATIENCE)) {
         if (ended.signal.aborted) return;
         setState(event.type === "deleted" ? "deleted" : event.type === "lost" ? "lost" : "connected");
         if (event.type === "session") await show(queries, event.session);
         if (event.type === "log") log.add(event.line);
+        if (event.type === "ports") setPorts(event.ports);
         if (event.type === "prompt") {
           void queries.invalidateQueries({ queryKey: promptsKey(projectId, sessionId) });
         }
@@ -75,6 +81,7 @@ export function useFollowSession(projectId: string, sessionId: string): Followed
     session: data,
     error: failure ?? (data === undefined ? error : null),
     log,
+    ports,
     isDeleted: state === "deleted" || isGone,
     isLost: state === "lost",
     retry,

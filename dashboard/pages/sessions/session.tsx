@@ -105,7 +105,7 @@ function Live({ session, followed, slug }: { session: Session; followed: Followe
           {isWide ? (
             <div className="sticky top-4">
               <Later>
-                <Details session={session} slug={slug} />
+                <Details session={session} slug={slug} ports={followed.ports} />
               </Later>
             </div>
           ) : (
@@ -113,7 +113,7 @@ function Live({ session, followed, slug }: { session: Session; followed: Followe
               <summary className="font-medium">About the session</summary>
               <div className="py-3">
                 <Later>
-                  <Details session={session} slug={slug} />
+                  <Details session={session} slug={slug} ports={followed.ports} />
                 </Later>
               </div>
             </details>

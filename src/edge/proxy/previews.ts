@@ -8,7 +8,7 @@ import type { Client } from "./client.ts";
 import { isOwnOrigin, refuseCrossSite } from "./cross-site.ts";
 import type { Forward, Visit } from "./forward.ts";
 import { writePreviewCookie } from "./preview-cookie.ts";
-import type { PreviewPlace } from "./preview-host.ts";
+import { type PreviewPlace, previewOrigin } from "./preview-host.ts";
 import { redeemPreviewLink, reservedPort } from "./preview-link.ts";
 import { signInByLink } from "./sign-in-link.ts";
 
@@ -29,11 +29,26 @@ export function createPreviews(deps: Deps, admission: Admission, pass: Forward):
       admit: (cookies) => admission.byCookies(cookies, place),
       pass(admitted, path) {
         refuseCrossSite(head);
-        return pass(admitted, visitOf(deps, { head, client, place, path }));
+        const decision = pass(admitted, visitOf(deps, { head, client, place, path }));
+        return decision instanceof Promise ? decision : withRedirects(deps, place, decision);
       },
     });
   };
 }
+
+/** Redirects to the sandbox's own loopback lead to the preview of that port: the browser's loopback is another machine's. */
+function withRedirects(deps: Deps, { sessionId }: PreviewPlace, decision: Decision): Decision {
+  if (!("to" in decision)) return decision;
+  const location = (address: string) => {
+    const [, port = "", rest = ""] = ON_LOOPBACK.exec(address) ?? [];
+    if (port === "" || Number(port) > 65_535 || NO_PREVIEW.includes(Number(port))) return address;
+    return previewOrigin(deps, { sessionId, port: Number(port) }) + rest;
+  };
+  return { ...decision, location };
+}
+
+/** An address with a port: without one, it is not that of a development server. */
+const ON_LOOPBACK = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0):([1-9]\d{0,4})((?:[/?#].*)?)$/i;
 
 /**
  * Development servers accept known hosts only, and compare `Origin` with `Host`. All of them accept `*.localhost`, so

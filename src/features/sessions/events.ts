@@ -8,6 +8,7 @@ import { namesOf } from "../../identity/auth/actor.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
 import { readLog, readLogAfter } from "../runs/log.ts";
 import { readOutput } from "../runs/output.ts";
+import { createPortsPoller } from "./ports/changes.ts";
 import { createPromptPoller } from "./prompts/changes.ts";
 import { findSession, sessionsWithSandbox } from "./read.ts";
 import { wireOf } from "./wire.ts";
@@ -23,7 +24,7 @@ const TAIL_BYTES = 64 * 1024;
 
 /**
  * A session's changes as server-sent events (contract: `SessionEvent`): first the session as it is, then the end of its
- * log, or the lines after `lastEventId`; then every change and every line, until the session is deleted. The output of
+ * log, or the lines after `lastEventId`; then every change, every line, and the ports when they change, until the session is deleted. The output of
  * a live sandbox has no numbers in the log: a resumed stream does not repeat it.
  * @throws not_found, validation_failed
  */
@@ -41,6 +42,7 @@ export async function streamEvents(
     let shown = "";
     let quietSince = performance.now();
     const tail = createTail(seq !== null);
+    const ports = createPortsPoller(deps);
     const prompts = createPromptPoller(deps, sessionId, session.promptCount);
     const send = async (event: SessionEvent) => {
       quietSince = performance.now();
@@ -74,6 +76,8 @@ export async function streamEvents(
       if (text !== shown && !isFirst) await send(event);
       shown = text;
       for (const prompt of await prompts()) await send({ type: "prompt", prompt });
+      const listening = ports(row?.session);
+      if (listening) await send({ type: "ports", ports: listening });
       if (performance.now() - quietSince > HEARTBEAT_MS) {
         quietSince = performance.now();
         await onBytes(Buffer.from(":\n\n"));

@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { TITLE_MAX } from "../../contract/limits.ts";
+import { listeningPort } from "../../contract/ports.ts";
 import { savedWork } from "../../contract/saved-work.ts";
 import {
   answerBody,
@@ -30,6 +31,7 @@ import { deleteSession } from "./delete.ts";
 import { editSession } from "./edit.ts";
 import { streamEvents } from "./events.ts";
 import { readLogs } from "./logs.ts";
+import { listPorts } from "./ports/list.ts";
 import type { ReferencesIn } from "./prompts/attachments.ts";
 import { getSession, listSessions } from "./read.ts";
 import { restartSession } from "./restart.ts";
@@ -155,6 +157,14 @@ export const sessionContentRoutes = (deps: Deps) =>
         query: Type.Object({ tail: Type.Optional(Type.String({ pattern: "^[1-9][0-9]{0,5}$" })) }),
         ...answer(200, Type.Object({ lines: Type.Array(logLine), truncated: Type.Boolean() })),
       },
+    )
+    .get(
+      "/:sessionId/ports",
+      async ({ caller, project, params }) => {
+        await requireReachTo(deps, caller, project, params.sessionId);
+        return listPorts(deps, project, params.sessionId);
+      },
+      { project: "write", ...answer(200, Type.Object({ ports: Type.Array(listeningPort) })) },
     )
     .get(
       "/:sessionId/events",

@@ -40,6 +40,10 @@ export const SESSION_OPERATIONS = {
     "Open a change request that allows sandboxes to connect to hosts",
   ],
   "GET /v1/projects/:projectId/sessions/:sessionId/logs": ["getSessionLogs", "Get the log of a session"],
+  "GET /v1/projects/:projectId/sessions/:sessionId/ports": [
+    "listPorts",
+    "List the ports on which programs of the sandbox listen",
+  ],
   "GET /v1/projects/:projectId/sessions/:sessionId/events": [
     "streamSessionEvents",
     "Stream the events of a session",

@@ -6,11 +6,10 @@ import { SvcError } from "../../../contract/errors.ts";
 import type { ExecBody, StartedExec } from "../../../contract/exec.ts";
 import type { Deps } from "../../../deps.ts";
 import type { Caller, ProjectRow } from "../../../identity/auth/caller.ts";
-import { isWithinReach } from "../../../jobs/places.ts";
 import { sendExec } from "../../../sandboxes/daemon.ts";
 import { noteActivity } from "../activity.ts";
 import { findSession } from "../read.ts";
-import { reachSession } from "../row.ts";
+import { requireDaemon } from "../require-daemon.ts";
 import { toExec } from "./wire.ts";
 
 /** The size of a terminal whose client names none. */
@@ -29,23 +28,12 @@ export async function startExec(
 ): Promise<StartedExec> {
   const { session } = await findSession(deps, project, name);
   const { sessionId } = session;
-  if (session.status !== "running")
-    throw new SvcError(
-      "not_running",
-      `The session ${sessionId} is ${session.status}, so it has no sandbox to run a command in. Start it with: svc sessions restart ${sessionId}`,
-      { status: session.status },
-    );
-  const reached = isWithinReach(deps, session) ? await reachSession(deps, sessionId) : null;
-  if (!reached?.daemon)
-    throw new SvcError(
-      "sandbox_unreachable",
-      `The sandbox of session ${sessionId} runs on another server's machine. Restart the session from this server to run it here: svc sessions restart ${sessionId}`,
-    );
+  const daemon = await requireDaemon(deps, session, "to run a command in");
   const execId = randomUUID();
   const row = { execId, sessionId, userId: caller.userId, command, tty, createdAt: deps.clock() };
   await deps.db.insert(sessionExecs).values(row);
   const terminal = tty ? { cols, rows } : null;
-  const answer = await sendExec(reached.daemon, {
+  const answer = await sendExec(daemon, {
     ...{ exec_id: execId, user_id: caller.userId, command, terminal },
   });
   if (answer !== "started") {
