@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { eq } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import { openPostgres } from "../../db/client.ts";
 import { projectSessions } from "../../db/schema/index.ts";
 import { verifyUserContext } from "../../src/contract/user-context.ts";
@@ -532,7 +532,7 @@ describe("a session that is idle, or waits", () => {
       const database = await openPostgres(bench.api.databaseUrl ?? "", { migrate: false });
       await database.db
         .update(projectSessions)
-        .set({ activity: "waiting", activityAt: new Date() })
+        .set({ activity: "waiting", activityAt: sql`${projectSessions.lastActiveAt}` })
         .where(eq(projectSessions.sessionId, id));
       bench.setClock(7_200);
       await bench.looked();
