@@ -6,6 +6,7 @@ import { AGAINST_BINARIES, cleanEnvironment } from "../helpers/api.ts";
 import { needs, succeeds } from "../helpers/needs.ts";
 import { commandOf, killFound, processIds, statusOf } from "../helpers/processes.ts";
 import { generator, SEED, share } from "../helpers/random.ts";
+import { compile } from "../helpers/sandbox-bench.ts";
 import { until } from "../helpers/until.ts";
 
 const SPACES = succeeds("unshare", "--pid", "--fork", "--mount-proc", "true");
@@ -19,16 +20,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "svc-first-"));
   const program = join(folder, "svc-entrypoint");
   if (AGAINST_BINARIES) cpSync(resolve("dist/svc-entrypoint"), program);
-  else {
-    const built = Bun.spawnSync([
-      process.execPath,
-      "build",
-      "--compile",
-      resolve("daemon/main.ts"),
-      `--outfile=${program}`,
-    ]);
-    expect(built.exitCode).toBe(0);
-  }
+  else await compile(resolve("daemon/main.ts"), program);
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

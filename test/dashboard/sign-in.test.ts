@@ -54,7 +54,7 @@ test("a wrong password is an error; the right one redirects to the requested pag
 
   await page.locator("header summary").last().click();
   await page.getByText(`Signed in as ${email}`).waitFor();
-  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByRole("button", { name: "Sign out", exact: true }).click();
   await page.waitForURL(`${svc.api.url}/login`);
   await page.getByLabel("E-mail").waitFor();
   expect(await page.context().cookies()).toEqual([]);

@@ -55,7 +55,13 @@ export async function buildStandIns(): Promise<{ folder: string; [Symbol.dispose
 
 /** Makes one program of a source file and what it imports. */
 export async function compile(source: string, program: string): Promise<void> {
-  const flags = ["--compile", "--no-compile-autoload-dotenv", "--no-compile-autoload-bunfig"];
+  // an optional part of ssh2
+  const flags = [
+    "--compile",
+    "--no-compile-autoload-dotenv",
+    "--no-compile-autoload-bunfig",
+    "--external=cpu-features",
+  ];
   const build = Bun.spawn([process.execPath, "build", ...flags, `--outfile=${program}`, source], {
     cwd: dirname(program),
     stdio: ["ignore", "ignore", "pipe"],

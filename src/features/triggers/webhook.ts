@@ -41,7 +41,7 @@ interface Found {
   sealed: string | null;
 }
 
-type WebhookDeps = Pick<Deps, "db" | "keys" | "clock" | "databaseTime" | "changes">;
+type WebhookDeps = Pick<Deps, "db" | "keys" | "clock" | "monotonic" | "databaseTime" | "changes">;
 
 type WebhookHandler = (request: Request, address: { project: string; slug: string }) => Promise<Accepted>;
 
@@ -55,13 +55,13 @@ type WebhookHandler = (request: Request, address: { project: string; slug: strin
 export function createWebhookHandler(deps: WebhookDeps, writing = WEBHOOK_WRITING): WebhookHandler {
   const lookUp = createCache<Found>({ keepMs: KNOWN_MS, max: KNOWN_MAX }, ({ sealed }) => sealed !== null);
   const limit = createGate(writing, "webhooks");
-  /** Project → until when its limit counts as reached (`performance.now()`). */
+  /** Project → until when its limit counts as reached (`deps.monotonic`). */
   const full = new Map<string, number>();
 
   return async (request, { project: id, slug }) => {
     const found = await lookUp(`${id} ${slug}`, () => find(deps, id, slug));
     const body = await readSigned(deps, request, found);
-    if ((full.get(id) ?? 0) > performance.now()) throw tooMany();
+    if ((full.get(id) ?? 0) > deps.monotonic()) throw tooMany();
     try {
       return await limit(id, () => recordFiring(deps, request.headers, body, found));
     } catch (error) {
@@ -69,7 +69,7 @@ export function createWebhookHandler(deps: WebhookDeps, writing = WEBHOOK_WRITIN
       if (error.code !== "rate_limited" && error.code !== "unavailable") throw error;
       if (full.size >= KNOWN_MAX) full.clear();
       // `unavailable` is the gate's queue, which drains quickly; waiting firings do not
-      if (error.code === "rate_limited") full.set(id, performance.now() + FULL_MS);
+      if (error.code === "rate_limited") full.set(id, deps.monotonic() + FULL_MS);
       throw tooMany();
     }
   };
