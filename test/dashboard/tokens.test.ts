@@ -2,8 +2,10 @@ import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { CHROMIUM } from "../helpers/browser.ts";
 import { svc as runSvc } from "../helpers/cli-run.ts";
+import { signedIn } from "../helpers/cookie-browser.ts";
 import { FIRST, startDashboard } from "../helpers/dashboard.ts";
 import { needs } from "../helpers/needs.ts";
+import { until } from "../helpers/until.ts";
 
 const test = needs(...CHROMIUM);
 const svc = startDashboard();
@@ -72,5 +74,24 @@ test("an empty name is an error at its field", async () => {
   await page.getByLabel("Token name").fill("   ");
   await page.getByRole("button", { name: "Create the token" }).click();
   await page.getByLabel("Token name").and(page.locator("[aria-invalid=true]")).waitFor();
+  await close();
+});
+
+test("a browser is signed out from another one", async () => {
+  const { page, faults, close } = await svc.openAs(FIRST, "/settings");
+  const other = await signedIn(svc.api, FIRST);
+  await page.reload();
+  const browsers = page.getByRole("list", { name: "Browsers", exact: true });
+  await browsers.getByText("(this browser)").waitFor();
+  const before = await browsers.getByRole("listitem").count();
+  expect(before).toBeGreaterThan(1);
+  // this one has no button; the newest is the first
+  expect(await browsers.getByRole("button").count()).toBe(before - 1);
+  await browsers.getByRole("button").first().click();
+  await until("it is signed out", async () => (await browsers.getByRole("listitem").count()) === before - 1);
+  expect((await other.call("GET", "/v1/accounts/me")).status).toBe(401);
+  await page.reload();
+  await browsers.getByText("(this browser)").waitFor();
+  expect(faults()).toEqual([]);
   await close();
 });

@@ -32,7 +32,9 @@ test("sessions that are created at once all run, however busy the machine is, an
       Array(MANY).fill(["running", null]),
     );
     const logs = await Promise.all(ids.map(async (id) => (await server.call("GET", `/${id}/logs`)).text));
-    const places = logs.flatMap((log) => /place (\d+) of \d+ in the queue of this server/.exec(log)?.[1] ?? []);
+    const places = logs.flatMap(
+      (log) => /place (\d+) of \d+ in the queue of this server/.exec(log)?.[1] ?? [],
+    );
     // two for each processor start at once
     if (MANY > 2 * availableParallelism() + 2) expect(places.length).toBeGreaterThan(0);
   } finally {
