@@ -70,25 +70,33 @@ export async function runInContainer(script: string): Promise<string> {
   }
 }
 
+/** A container, as the engine lists it. */
+interface Listed {
+  Names: string[];
+  Labels: object;
+  Mounts: { Name?: string }[];
+}
+
+const namesOf = ({ Names, Labels }: Listed): string => JSON.stringify([Names, Labels]);
+
 /** Containers, networks and volumes that a session has left, by their names and labels. */
 export async function leftoversOf({ installation }: ProviderOptions, sessionId: string): Promise<string[]> {
-  const [containers, networks, { Volumes }] = await Promise.all([
-    docker("GET", "/containers/json?all=1"),
-    docker("GET", "/networks"),
-    docker("GET", "/volumes"),
-  ]);
+  const list = (): Promise<Listed[]> => docker("GET", "/containers/json?all=1");
+  const before = await list();
+  const [networks, { Volumes }] = await Promise.all([docker("GET", "/networks"), docker("GET", "/volumes")]);
+  const containers = await list();
   const isOf = (name: string) => name.includes(installation) && name.includes(sessionId);
   const names: string[] = [
-    ...containers.map(({ Names, Labels }: { Names: string[]; Labels: object }) =>
-      JSON.stringify([Names, Labels]),
-    ),
+    ...containers.map(namesOf),
     ...networks.map(({ Name, Labels }: { Name: string; Labels: object }) => JSON.stringify([Name, Labels])),
   ];
-  // a session's volumes have no name of their own; those of Compose and of apps are of another test
+  // a session's volumes have no name of their own; those of Compose, of apps and of other containers are of another test
   const volumes: { Name: string; Labels: object | null }[] = Volumes ?? [];
   const ofOthers = ["com.docker.compose.project", LABEL.volume];
+  const others = [...before, ...containers].filter((container) => !isOf(namesOf(container)));
+  const inUse = new Set(others.flatMap(({ Mounts }) => Mounts.map(({ Name }) => Name)));
   const ofNone = volumes.filter(
-    ({ Labels }) => !ofOthers.some((label) => Object.hasOwn(Labels ?? {}, label)),
+    ({ Name, Labels }) => !inUse.has(Name) && !ofOthers.some((label) => Object.hasOwn(Labels ?? {}, label)),
   );
   return [...names.filter(isOf), ...ofNone.map(({ Name }) => `volume ${Name}`)];
 }

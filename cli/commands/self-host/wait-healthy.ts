@@ -60,13 +60,20 @@ const WHAT: Record<ServiceStatus["state"], string> = {
 const isBroken = ({ state, restarts }: ServiceStatus): boolean =>
   state === "restarting" ? restarts > 0 : state === "stopped" || restarts > RESTARTS_MAX;
 
+/** How often the log of a service is read until it has a line: the engine may give none while it restarts a container. */
+const LOG_TRIES = 4;
+
 async function failure(
-  system: Pick<System, "env" | "stderr">,
+  system: Pick<System, "env" | "stderr" | "sleep">,
   stack: Stack,
   state: Pick<State, "mode">,
   { name, state: status }: ServiceStatus,
 ): Promise<CliError> {
-  const lines = await logsOf(system, stack, state, name, LOG_LINES);
+  let lines = await logsOf(system, stack, state, name, LOG_LINES);
+  for (let tries = 1; tries < LOG_TRIES && lines.length === 0; tries++) {
+    await system.sleep(POLL_MS);
+    lines = await logsOf(system, stack, state, name, LOG_LINES);
+  }
   return new CliError("self_host", `The server did not start: the service ${name} ${WHAT[status]}.`, {
     log: lines.map((text) => ({ source: name, text })),
     hint: `Correct the cause, then run \`svc self-host start\` again. All lines: svc self-host logs ${name}`,
