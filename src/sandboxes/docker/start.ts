@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { DAEMON_PORT } from "../../contract/daemon.ts";
-import { proxyEnvironment } from "../egress/environment.ts";
+import { withProxy } from "../egress/environment.ts";
 import {
   type ProviderOptions,
   type Sandbox,
@@ -114,7 +114,8 @@ async function assemble(
   );
   const volume = spec.volume ? volumeMount(context.options.installation, spec.volume) : null;
   const wanted = { name: names.sandbox, image: image.sandbox, labels, netns: netns.id, spec, volume };
-  const environment = { ...spec.environment(api.url), ...proxy?.environment };
+  const given = spec.environment(api.url);
+  const environment = proxy ? withProxy(given, proxy.url, [proxy.address.hostname]) : given;
   const created = createSandbox(engine, { ...wanted, environment }, watch);
   // created while the rules are being set, but started only afterwards
   await Promise.allSettled([created, netns.ready]);
@@ -168,7 +169,7 @@ async function openProxy(
   { engine, proxyListeners }: StartContext,
   { sessionId, egress }: Pick<SandboxSpec, "sessionId" | "egress">,
   network: Network,
-): Promise<{ address: ApiAddress; label: Labels; environment: Record<string, string> } | null> {
+): Promise<{ address: ApiAddress; label: Labels; url: string } | null> {
   if (egress === "open") return null;
   const { hostname, inside } = await machineIn(engine, network);
   try {
@@ -176,7 +177,7 @@ async function openProxy(
     return {
       address: { hostname: inside, port },
       label: { [LABEL.proxy]: `${hostname}:${port}` },
-      environment: proxyEnvironment(`http://${inside}:${port}`, [inside]),
+      url: `http://${inside}:${port}`,
     };
   } catch {
     throw new SandboxError(

@@ -1,4 +1,4 @@
-import { proxyEnvironment } from "../egress/environment.ts";
+import { withProxy } from "../egress/environment.ts";
 import type { SandboxSpec } from "../provider.ts";
 
 /** Folders in a sandbox: of the egress sockets, and of the socket on which its daemon listens. */
@@ -28,8 +28,7 @@ export function networkEnvironment(
 ): Record<string, string> {
   const given = spec.environment(apiUrl?.startsWith("https:") ? apiUrl : relayUrl("api"));
   return {
-    ...given,
-    ...proxyEnvironment(relayUrl("proxy")),
+    ...withProxy(given, relayUrl("proxy")),
     SVC_SERVICE_HOST: "127.0.0.1",
     SVC_SERVICE_SOCKET: `${INSIDE_SOCKETS.daemon}/${DAEMON_SOCKET}`,
     SVC_RELAYS: JSON.stringify(
