@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { GIT_ENVIRONMENT } from "../../scripts/git-environment.ts";
+import { withProxy } from "../../src/sandboxes/egress/environment.ts";
 import { createProxy } from "../../src/sandboxes/egress/proxy.ts";
 import { listenRaw, type Relay } from "../../src/splice/relay.ts";
 import { serveGit } from "../helpers/git-http.ts";
@@ -161,6 +164,79 @@ needs("curl", Bun.which("curl") !== null).each([[["--proxytunnel"]], [[]]])(
     expect(await new Response(curl.stdout).text()).toBe("GET ");
   },
 );
+
+const NPM = needs("npm", Bun.which("npm") !== null);
+
+NPM("npm ci installs from a registry through the proxy", async () => {
+  using project = makePackage();
+  const { origin, paths, stop } = serveRegistry(project.tarball);
+  const own = await listenRaw({ host: "127.0.0.1", port: 0 }, proxyTo(Number(new URL(origin).port)), 64);
+  const { code, said } = await project.install(`${origin}/moved.tgz`, `http://127.0.0.1:${own.port}`);
+  expect(said).toContain("added 1 package");
+  expect(code).toBe(0);
+  expect(paths).toEqual(["/moved.tgz", "/a.tgz"]);
+  own.close();
+  await stop();
+});
+
+NPM.each(["http", "https"])("npm ci says who refused an %s registry, and what to do", async (scheme) => {
+  using project = makePackage();
+  const { code, said } = await project.install(`${scheme}://private.test/a.tgz`, url);
+  expect(said).toContain("svc: refused: private.test:");
+  expect(said).toContain("check the DNS of svc's server");
+  expect(code).toBe(1);
+});
+
+test("every refusal has its sentence in the status line, which clients print, and in the body", async () => {
+  const asked = ["CONNECT private.test:443", "CONNECT nowhere.test:80", "GET http://private.test/", "GET /"];
+  for (const request of asked) {
+    const { text } = await sendRaw(url, `${request} HTTP/1.1\r\nHost: h\r\n\r\n`);
+    const [, reason = "", body] = /^HTTP\/1\.1 \d{3} (svc: .+)\r\n(?:.+\r\n)+\r\n(.+)\n$/.exec(text) ?? [];
+    expect(reason).not.toBe("");
+    expect(body).toBe(reason);
+  }
+});
+
+/** A package that depends on another one, without network access except by the proxy. */
+function makePackage() {
+  const folder = mkdtempSync(join(tmpdir(), "svc-npm-"));
+  mkdirSync(join(folder, "package"));
+  writeFileSync(join(folder, "package/package.json"), JSON.stringify({ name: "a", version: "1.0.0" }));
+  const packed = Bun.spawnSync(["tar", "-czf", "-", "package"], { cwd: folder }).stdout;
+  return {
+    tarball: packed,
+    async install(resolved: string, proxy: string) {
+      const integrity = `sha512-${createHash("sha512").update(packed).digest("base64")}`;
+      const root = { name: "p", version: "1.0.0", dependencies: { a: "1.0.0" } };
+      const packages = { "": root, "node_modules/a": { version: "1.0.0", resolved, integrity } };
+      writeFileSync(join(folder, "package.json"), JSON.stringify(root));
+      writeFileSync(join(folder, "package-lock.json"), JSON.stringify({ lockfileVersion: 3, packages }));
+      const npm = Bun.spawn(["npm", "ci", "--fetch-retries=0", "--replace-registry-host=never"], {
+        cwd: folder,
+        env: withProxy({ PATH: process.env["PATH"] ?? "", HOME: folder }, proxy),
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      const [out, error] = await Promise.all([text(npm.stdout), text(npm.stderr)]);
+      return { code: await npm.exited, said: out + error };
+    },
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Serves a package at `/a.tgz`, to which `/moved.tgz` redirects. */
+function serveRegistry(tarball: Uint8Array<ArrayBuffer>) {
+  const paths: string[] = [];
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch(request) {
+      const { pathname } = new URL(request.url);
+      paths.push(pathname);
+      return pathname === "/moved.tgz" ? Response.redirect("/a.tgz") : new Response(tarball);
+    },
+  });
+  return { origin: `http://allowed.test:${server.port}`, paths, stop: () => server.stop(true) };
+}
 
 function proxyTo(port: number): ReturnType<typeof createProxy> {
   return createProxy({

@@ -20,7 +20,10 @@ export function entryFor({ host, port }: Pick<EgressRefusal, "host" | "port">): 
 /** A refusal as a sentence, without a full stop: who can do what about it. */
 export function refusalText({ host, port, reason }: EgressRefusal): string {
   const target = `${host}:${port}`;
-  if (reason === "not_public") return `refused: ${target}: its address is not on the public internet`;
+  if (reason === "not_public") {
+    const remedy = /^[\d.]+$/.test(host) ? "" : "; if it should be, check the DNS of svc's server";
+    return `refused: ${target}: its address is not on the public internet, and no policy allows such an address${remedy}`;
+  }
   if (reason === "none") return `refused: ${target}: the policy of the project or of the server is "none"`;
   if (reason === "server_name")
     return `refused: ${target}: TLS must name the server that the tunnel was opened to`;

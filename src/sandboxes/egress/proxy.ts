@@ -133,19 +133,16 @@ async function admit(
   }
 }
 
+/**
+ * Answers and closes. The reason phrase has the message, too: npm, pip, Go and Java print it, and not the body of a
+ * response to CONNECT.
+ * @param message ASCII without line breaks
+ */
 function refuse(client: Socket, status: number, message: string): void {
   if (client.destroyed) return;
-  const body = `svc: ${message}\n`;
+  const text = `svc: ${message}`;
   client.end(
-    `HTTP/1.1 ${status} ${REASONS[status] ?? "Error"}\r\nContent-Type: text/plain; charset=utf-8\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${status} ${text}\r\nContent-Type: text/plain; charset=utf-8\r\n` +
+      `Content-Length: ${text.length + 1}\r\nConnection: close\r\n\r\n${text}\n`,
   );
 }
-
-const REASONS: Readonly<Record<number, string>> = {
-  400: "Bad Request",
-  403: "Forbidden",
-  408: "Request Timeout",
-  502: "Bad Gateway",
-  503: "Service Unavailable",
-};
