@@ -3,13 +3,21 @@ import type { DaemonPrompt } from "../src/contract/daemon.ts";
 import { cloneWithRetries } from "./git/clone.ts";
 import { restoreAtBoot } from "./saved/restore-at-boot.ts";
 import { type Session, setAgents } from "./session.ts";
+import type { Settings } from "./settings.ts";
 
 /** The interval of attempts to open the conversation. */
 const RETRY_MS = 1_000;
 
-/** Clones the repository, restores saved work, and starts the runtime (contract: Order of boot). */
+/**
+ * Clones the repository, restores saved work, and starts the runtime (contract: Order of boot). Its process starts with the clone
+ * if it can: loading its program takes seconds, and until the workspace is complete it reads nothing of it.
+ */
 export async function boot(session: Session): Promise<void> {
   const { settings, saver, stopping } = session;
+  if (!settings.autoClone || mayStartEarly(settings)) {
+    await mkdir(settings.workspace, { recursive: true }).catch(() => {});
+    session.runtime.start();
+  }
   if (settings.autoClone) {
     const agents = await cloneWithRetries(session, stopping);
     if (agents === null) return;
@@ -23,8 +31,14 @@ export async function boot(session: Session): Promise<void> {
     session.error = null;
     saver.start();
     session.record.start();
-  } else await mkdir(settings.workspace, { recursive: true }).catch(() => {});
+  }
+  session.workspace.open();
   session.runtime.start();
+}
+
+/** The setup command runs before anything of the agent, and the agent's own record is restored into the home of the runtime. */
+function mayStartEarly({ runtime, setup, earlier }: Settings): boolean {
+  return runtime === "opencode" && setup === null && earlier.recorded === null;
 }
 
 /** Opens the conversation and sends the first prompt, with retries until the runtime accepts it. */

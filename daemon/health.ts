@@ -49,7 +49,8 @@ export function createHealth(context: HealthContext): () => Promise<DaemonHealth
       state === "ok" ? (context.conversation.known ?? conversation()) : null,
     ]);
     if (isAtWork) context.usedAt = performance.now();
-    const error = (context.clone === "failed" ? context.error : null) ?? ofRuntime ?? context.error;
+    // before there is a clone, what fails is the clone, and the runtime may be restarted meanwhile
+    const error = (context.clone === "ok" ? ofRuntime : null) ?? context.error;
     return {
       daemon: "ok",
       time: new Date().toISOString(),

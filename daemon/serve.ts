@@ -11,6 +11,7 @@ import { listenAsDaemon } from "./listen.ts";
 import { createLog } from "./log.ts";
 import { createChildren } from "./process/children.ts";
 import { guardProcess } from "./process/guard.ts";
+import { Latch } from "./process/latch.ts";
 import { createConversation } from "./prompts/conversation.ts";
 import { Prompts } from "./prompts/prompts.ts";
 import { AgentRecordKeeper, type RecordContext } from "./record/agent-record.ts";
@@ -113,12 +114,14 @@ function createSession(settings: Settings, limits: Limits, stopping: AbortSignal
   const project: ProjectConfig = { secrets: settings.secrets, agents: NO_AGENT_CONFIG };
   const context = { settings, children, log, secrets: () => project.secrets, limits };
   const activity = new RunActivity();
+  const workspace = new Latch();
   const choosing = new Choosing({ settings, activity, runtime: () => runtime });
   let isOpening = false;
   const saver = new Saver(context);
   const runtime = superviseRuntime({
     ...context,
     agentConfig: () => project.agents,
+    workspace,
     choice: () => choosing.atStart(),
     onReady() {
       if (isOpening || !settings.opensConversation) return;
@@ -157,6 +160,7 @@ function createSession(settings: Settings, limits: Limits, stopping: AbortSignal
       choosing,
       stopping,
     },
+    workspace,
     clone: settings.autoClone ? "cloning" : "ok",
     error: null,
     usedAt: performance.now(),

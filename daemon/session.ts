@@ -5,6 +5,7 @@ import type { Executions } from "./exec/executions.ts";
 import type { AgentConfig } from "./git/agent-config.ts";
 import type { HealthContext } from "./health.ts";
 import type { Log } from "./log.ts";
+import type { Latch } from "./process/latch.ts";
 import type { Conversation } from "./prompts/conversation.ts";
 import type { Prompts } from "./prompts/prompts.ts";
 import type { AgentRecordKeeper } from "./record/agent-record.ts";
@@ -25,6 +26,8 @@ export interface Session extends HealthContext {
   executions: Executions;
   setup: Setup;
   project: ProjectConfig;
+  /** Opens when the workspace is complete. */
+  workspace: Latch;
   /** Aborts when the daemon stops. */
   stopping: AbortSignal;
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DaemonHealth, RuntimeState } from "../../src/contract/daemon.ts";
 import { type Child, type Children, signalGroup } from "./children.ts";
+import { aborted } from "./latch.ts";
 import { endDescendants } from "./tree.ts";
 
 /** Why a process has ended, or must be ended. */
@@ -213,11 +214,4 @@ function hasEnded({ exitCode, signalCode }: Child): boolean {
 
 function reasonOf({ exitCode, signalCode }: Child): string {
   return signalCode ? `was ended by ${signalCode}` : `ended with exit status ${exitCode}`;
-}
-
-async function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  signal.addEventListener("abort", () => resolve(), { once: true });
-  await promise;
 }

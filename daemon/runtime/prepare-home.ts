@@ -11,25 +11,37 @@ import { writeAgentConfig } from "./write-agent-config.ts";
 /** The runtime also reads this folder of the repository. */
 const CONFIG_FOLDER = ".opencode";
 
+interface HomeContext {
+  settings: Settings;
+  children: Children;
+  log: Log;
+}
+
+/** Prepares the home for the runtime's process, which may start before there is a clone. */
+export async function prepareHome(context: HomeContext): Promise<void> {
+  await createHome(context.settings);
+  await writeFiles(context, []);
+}
+
 /**
- * Prepares the home and the clone for a start of the runtime.
+ * Prepares the home and the clone for the runtime to read its configuration.
  * @returns restores the configuration files in the clone that the start changes
  * @throws AgentConfigWriteError
  */
-export async function prepareHome(
-  context: { settings: Settings; children: Children; log: Log },
+export async function prepareWorkspace(
+  context: HomeContext,
   config: AgentConfig,
 ): Promise<() => Promise<void>> {
   const folders = (await isFolder(join(context.settings.workspace, CONFIG_FOLDER))) ? [CONFIG_FOLDER] : [];
   await createHome(context.settings);
   await writeAgentConfig(context, config);
-  const [isWritten, restore] = await Promise.all([
-    writeHomeFiles(context, folders),
-    createConfigRestore(context, folders),
-  ]);
-  if (!isWritten)
-    context.log.info("svc's skill or the packages of plugins could not be written to the runtime's home");
+  const [restore] = await Promise.all([createConfigRestore(context, folders), writeFiles(context, folders)]);
   return restore;
+}
+
+async function writeFiles(context: HomeContext, folders: readonly string[]): Promise<void> {
+  if (await writeHomeFiles(context, folders)) return;
+  context.log.info("svc's skill or the packages of plugins could not be written to the runtime's home");
 }
 
 async function isFolder(path: string): Promise<boolean> {

@@ -10,7 +10,7 @@ import type { RuntimeCall } from "./call.ts";
 import { markInterrupted } from "./interrupted.ts";
 import { clearLocksCommand, launchCommand, startFailure } from "./launch.ts";
 import { NotInstalledError } from "./not-installed.ts";
-import { prepareHome } from "./prepare-home.ts";
+import { prepareHome, prepareWorkspace } from "./prepare-home.ts";
 import { LISTENING, untilReady } from "./ready.ts";
 import type { RuntimeContext, RuntimeLimits } from "./runtime.ts";
 import { watch } from "./watchdog.ts";
@@ -43,15 +43,14 @@ export class RuntimeProgram implements Program {
   }
 
   async start(): Promise<Child | Exit> {
-    const { settings, children, password, agentConfig, secrets, choice } = this.#context;
+    const { settings, children, password, secrets, choice } = this.#context;
     try {
-      this.#restoreFiles = await prepareHome(this.#context, agentConfig());
+      await prepareHome(this.#context);
       const command = await launchCommand({ ...settings, ...choice() }, secrets(), password);
       await run(children, clearLocksCommand(settings), CLEAR_MS);
       return children.start(command);
     } catch (thrown) {
-      if (!(thrown instanceof NotInstalledError))
-        return { kind: "crashed", reason: `could not be started: ${startFailure(thrown)}` };
+      if (!(thrown instanceof NotInstalledError)) return notStarted(thrown);
       return { kind: "failed", error: { kind: "runtime", message: thrown.message, permanent: true } };
     }
   }
@@ -61,7 +60,10 @@ export class RuntimeProgram implements Program {
     const previousStart = this.#startedAt;
     this.#startedAt = Date.now();
     log.info(`started the runtime as process ${child.pid}`);
-    const readiness = await this.#untilReady(child, signal);
+    const listening = this.#readOutput(child);
+    const problem = await this.#prepareWorkspace(signal);
+    if (problem !== null || signal.aborted) return problem;
+    const readiness = await this.#untilReady(child, listening, signal);
     if (signal.aborted) return null;
     if (readiness.kind === "late")
       return {
@@ -103,14 +105,37 @@ export class RuntimeProgram implements Program {
     return isCrash;
   }
 
-  async #untilReady(child: Child, signal: AbortSignal): ReturnType<typeof untilReady> {
-    const { log, call, limits } = this.#context;
+  /** @returns resolves when the process says that it listens */
+  #readOutput(child: Child): Promise<void> {
+    const { log } = this.#context;
     const { promise: listening, resolve } = Promise.withResolvers<void>();
     forEachLine(child.stdout, (line) => {
       log.runtime(line);
       if (line.includes(LISTENING)) resolve();
     });
     forEachLine(child.stderr, log.runtime);
+    return listening;
+  }
+
+  /** Waits for the workspace, and prepares it. The process loads its program meanwhile. @returns why that failed */
+  async #prepareWorkspace(signal: AbortSignal): Promise<Exit | null> {
+    const { workspace, agentConfig } = this.#context;
+    await workspace.wait(signal);
+    if (signal.aborted) return null;
+    try {
+      this.#restoreFiles = await prepareWorkspace(this.#context, agentConfig());
+      return null;
+    } catch (thrown) {
+      return notStarted(thrown);
+    }
+  }
+
+  async #untilReady(
+    child: Child,
+    listening: Promise<void>,
+    signal: AbortSignal,
+  ): ReturnType<typeof untilReady> {
+    const { call, limits } = this.#context;
     const over = new AbortController();
     let late: string | null = null;
     const stuck = untilStuck(child.pid, limits.start, AbortSignal.any([signal, over.signal]));
@@ -132,6 +157,10 @@ export class RuntimeProgram implements Program {
     if (marked > 0)
       log.info(`${marked} ${marked === 1 ? "answer was" : "answers were"} cut off by the restart`);
   }
+}
+
+function notStarted(thrown: unknown): Exit {
+  return { kind: "crashed", reason: `could not be started: ${startFailure(thrown)}` };
 }
 
 /** @param pauseMs until the restart; absent while the process is being ended */

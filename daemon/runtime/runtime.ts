@@ -3,6 +3,7 @@ import type { AgentChoice, DaemonEnv, DaemonHealth, RuntimeState } from "../../s
 import type { AgentConfig } from "../git/agent-config.ts";
 import type { Log } from "../log.ts";
 import type { Children } from "../process/children.ts";
+import type { Latch } from "../process/latch.ts";
 import type { StartLimits } from "../process/stuck.ts";
 import { Supervisor, type SupervisorLimits } from "../process/supervisor.ts";
 import type { Settings } from "../settings.ts";
@@ -19,7 +20,7 @@ export interface Runtime {
   /** The `Authorization` header that the runtime accepts. */
   readonly authorization: string;
   readonly call: RuntimeCall;
-  /** Starts the process. The workspace must exist. */
+  /** Starts the process, once. The workspace must exist; its clone may be under way. */
   start(): void;
   /** Aborts all runs and restarts the process. Settles when the old one has ended. */
   restart(): Promise<void>;
@@ -37,6 +38,8 @@ export interface RuntimeContext {
   agentConfig(): AgentConfig;
   /** What the agent works with, read at each start. */
   choice(): AgentChoice;
+  /** Opens when the workspace is complete. Until then, the runtime reads nothing of it. */
+  workspace: Latch;
   /** Called each time the runtime responds, before anybody can use it. It does not reject. */
   beforeReady?(): Promise<void>;
   /** Called each time the runtime is ready. */

@@ -11,6 +11,7 @@ import {
   SERVICE_KEY,
   startSandbox,
 } from "../helpers/sandbox.ts";
+import { until } from "../helpers/until.ts";
 
 const MANIFEST = 'svc_version = 1\n[opencode]\nconfig_dir = "agent/config"\n';
 
@@ -159,6 +160,53 @@ test.each<[string, number, boolean]>([
   sandbox.api.answer = () => null;
   const health = await sandbox.untilHealth("it works", ({ runtime }) => runtime === "ok");
   expect(health.error).toBeUndefined();
+});
+
+/** Answers requests for a credential once it is released: until then, the repository is not cloned. */
+function holdClone() {
+  const { promise, resolve } = Promise.withResolvers<null>();
+  const api = (request: Request) => (request.url.endsWith("/clone-credential") ? promise : null);
+  return { api, release: () => resolve(null) };
+}
+
+test("the runtime's process starts while the repository is cloned, and then reads it", async () => {
+  const held = holdClone();
+  await using sandbox = await startSandbox({ api: held.api });
+  await until("its process has started", () => sandbox.notes().some((note) => note.startsWith("start ")));
+  expect(await sandbox.health()).toMatchObject({ clone: "cloning", runtime: "starting" });
+  expect((await sandbox.call("GET", "/session/status")).status).toBe(503);
+  held.release();
+  await sandbox.untilHealth("the runtime is ready", ({ runtime }) => runtime === "ok");
+  const { found, cwd } = await (await sandbox.call("GET", "/standin")).json();
+  expect([found.toSorted(), cwd]).toEqual([[".git", "a.txt"], sandbox.workspace]);
+  expect(sandbox.notes().filter((note) => note.startsWith("start "))).toHaveLength(1);
+});
+
+test.each<[string, Record<string, string>]>([
+  ["with a setup command", { SVC_SETUP: JSON.stringify({ command: ":", timeoutMs: 60_000, isKept: false }) }],
+  ["with an agent's record to restore", { SVC_AGENT_RECORD: JSON.stringify({ since: null }) }],
+])("nothing of the agent runs before the workspace is complete %s", async (_, env) => {
+  const held = holdClone();
+  await using sandbox = await startSandbox({ api: held.api, env });
+  await until("the clone waits", () => sandbox.api.requests.some(({ path }) => path.endsWith("credential")));
+  held.release();
+  await sandbox.untilHealth("the runtime is ready", ({ runtime }) => runtime === "ok");
+  const [cloned, started] = ["cloned ", "started the runtime"].map((line) => sandbox.log().indexOf(line));
+  expect(cloned).toBeGreaterThan(0);
+  expect(started).toBeGreaterThan(cloned ?? 0);
+});
+
+test("a runtime that cannot start is reported once the repository is cloned", async () => {
+  const env = { SVC_RUNTIME_BIN: "/nonexistent/opencode" };
+  await using sandbox = await startSandbox({ api: refusal(503), env });
+  const failed = await sandbox.untilHealth(
+    "both have failed",
+    ({ clone, runtime }) => clone === "failed" && runtime === "failed",
+  );
+  expect(failed.error).toMatchObject({ kind: "clone", permanent: false });
+  sandbox.api.answer = () => null;
+  const cloned = await sandbox.untilHealth("it is cloned", ({ clone }) => clone === "ok");
+  expect(cloned.error).toMatchObject({ kind: "runtime", permanent: true });
 });
 
 test("a missing branch is a permanent failure, and is cloned once it exists", async () => {

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { NO_AGENT_CONFIG } from "../../daemon/git/agent-config.ts";
 import { createChildren } from "../../daemon/process/children.ts";
+import { Latch } from "../../daemon/process/latch.ts";
 import { type Runtime, superviseRuntime } from "../../daemon/runtime/runtime.ts";
 import { readSettings } from "../../daemon/settings.ts";
 import { freePort } from "../../scripts/free-port.ts";
@@ -38,6 +39,8 @@ needs(RUNTIME_NAME, RUNTIME !== null)(
       null,
     );
     const said: string[] = [];
+    const complete = new Latch();
+    complete.open();
     const works = superviseRuntime({
       settings,
       children: createChildren(),
@@ -45,6 +48,7 @@ needs(RUNTIME_NAME, RUNTIME !== null)(
       agentConfig: () => NO_AGENT_CONFIG,
       secrets: () => settings.secrets,
       choice: () => settings,
+      workspace: complete,
       onReady: () => {},
       limits: { checkMs: 500, checkTimeoutMs: 4_000, checkFailures: 3, firstPauseMs: 100 },
     });

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { NO_AGENT_CONFIG } from "../../daemon/git/agent-config.ts";
 import { createChildren } from "../../daemon/process/children.ts";
+import { Latch } from "../../daemon/process/latch.ts";
 import { limitsFor } from "../../daemon/runtime/memory.ts";
 import { type Runtime, type RuntimeLimits, superviseRuntime } from "../../daemon/runtime/runtime.ts";
 import { readSettings } from "../../daemon/settings.ts";
@@ -43,6 +44,7 @@ async function supervise(
   behaviour: Behaviour,
   limits: Partial<RuntimeLimits> = {},
   env: Record<string, string> = {},
+  isComplete = true,
 ) {
   const folder = mkdtempSync(join(tmpdir(), "svc-runtime-"));
   const [workspace, home] = [join(folder, "workspace"), join(folder, "home")];
@@ -63,6 +65,8 @@ async function supervise(
     null,
   );
   const said: string[] = [];
+  const complete = new Latch();
+  if (isComplete) complete.open();
   let ready = 0;
   const runtime = superviseRuntime({
     settings,
@@ -70,6 +74,7 @@ async function supervise(
     log: { info: (text) => said.push(text), runtime: (line) => said.push(line) },
     agentConfig: () => NO_AGENT_CONFIG,
     secrets: () => settings.secrets,
+    workspace: complete,
     choice: () => ({ model: null, agent: null, mode: "full" as const, effort: null }),
     onReady: () => {
       ready++;
@@ -81,7 +86,7 @@ async function supervise(
   const notes = () =>
     existsSync(`${standin}.log`) ? readFileSync(`${standin}.log`, "utf8").split("\n").filter(Boolean) : [];
   const starts = () => notes().filter((note) => note.startsWith("start ")).length;
-  return { runtime, behave, said, notes, starts, ready: () => ready, home };
+  return { runtime, behave, said, notes, starts, ready: () => ready, home, complete };
 }
 
 test("a runtime that crashes is restarted with growing delays, and reported", async () => {
@@ -94,6 +99,34 @@ test("a runtime that crashes is restarted with growing delays, and reported", as
   behave({});
   await until("it is ready", () => runtime.state === "ok");
   expect(runtime.error).toBeNull();
+});
+
+test("the limits of a start begin when the workspace is complete", async () => {
+  const limits = { start: { stillMs: 1_000, longestMs: WAIT_LIMIT_MS } };
+  const { runtime, said, starts, complete } = await supervise({}, limits, {}, false);
+  await until("it listens", () => said.some((line) => line.includes("listening")));
+  const listens = performance.now();
+  await until("the limit has passed twice", () => performance.now() > listens + 2_000);
+  expect([runtime.state, starts()]).toEqual(["starting", 1]);
+  complete.open();
+  await until("it is ready", () => runtime.state === "ok");
+  expect(starts()).toBe(1);
+});
+
+test("a runtime that crashes before the workspace is complete is restarted", async () => {
+  const { runtime, behave, starts, complete } = await supervise({ crash: true }, {}, {}, false);
+  await until("it was started twice", () => starts() >= 2);
+  behave({});
+  complete.open();
+  await until("it is ready", () => runtime.state === "ok");
+});
+
+test("a runtime is stopped before the workspace is complete", async () => {
+  const { runtime, notes } = await supervise({}, {}, {}, false);
+  await until("it has started", () => notes().length > 0);
+  const pid = runtime.pid ?? 0;
+  await runtime.stop();
+  expect(processIds()).not.toContain(pid);
 });
 
 test("a runtime that exits is restarted, and its state shows it", async () => {

@@ -1,6 +1,6 @@
 // A stand-in of the agent runtime's program, run as `opencode serve --port N --hostname 127.0.0.1`: its routes and its
 // habits that the daemon has to do with (research on opencode 1.18), and on request its misbehaviour.
-import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { appendFileSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { RUNTIME_VERSION } from "../../src/contract/runtime.ts";
@@ -64,6 +64,8 @@ const password = process.env["OPENCODE_SERVER_PASSWORD"];
 const expected = password && `Basic ${Buffer.from(`opencode:${password}`).toString("base64")}`;
 let deafUntil = 0;
 const prompts: unknown[] = [];
+/** What the workspace had when the configuration was first read. */
+let found: string[] | null = null;
 const listeners = new Set<ServerResponse>();
 const conversations = createConversations(`${file}.store`, behaviour, (type, properties) => {
   for (const response of listeners) response.write(`data: ${JSON.stringify({ type, properties })}\n\n`);
@@ -103,6 +105,7 @@ function answer(request: IncomingMessage, response: ServerResponse): boolean {
   const [, id = "", verb] = /^\/session\/(ses_\w+)(?:\/(.+))?$/.exec(path) ?? [];
   if (path === "/global/health") return json({ healthy: true, version: started.version ?? RUNTIME_VERSION });
   if (path === "/config") {
+    found ??= readdirSync(process.cwd());
     return started.brokenConfig
       ? json(
           { name: "ConfigInvalidError", data: { path: "opencode.json", message: "agent.x: wrong type" } },
@@ -166,6 +169,7 @@ function answer(request: IncomingMessage, response: ServerResponse): boolean {
       uid,
       gid,
       prompts,
+      found,
     });
   }
   return false;
