@@ -32,7 +32,10 @@ const COMMIT_MS = 5_000;
 /** @returns the handler of `GET /svc/health` */
 export function createHealth(context: HealthContext): () => Promise<DaemonHealth> {
   const { settings, runtime, saver } = context;
-  const worked = cached(() => timeOfDescendants(process.pid));
+  // a runtime without work uses some time, too, which is no progress of the clone
+  const worked = cached(() =>
+    timeOfDescendants(process.pid, context.clone === "ok" ? null : context.runtime.pid),
+  );
   const commit = cached(() => readCommit(context));
   const conversation = cached(() => context.conversation.find().catch(() => null));
   const busy = cached(async () => runtime.state === "ok" && isBusy(await runningSessions(runtime.call)));

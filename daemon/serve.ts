@@ -48,7 +48,7 @@ type Limits = NonNullable<RuntimeContext["limits"] & SaverContext["limits"] & Re
  *
  * 1. Listen at once: health reports the progress, every other request gets 503 until the runtime is ready.
  * 2. Clone into a folder of the workspace, with a credential that lives for minutes, then move it into place. A
- *    failed clone is reported and retried (`boot.ts`).
+ *    failed clone is reported and retried (`boot.ts`). Meanwhile the runtime loads its program, if nothing else comes before it.
  * 3. Prepare the runtime's home: the agents of the default branch, svc's skill, plugins. Start the runtime without
  *    the service key, as its own user, inside the provider's wrapper. Every command that reads the agent's files runs
  *    like this, since git executes programs from a repository's settings.

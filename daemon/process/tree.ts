@@ -76,10 +76,13 @@ export async function listDescendants(root: number): Promise<number[]> {
   return descendantsOf(await allProcesses(), root, new Set());
 }
 
-/** Milliseconds of processor time of all descendants of a process that have not ended. 0 if the system has no /proc. */
-export async function timeOfDescendants(root: number): Promise<number> {
+/**
+ * Milliseconds of processor time of all descendants of a process that have not ended, except `left` and its descendants. 0 if the
+ * system has no /proc.
+ */
+export async function timeOfDescendants(root: number, left: number | null = null): Promise<number> {
   const all = await allProcesses();
-  return timeOf(all, descendantsOf(all, root, new Set()));
+  return timeOf(all, descendantsOf(all, root, new Set(left === null ? [] : [left])));
 }
 
 /** The same with the process itself. */

@@ -173,10 +173,15 @@ test("the runtime's process starts while the repository is cloned, and then read
   const held = holdClone();
   await using sandbox = await startSandbox({ api: held.api });
   await until("its process has started", () => sandbox.notes().some((note) => note.startsWith("start ")));
-  expect(await sandbox.health()).toMatchObject({ clone: "cloning", runtime: "starting" });
+  // the time of the runtime is no progress of the clone
+  const idle = await sandbox.untilHealth("only the runtime works", ({ worked_ms }) => worked_ms === 0);
+  expect(idle).toMatchObject({ clone: "cloning", runtime: "starting", runtime_pid: expect.any(Number) });
   expect((await sandbox.call("GET", "/session/status")).status).toBe(503);
   held.release();
-  await sandbox.untilHealth("the runtime is ready", ({ runtime }) => runtime === "ok");
+  await sandbox.untilHealth(
+    "its time counts now",
+    ({ runtime, worked_ms = 0 }) => runtime === "ok" && worked_ms > 0,
+  );
   const { found, cwd } = await (await sandbox.call("GET", "/standin")).json();
   expect([found.toSorted(), cwd]).toEqual([[".git", "a.txt"], sandbox.workspace]);
   expect(sandbox.notes().filter((note) => note.startsWith("start "))).toHaveLength(1);
