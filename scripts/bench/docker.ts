@@ -7,6 +7,7 @@ import { makeNoiseRepository } from "./noise.ts";
 import { type Server, startServer } from "./server.ts";
 import { endSession, startSession, timeSession } from "./session.ts";
 import { buildStandIn } from "./sessions.ts";
+import { makeSetupRepository, setupCommand, timeSetups } from "./set-up.ts";
 import type { Workbench } from "./workbench.ts";
 
 const WHAT = "docker";
@@ -36,7 +37,7 @@ export async function dockerAt(bench: Workbench, host: string): Promise<void> {
   const server = await startServer(bench, { env: { ...settings, SVC_HOST: await bridgeOf(host) } });
   const { id, path: project } = await server.project();
   const remote = `${server.url}/v1/git/${id}.git`;
-  await pushMain(bench, server, remote);
+  await pushMain(server, remote, await makeNoiseRepository(bench, "docker", REPOSITORY));
   const place = `${project}/sessions`;
   // the first session builds the image
   const first = await startSession(server, place);
@@ -46,15 +47,26 @@ export async function dockerAt(bench: Workbench, host: string): Promise<void> {
     ours: () => timeSession(server, place),
     peer: () => byHand(host, image, server, remote),
   });
-  await server.stop();
   const seconds = (values: readonly number[]) => median(values) / 1000;
   const figures = { ours: seconds(ours), peer: ["by hand", seconds(peer)] as const, bar: BAR };
   bench.report.ratio({ what: `${WHAT}: create to running`, unit: "s", ...figures });
+  const withSetup = await makeSetupRepository(bench, REPOSITORY);
+  let last = "";
+  const newProject = async () => {
+    const made = await server.project();
+    last = `${server.url}/v1/git/${made.id}.git`;
+    await pushMain(server, last, withSetup);
+    return `${made.path}/sessions`;
+  };
+  await newProject();
+  await timeSetups(bench, server, WHAT, newProject, () =>
+    byHand(host, image, server, last, setupCommand(bench)),
+  );
+  await server.stop();
 }
 
-/** Pushes the default branch of a project that svc hosts. */
-async function pushMain(bench: Workbench, { token }: Server, remote: string): Promise<void> {
-  const path = await makeNoiseRepository(bench, "docker", REPOSITORY);
+/** Pushes the default branch of a project that svc hosts. @param path the repository */
+async function pushMain({ token }: Server, remote: string, path: string): Promise<void> {
   await git(path, [
     "-c",
     `http.extraHeader=Authorization: Bearer ${token}`,
@@ -65,26 +77,33 @@ async function pushMain(bench: Workbench, { token }: Server, remote: string): Pr
   ]);
 }
 
-/** Runs, clones and starts one after the other. The time that the engine needs to start the script is not counted. */
-async function byHand(host: string, image: string, { token }: Server, remote: string): Promise<number> {
+/** Runs, clones, sets up and starts one after the other. The time that the engine needs to start the script is not counted. */
+async function byHand(
+  host: string,
+  image: string,
+  { token }: Server,
+  remote: string,
+  setup = ":",
+): Promise<number> {
   const container = await runBare(host, image, ["sleep", "infinity"]);
   try {
     const said = await container.run(SCRIPT, {
       HOME: "/tmp",
       HEADER: `Authorization: Bearer ${token}`,
       REMOTE: remote,
+      SETUP: setup,
       OPENCODE_DISABLE_MODELS_FETCH: "1",
       OPENCODE_DISABLE_AUTOUPDATE: "1",
     });
-    const [, clone, runtime] = /^took (\d+) (\d+)\s*$/m.exec(said) ?? [];
-    if (clone === undefined) throw new Error(`unexpected output of the script: ${said}`);
-    return container.ms + Number(clone) / 1000 + Number(runtime) / 1000;
+    const [, before, runtime] = /^took (\d+) (\d+)\s*$/m.exec(said) ?? [];
+    if (before === undefined) throw new Error(`unexpected output of the script: ${said}`);
+    return container.ms + Number(before) / 1000 + Number(runtime) / 1000;
   } finally {
     await container.remove();
   }
 }
 
-/** Clones, and starts the runtime until it passes the health checks. Prints the microseconds of both. */
+/** Clones, sets up, and starts the runtime until it passes the health checks. Prints the microseconds before and in its start. */
 const SCRIPT = `
 set -eu
 now() { at=\${EPOCHREALTIME/[.,]/}; }
@@ -94,11 +113,12 @@ ask() {
 }
 now; begun=$at
 git -c "http.extraHeader=$HEADER" clone --quiet --template= "$REMOTE" /tmp/clone
-now; cloned=$at
 cd /tmp/clone
+sh -c "$SETUP"
+now; ready=$at
 exec {said}< <(exec opencode serve --port 4096 --hostname 127.0.0.1)
 line=
 until [[ $line == *listening* ]]; do read -r line <&$said; done
 for path in /global/health /config; do until ask $path; do sleep 0.01; done; done
-now; echo "took $((cloned - begun)) $((at - cloned))"
+now; echo "took $((ready - begun)) $((at - ready))"
 `;

@@ -1,7 +1,10 @@
 import type { Session } from "../../src/contract/session.ts";
+import type { SETUP_RESULTS } from "../../src/contract/setup.ts";
 import { until } from "../../test/helpers/until.ts";
 import { timed } from "./measure.ts";
 import type { Server } from "./server.ts";
+
+type SetupResult = (typeof SETUP_RESULTS)[number];
 
 /**
  * Creates a session and waits until it is running.
@@ -20,12 +23,22 @@ export async function startSession(server: Server, place: string, body: object =
   return session_id;
 }
 
-/** Creates and deletes a session. @returns milliseconds from the request until it is running */
-export async function timeSession(server: Server, place: string): Promise<number> {
+/**
+ * Creates and deletes a session.
+ * @param setup how its setup command must have ended; null: it has none
+ * @returns milliseconds from the request until it is running
+ */
+export async function timeSession(
+  server: Server,
+  place: string,
+  setup: SetupResult | null = null,
+): Promise<number> {
   let session = "";
   const ms = await timed(async () => {
     session = await startSession(server, place);
   });
+  const { setup: ended } = await server.call<Session>("GET", `${place}/${session}`);
+  if ((ended?.state ?? null) !== setup) throw new Error(`the setup is ${ended?.state}, not ${setup}`);
   await endSession(server, place, session);
   return ms;
 }

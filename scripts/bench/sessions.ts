@@ -3,10 +3,12 @@ import { compile } from "../../test/helpers/sandbox-bench.ts";
 import { until } from "../../test/helpers/until.ts";
 import { ROOT } from "../binaries.ts";
 import { freePort } from "../free-port.ts";
+import { git } from "./git.ts";
 import { alternate, median, timed } from "./measure.ts";
 import { makeNoiseRepository } from "./noise.ts";
 import { startServer } from "./server.ts";
 import { startSession, timeSession } from "./session.ts";
+import { makeSetupRepository, setupCommand, timeSetups } from "./set-up.ts";
 import type { Workbench } from "./workbench.ts";
 
 const WHAT = "sessions";
@@ -15,8 +17,8 @@ const AT_ONCE = 10;
 const REPOSITORY = { files: 200, fileBytes: 20_000 };
 
 /**
- * Compares the time from the request that creates a session until it is running, in local sandboxes, with that of starting
- * the agent runtime alone: SVC_RUNTIME_BIN, or the fake runtime of the tests.
+ * Compares the time from the request that creates a session until it is running, in local sandboxes, with that of the same by
+ * hand: a clone, a setup command, and the start of the agent runtime (SVC_RUNTIME_BIN, or the fake runtime of the tests).
  */
 export async function sessions(bench: Workbench): Promise<void> {
   if (process.platform !== "linux") return bench.report.skip(WHAT, "the local provider needs Linux");
@@ -28,14 +30,22 @@ export async function sessions(bench: Workbench): Promise<void> {
   const place = `${(await server.project(repository)).path}/sessions`;
   const { ours, peer } = await alternate(bench, ROUNDS, {
     ours: () => timeSession(server, place),
-    peer: () => startAlone(runtime, bench.folder("home")),
+    peer: () => byHand(bench, repository, runtime),
   });
   bench.report.ratio({
     what: `${WHAT}: create to running`,
     unit: "s",
     ours: median(ours) / 1000,
-    peer: ["agent runtime alone", median(peer) / 1000],
+    peer: ["clone and runtime by hand", median(peer) / 1000],
   });
+  const withSetup = await makeSetupRepository(bench, REPOSITORY);
+  await timeSetups(
+    bench,
+    server,
+    WHAT,
+    async () => `${(await server.project(withSetup)).path}/sessions`,
+    () => byHand(bench, withSetup, runtime, setupCommand(bench)),
+  );
   const all = { length: bench.amount(AT_ONCE, 2) };
   const together = await timed(() => Promise.all(Array.from(all, () => startSession(server, place))));
   const alone = await timed(() =>
@@ -55,6 +65,16 @@ export async function buildStandIn(bench: Workbench): Promise<string> {
   const program = join(bench.folder("runtime"), "opencode");
   await compile(join(ROOT, "test/helpers/opencode.ts"), program);
   return program;
+}
+
+/** One after the other. @returns milliseconds */
+async function byHand(bench: Workbench, repository: string, runtime: string, setup = ":"): Promise<number> {
+  const clone = bench.folder("clone");
+  const prepared = await timed(async () => {
+    await git(clone, ["clone", "--quiet", "--template=", `file://${repository}`, "."]);
+    if ((await Bun.spawn(["sh", "-c", setup], { cwd: clone }).exited) !== 0) throw new Error(setup);
+  });
+  return prepared + (await startAlone(runtime, bench.folder("home")));
 }
 
 /** @returns milliseconds from the start of the runtime until it passes the health checks of the daemon */

@@ -10,5 +10,5 @@ needs(...DOCKER)("docker runs to its end", async () => {
   const report = new Report({ smoke: true, write: (line) => lines.push(line) });
   using bench = openWorkbench(report);
   await dockerAt(bench, process.env["DOCKER_HOST"] ?? "");
-  expect(lines).toHaveLength(1);
+  expect(lines).toHaveLength(3);
 });
