@@ -224,7 +224,7 @@ function makePackage() {
 }
 
 /** Serves a package at `/a.tgz`, to which `/moved.tgz` redirects. */
-function serveRegistry(tarball: Uint8Array<ArrayBuffer>) {
+function serveRegistry(tarball: Buffer) {
   const paths: string[] = [];
   const server = Bun.serve({
     hostname: "127.0.0.1",
@@ -232,7 +232,7 @@ function serveRegistry(tarball: Uint8Array<ArrayBuffer>) {
     fetch(request) {
       const { pathname } = new URL(request.url);
       paths.push(pathname);
-      return pathname === "/moved.tgz" ? Response.redirect("/a.tgz") : new Response(tarball);
+      return pathname === "/moved.tgz" ? Response.redirect("/a.tgz") : new Response(new Uint8Array(tarball));
     },
   });
   return { origin: `http://allowed.test:${server.port}`, paths, stop: () => server.stop(true) };
