@@ -1,5 +1,6 @@
 import type { Command, Group } from "./spec.ts";
 import { account } from "./table/account.ts";
+import { accounts } from "./table/accounts.ts";
 import { alias } from "./table/alias.ts";
 import { apps } from "./table/apps.ts";
 import { browse } from "./table/browse.ts";
@@ -12,6 +13,7 @@ import { hosts } from "./table/hosts.ts";
 import { initializing } from "./table/init.ts";
 import { installing } from "./table/install.ts";
 import { labels } from "./table/labels.ts";
+import { members } from "./table/members.ts";
 import { models } from "./table/models.ts";
 import { network } from "./table/network.ts";
 import { notifications } from "./table/notifications.ts";
@@ -52,6 +54,8 @@ export const TABLE: readonly (Group | Command)[] = [
   signingKeys,
   tokens,
   signIns,
+  accounts,
+  members,
   projects,
   hosts,
   alias,

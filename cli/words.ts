@@ -55,7 +55,7 @@ export const PROGRAMS: ReadonlySet<string> = new Set(
 /** Commands of the specification and of other versions, which this version may not have. */
 export const PLANNED: ReadonlySet<string> = new Set([
   ...["self-host", "update", "uninstall", "channels", "connectors", "usage", "webhooks", "models"],
-  ...["network", "demo", "checks", "budgets", "audit", "members", "tokens", "rules"],
+  ...["network", "demo", "checks", "budgets", "audit", "members", "accounts", "tokens", "rules"],
 ]);
 
 /** Usual names of projects, although commands begin with them. */

@@ -1,22 +1,14 @@
-import type { Me } from "../../src/contract/account.ts";
 import type { Usage, UsageRow } from "../../src/contract/usage.ts";
+import { ownAccount } from "../account.ts";
 import { path } from "../api.ts";
-import { CliError, usage as usageError } from "../failure.ts";
+import { usage as usageError } from "../failure.ts";
 import type { Handler } from "../spec.ts";
 import type * as table from "../table/usage.ts";
 import { type Column, table as tableOf } from "../table-print.ts";
 import { costText } from "../text.ts";
 
 export const usage: Handler<typeof table.usageSpec> = async (context, { flags }) => {
-  const target = await context.target();
-  const api = context.apiFor(target);
-  const { accounts } = await api.call<Me>({ path: "/accounts/me" });
-  const wanted = flags.account ?? target.accountId;
-  const account =
-    wanted === undefined
-      ? accounts[0]
-      : accounts.find(({ account_id, slug }) => wanted === account_id || wanted === slug);
-  if (!account) throw new CliError("not_found", `Account "${wanted ?? ""}" not found. Yours: svc whoami`);
+  const { api, account } = await ownAccount(context, flags.account);
   const query = {
     group_by: flags.by ?? "day",
     ...(flags.since !== undefined && { since: timeOf("since", flags.since) }),

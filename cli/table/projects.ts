@@ -12,7 +12,9 @@ export const ls = spec({
   summary: "List your projects",
   about: ["Without --account, lists the projects of every account that you are a member of."],
   args: [],
-  flags: { account: { kind: "string", value: "id", summary: "Only the projects of this account" } },
+  flags: {
+    account: { kind: "string", value: "id", summary: "Only the projects of this account, by its id or slug" },
+  },
   fields: PROJECT_FIELDS,
   examples: [
     ["svc projects ls", "List all"],
@@ -131,7 +133,7 @@ export const create = spec({
     account: {
       kind: "string",
       value: "id",
-      summary: "The account that owns it; defaults to your first account",
+      summary: "The account that owns it, by its id or slug; by default the active one",
     },
     "git-token": {
       kind: "string",

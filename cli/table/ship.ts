@@ -20,7 +20,7 @@ export const ship = spec({
     account: {
       kind: "string",
       value: "id",
-      summary: "The account that owns a new project; defaults to your first account",
+      summary: "The account that owns a new project, by its id or slug; by default the active one",
     },
     yes: { kind: "boolean", short: "y", summary: "Create a repository or a project without a prompt" },
     "dry-run": { kind: "boolean", summary: "Print what would be done without doing it" },

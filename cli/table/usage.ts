@@ -1,5 +1,6 @@
 import { USAGE_GROUPS } from "../../src/contract/usage.ts";
 import { bind, type Command, spec } from "../spec.ts";
+import { ACCOUNT_FLAG } from "./account-flag.ts";
 
 export const usageSpec = spec({
   path: ["usage"],
@@ -13,11 +14,7 @@ export const usageSpec = spec({
     by: { kind: "string", value: "group", choices: USAGE_GROUPS, summary: "Group by; day by default" },
     since: { kind: "string", value: "date", summary: "The first day or time; 30 days ago by default" },
     until: { kind: "string", value: "date", summary: "The day or time before which the calls began" },
-    account: {
-      kind: "string",
-      value: "id",
-      summary: "The account, by its id or slug; by default the host's",
-    },
+    account: ACCOUNT_FLAG,
   },
   fields: ["group_by", "since", "until", "usage", "total", "truncated"],
   examples: [

@@ -98,6 +98,11 @@ const DATA_LINES: Record<string, string[]> = {
   "tokens new": ["ci"],
   "tokens revoke": ["7f3a"],
   "sign-ins end": ["8f3a"],
+  "accounts edit": ["--budget", "200"],
+  "members invite": ["ada@example.com"],
+  "members role": ["ada@example.com", "admin"],
+  "members rm": ["ada@example.com", "--yes"],
+  "members withdraw": ["6b1b"],
   "webhooks add": ["https://example.com/svc"],
   "webhooks edit": [WEBHOOK_ID, "--rotate-secret"],
   "webhooks rm": [WEBHOOK_ID],
@@ -136,9 +141,9 @@ const INPUT: Record<string, string> = {
   "channels connect": `xoxb-0123456789\n${"0".repeat(32)}\n`,
 };
 
-/** Prints an event a line instead, or needs an installation, a server, a clone or an agent that waits: their own tests check them. */
+/** Prints an event a line instead, or needs an installation, a server, a clone, a stored token or an agent that waits: their own tests check them. */
 const APART =
-  /^(sessions chat|sessions answer|cr checkout|projects clone|update|uninstall|demo|self-host .*)$/;
+  /^(accounts switch|sessions chat|sessions answer|cr checkout|projects clone|update|uninstall|demo|self-host .*)$/;
 
 /** A repository with a commit and an origin, itself. */
 function beginRepository(folder: string): void {

@@ -22,6 +22,7 @@ import { ADA } from "./authors.ts";
 import { APP_ROUTES } from "./cli-apps.ts";
 import { CHANNEL_ROUTES } from "./cli-channels.ts";
 import { CONNECTOR_ROUTES } from "./cli-connectors.ts";
+import { memberRoutes } from "./cli-members.ts";
 import { MODEL_ROUTES } from "./cli-models.ts";
 import { NOTIFICATION_ROUTES } from "./cli-notifications.ts";
 import { REPOSITORY_ROUTES } from "./cli-repository.ts";
@@ -417,6 +418,7 @@ const DEFAULTS: Record<string, Route> = {
   ...SIGNING_KEY_ROUTES,
   ...tokenRoutes(PROJECT_ID),
   ...SIGN_IN_ROUTES,
+  ...Object.assign({}, ...ME.accounts.map(memberRoutes)),
   ...CHANNEL_ROUTES,
   ...MODEL_ROUTES,
   ...CONNECTOR_ROUTES,

@@ -1,11 +1,13 @@
 import type { Project } from "../../../src/contract/project.ts";
+import { accountId } from "../../account.ts";
 import type { Handler } from "../../spec.ts";
 import type * as table from "../../table/projects.ts";
 import { type Column, table as tableOf } from "../../table-print.ts";
 
 export const ls: Handler<typeof table.ls> = async (context, { flags }) => {
   const api = await context.api();
-  const call = { path: "/projects", query: { account_id: flags.account } };
+  const account = flags.account === undefined ? undefined : await accountId(context, flags.account);
+  const call = { path: "/projects", query: { account_id: account } };
   const projects = await api.list<Project>(call, "projects");
   await context.out.result(projects, (view) =>
     projects.length === 0 ? "" : tableOf(projects, view.tty ? COLUMNS : [...COLUMNS, ID], view),

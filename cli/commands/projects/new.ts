@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { CreateProjectBody, Project } from "../../../src/contract/project.ts";
 import { hostOf, isLoopback } from "../../../src/contract/proxy.ts";
+import { accountId } from "../../account.ts";
 import type { Api } from "../../api.ts";
 import type { Context } from "../../context.ts";
 import { CliError, usage } from "../../failure.ts";
@@ -23,7 +24,8 @@ export const create: Handler<typeof table.create> = async (context, { args, flag
   const body: CreateProjectBody = { name };
   if (repo !== undefined) body.repo_url = repo;
   if (flags.branch !== undefined) body.default_branch = flags.branch;
-  if (flags.account !== undefined) body.account_id = flags.account;
+  const account = await accountId(context, flags.account);
+  if (account !== undefined) body.account_id = account;
   if (flags["git-username"] !== undefined) body.git_username = flags["git-username"];
   if (token !== undefined) body.git_token = await readSecret(context, token, "--git-token");
   // no project without the link that was asked for

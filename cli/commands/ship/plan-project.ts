@@ -2,6 +2,7 @@ import { basename } from "node:path";
 import { NAME_MAX } from "../../../src/contract/limits.ts";
 import type { Manifest } from "../../../src/contract/manifest/manifest.ts";
 import type { CreateProjectBody } from "../../../src/contract/project.ts";
+import { accountId } from "../../account.ts";
 import type { Api } from "../../api.ts";
 import type { Context } from "../../context.ts";
 import { CliError, usage } from "../../failure.ts";
@@ -41,7 +42,10 @@ export async function planProject(
       "Pass --yes to create one, or link an existing one with `svc projects link`.",
     );
   }
-  const account = flags.account ?? (mustAsk ? await askForAccount(api) : undefined);
+  const account =
+    flags.account === undefined && mustAsk
+      ? await askForAccount(api)
+      : await accountId(context, flags.account);
   if (account !== undefined) body.account_id = account;
   if (mustAsk) {
     await askFor(`Create the project ${name} on ${api.target.name}, and push ${tree.branch} to it?`);
