@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, readlinkSync, rmSync } from "nod
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { DataFolderInUseError, lockDataFolder } from "../src/data-folder.ts";
+import { writeRuntimes } from "./docker-runtimes.ts";
 
 export interface DockerEngine {
   /** The value for DOCKER_HOST. */
@@ -55,6 +56,7 @@ export async function startDockerEngine(): Promise<DockerEngine | { missing: str
       `--pidfile=${join(folder, "pid")}`,
       `--host=unix://${socket}`,
       "--shutdown-timeout=5",
+      ...writeRuntimes(folder),
     ],
     { stdin: "ignore", stdout: "ignore", stderr: Bun.file(join(folder, "log")) },
   );

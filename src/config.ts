@@ -85,6 +85,8 @@ export interface Config {
   runtimesFile: string | null;
   /** The registry that `svc-api runtime install` downloads from. */
   npmRegistry: string;
+  /** The OCI runtime of sandboxes in Docker, as the engine names it; null: the engine's default. */
+  dockerRuntime: string | null;
   /** The image of sandboxes on Kubernetes; null: sessions there fail with an error that names the variable. */
   kubernetesImage: string | null;
   /** The namespace of sandboxes on Kubernetes; null: the kubeconfig's. */
@@ -150,6 +152,8 @@ const MODEL_RATES = { session: 300, project: 1_500 };
 
 /** `[registry/]path[:tag][@digest]` (OCI distribution: Pulling manifests). */
 const IMAGE = /^[a-z0-9][\w.:/@-]{0,511}$/;
+/** As the engine lists it: `runsc`, `io.containerd.runc.v2`. */
+const RUNTIME = /^[A-Za-z0-9][\w.-]{0,127}$/;
 /** A DNS label (RFC 1123). */
 const NAMESPACE = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
@@ -193,6 +197,12 @@ export function readConfig(env: Environment, isRoot = process.getuid?.() === 0):
     runtimeBin: env["SVC_RUNTIME_BIN"] ? folder(env, "SVC_RUNTIME_BIN", "", PROGRAM_MAX_BYTES) : null,
     runtimesFile: env["SVC_RUNTIMES_FILE"] ? folder(env, "SVC_RUNTIMES_FILE", "", PROGRAM_MAX_BYTES) : null,
     npmRegistry: baseUrl(env, "SVC_NPM_REGISTRY", NPM_REGISTRY) ?? NPM_REGISTRY,
+    dockerRuntime: matching(
+      env,
+      "SVC_DOCKER_RUNTIME",
+      RUNTIME,
+      "the name of a runtime of the Docker engine, such as runsc",
+    ),
     kubernetesImage: matching(
       env,
       "SVC_KUBERNETES_IMAGE",

@@ -81,6 +81,11 @@ test.each([
     ["registry.example:5000/svc/sandbox:1.2@sha256:0a1b", "sandbox"],
     ["-x", "A B", "a\nb"],
   ],
+  [
+    "SVC_DOCKER_RUNTIME",
+    ["runsc", "kata-runtime", "io.containerd.runc.v2"],
+    ["-x", "a b", "a\nb", "/usr/bin/runsc"],
+  ],
   ["SVC_KUBERNETES_NAMESPACE", ["sandboxes", "a-1"], ["-a", "a-", "A", "a/b", "../x", "a".repeat(64)]],
 ])("accepts or rejects the name %s", (name, good, bad) => {
   for (const value of good) expect(Object.values(readConfig({ [name]: value }))).toContain(value);

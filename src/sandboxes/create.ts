@@ -31,7 +31,8 @@ async function defaultName(): Promise<ProviderName> {
 
 /** Providers are loaded on demand, with their client libraries. */
 const OPEN: Record<ProviderName, (options: ProviderOptions, config: Config) => Promise<Provider>> = {
-  docker: async (options) => (await import("./docker/docker.ts")).createDockerProvider(options),
+  docker: async (options, { dockerRuntime }) =>
+    (await import("./docker/docker.ts")).createDockerProvider(options, dockerRuntime),
   async local(options, { sandboxIsolation: isolation, orphanS }) {
     const { createLocalProvider } = await import("./local/local.ts");
     return createLocalProvider({ ...options, isolation, orphanS });

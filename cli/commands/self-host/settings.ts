@@ -42,6 +42,7 @@ export const SETTINGS: readonly string[] = [
   "SVC_CHECK_CAP",
   "SVC_STARTS_AT_ONCE",
   "SVC_DATA_DIR",
+  "SVC_DOCKER_RUNTIME",
   "SVC_EGRESS",
   "SVC_EGRESS_ALLOW",
   "SVC_GITHUB_CLIENT_ID",

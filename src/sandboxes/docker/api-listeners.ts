@@ -2,11 +2,12 @@ import type { Decision } from "../../splice/connection.ts";
 import type { RequestHead } from "../../splice/head.ts";
 import { type Listener, listen } from "../../splice/listen.ts";
 import type { ProviderOptions } from "../provider.ts";
+import { atFreePort } from "./free-port.ts";
 
 /** Listeners through which sandboxes reach the API, each on this machine's address in the sandbox's own network. */
 export interface ApiListeners {
   /** Listens for a session's sandbox, on a free port. @throws when the address is not this machine's */
-  open(sessionId: string, hostname: string): { hostname: string; port: number };
+  open(sessionId: string, hostname: string): Promise<{ hostname: string; port: number }>;
   /** Listens again at the `address:port` of an earlier process, unless a listener is open. */
   reopen(sessionId: string, address: string): void;
   close(sessionId: string): Promise<void>;
@@ -15,11 +16,9 @@ export interface ApiListeners {
 
 /**
  * The address belongs to the sandbox's network, so a port is in use only where a program listens on all addresses. Below
- * the ephemeral ports, so that it is free again after a restart. Where sandboxes connect through 127.0.0.1, each needs its
- * own port: as many as there are networks.
+ * the ephemeral ports, so that it is free again after a restart.
  */
-const FIRST_PORT = 18_008;
-const PORTS = 4096;
+export const API_PORT = 18_008;
 /** The sandbox has ended by then, and its requests with it. */
 const DRAIN_MS = 0;
 
@@ -27,15 +26,10 @@ export function createApiListeners(api: ProviderOptions["api"]): ApiListeners {
   const listeners = new Map<string, Listener>();
 
   return {
-    open(sessionId, hostname) {
-      for (let port = FIRST_PORT; ; port++) {
-        try {
-          listeners.set(sessionId, listenAt(hostname, port));
-          return { hostname, port };
-        } catch (error) {
-          if (!isTaken(error) || port >= FIRST_PORT + PORTS) throw error;
-        }
-      }
+    async open(sessionId, hostname) {
+      const { port, listener } = await atFreePort(API_PORT, (port) => listenAt(hostname, port));
+      listeners.set(sessionId, listener);
+      return { hostname, port };
     },
     reopen(sessionId, address) {
       const [, hostname, port] = /^([0-9.]{7,15}):(\d{1,5})$/.exec(address) ?? [];
@@ -61,11 +55,6 @@ export function createApiListeners(api: ProviderOptions["api"]): ApiListeners {
   function listenAt(hostname: string, port: number): Listener {
     return listen({ hostname, port }, (head) => decide(head, api), explain);
   }
-}
-
-/** Whether another program listens there. */
-export function isTaken(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "EADDRINUSE";
 }
 
 /** Allows only the public API, `/v1/`, both in the raw and in the normalized path. */

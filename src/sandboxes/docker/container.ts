@@ -14,6 +14,7 @@ interface ContainerSpec {
   environment: Readonly<Record<string, string>>;
   /** The mount of its volume; null: it has none. */
   volume: MountSettings | null;
+  runtime: string | null;
 }
 
 /**
@@ -34,7 +35,7 @@ const WITHOUT_QUOTAS = new WeakSet<Engine>();
  */
 export async function createSandbox(
   engine: Engine,
-  { name, image, labels, netns, spec, environment, volume }: ContainerSpec,
+  { name, image, labels, netns, spec, environment, volume, runtime }: ContainerSpec,
   watch: StartWatch,
 ): Promise<Container> {
   const create = (withDisk: boolean) =>
@@ -55,7 +56,11 @@ export async function createSandbox(
           [LABEL.role]: "sandbox",
           ...(spec.volume && { [LABEL.volume]: spec.volume.id }),
         },
-        HostConfig: { ...hostConfig(netns, spec.limits, withDisk), Mounts: volume === null ? [] : [volume] },
+        HostConfig: {
+          ...sandboxWalls(netns, runtime, spec.limits),
+          ...(withDisk && { StorageOpt: { size: String(spec.limits.diskBytes) } }),
+          Mounts: volume === null ? [] : [volume],
+        },
         abortSignal,
       }),
     );
@@ -75,8 +80,13 @@ export async function createSandbox(
   return await create(false);
 }
 
-function hostConfig(netns: string, limits: SandboxLimits, withDisk: boolean): HostConfig {
+/**
+ * What isolates and limits a sandbox's container.
+ * @param runtime its OCI runtime; null: the engine's default
+ */
+export function sandboxWalls(netns: string, runtime: string | null, limits: SandboxLimits): HostConfig {
   return {
+    ...(runtime !== null && { Runtime: runtime }),
     NetworkMode: `container:${netns}`,
     CapDrop: ["ALL"],
     CapAdd: CAPABILITIES,
@@ -88,7 +98,6 @@ function hostConfig(netns: string, limits: SandboxLimits, withDisk: boolean): Ho
     Memory: limits.memoryBytes,
     MemorySwap: limits.memoryBytes,
     PidsLimit: limits.processes,
-    ...(withDisk && { StorageOpt: { size: String(limits.diskBytes) } }),
     Ulimits: [
       { Name: "fsize", Soft: limits.diskBytes, Hard: limits.diskBytes },
       { Name: "core", Soft: 0, Hard: 0 },

@@ -8,7 +8,9 @@ import { createHostNetworkReader } from "./host-network.ts";
 import { createImages } from "./images/images.ts";
 import { LABEL, withLabels } from "./names.ts";
 import { outputOf } from "./output.ts";
+import { probeWalls } from "./probe-walls.ts";
 import { createProxyListeners } from "./proxy-listeners.ts";
+import { createRuntime } from "./runtime.ts";
 import { createScratchRounds } from "./scratch.ts";
 import { type StartContext, startSandbox } from "./start.ts";
 import { dockerVolumes } from "./volumes.ts";
@@ -20,8 +22,11 @@ const LINES_MAX = 100_000;
 /** What isolates every container. */
 export const CONTAINER_WALLS = WALLS.filter((wall) => wall !== "disk_limit");
 
-/** Sandboxes as containers of the Docker engine at DOCKER_HOST, or at the default socket. Connects on the first call. */
-export function createDockerProvider(options: ProviderOptions): Provider {
+/**
+ * Sandboxes as containers of the Docker engine at DOCKER_HOST, or at the default socket. Connects on the first call.
+ * @param runtimeName `SVC_DOCKER_RUNTIME`; null: the engine's default
+ */
+export function createDockerProvider(options: ProviderOptions, runtimeName: string | null = null): Provider {
   const own = { [LABEL.installation]: options.installation };
   const ofSession = (sessionId: string) => ({ ...own, [LABEL.session]: sessionId });
   const engine = openEngine();
@@ -30,7 +35,11 @@ export function createDockerProvider(options: ProviderOptions): Provider {
   const readHostNetwork = createHostNetworkReader(engine, own);
   const endStaleScratch = createScratchRounds(engine, own);
   const images = createImages({ engine, options, readHostNetwork });
-  const context: StartContext = { engine, options, apiListeners, proxyListeners, images, readHostNetwork };
+  const probing = { engine, installation: options.installation, readHostNetwork };
+  const runtime = createRuntime(engine, runtimeName, (name, image) => probeWalls(probing, name, image));
+  const context: StartContext = {
+    ...{ engine, options, apiListeners, proxyListeners, images, readHostNetwork, runtime },
+  };
 
   return {
     name: "docker",
@@ -49,7 +58,10 @@ export function createDockerProvider(options: ProviderOptions): Provider {
       await apiListeners.close(sessionId);
       await proxyListeners.close(sessionId);
     },
-    walls: async () => CONTAINER_WALLS,
+    async walls() {
+      await runtime.find(await images.netns());
+      return CONTAINER_WALLS;
+    },
     wallsOf: () => CONTAINER_WALLS,
     async logs(sessionId, maxBytes) {
       const filters = { ...ofSession(sessionId), [LABEL.role]: "sandbox" };

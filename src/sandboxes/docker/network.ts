@@ -50,6 +50,19 @@ export async function createNetwork(engine: Engine, name: string, labels: Labels
   }
 }
 
+/** Where this machine can listen for a sandbox, and its name or address in the sandbox. */
+export async function machineIn(
+  engine: Engine,
+  network: Network,
+): Promise<{ hostname: string; inside: string }> {
+  const { isForwarded } = await engine.properties();
+  const { gateway } = network;
+  // Docker Desktop's name for its host
+  return isForwarded
+    ? { hostname: "127.0.0.1", inside: "host.docker.internal" }
+    : { hostname: gateway, inside: gateway };
+}
+
 function dotted(address: number): string {
   return [24, 16, 8, 0].map((shift) => Math.floor(address / 2 ** shift) % 256).join(".");
 }

@@ -2,7 +2,7 @@ import { listenRaw, type Relay } from "../../splice/relay.ts";
 import { createProxy } from "../egress/proxy.ts";
 import { resolveHost } from "../egress/resolve.ts";
 import type { ProviderOptions } from "../provider.ts";
-import { isTaken } from "./api-listeners.ts";
+import { atFreePort } from "./free-port.ts";
 
 /**
  * The egress proxies of sandboxes whose policy is not `open`, each on this machine's address in the sandbox's own
@@ -19,7 +19,6 @@ export interface ProxyListeners {
 
 /** As of the API's listeners, and above theirs. */
 const FIRST_PORT = 22_104;
-const PORTS = 4096;
 /** Connections of one sandbox: more than a browser and a package manager open together. */
 const CONNECTIONS_MAX = 1_024;
 /** The name of the server's machine in Docker Desktop, and in containers with an entry for it. */
@@ -39,15 +38,9 @@ export function createProxyListeners({
 
   return {
     async open(sessionId, hostname) {
-      for (let port = FIRST_PORT; ; port++) {
-        try {
-          const relay = await listenAt(sessionId, hostname, port);
-          relays.set(sessionId, Promise.resolve(relay));
-          return { hostname, port };
-        } catch (error) {
-          if (!isTaken(error) || port >= FIRST_PORT + PORTS) throw error;
-        }
-      }
+      const { port, listener } = await atFreePort(FIRST_PORT, (port) => listenAt(sessionId, hostname, port));
+      relays.set(sessionId, Promise.resolve(listener));
+      return { hostname, port };
     },
     reopen(sessionId, address) {
       const [, hostname, port] = /^([0-9.]{7,15}):(\d{1,5})$/.exec(address) ?? [];

@@ -15,6 +15,7 @@ interface ServicesSpec {
   labels: Labels;
   /** The container whose network namespace they join. */
   netns: string;
+  runtime: string | null;
 }
 
 /** For a database that begins with its tables on a slow disk. */
@@ -71,7 +72,7 @@ export async function fetchServices(
  */
 export async function startServices(
   engine: Engine,
-  { images, name, labels, netns }: ServicesSpec,
+  { images, name, labels, netns, runtime }: ServicesSpec,
   watch: StartWatch,
   signal: AbortSignal,
 ): Promise<void> {
@@ -80,7 +81,7 @@ export async function startServices(
       logged(image, watch, signal, async () => {
         const container = await engine.call(`create the service ${image}`, (docker, abortSignal) =>
           docker.createContainer({
-            ...containerOf(image, netns, labels),
+            ...containerOf(image, netns, runtime, labels),
             name: `${name}-service-${index}`,
             abortSignal,
           }),
@@ -119,12 +120,13 @@ async function hasImage(engine: Engine, image: string): Promise<boolean> {
 }
 
 /** No host folder, and the capabilities of a sandbox: an entry point becomes another user. Its volumes end with it. */
-function containerOf(image: string, netns: string, labels: Labels) {
+function containerOf(image: string, netns: string, runtime: string | null, labels: Labels) {
   return {
     Image: image,
     Env: ENVIRONMENT,
     Labels: { ...labels, [LABEL.role]: "service" },
     HostConfig: {
+      ...(runtime !== null && { Runtime: runtime }),
       NetworkMode: `container:${netns}`,
       CapDrop: ["ALL"],
       CapAdd: CAPABILITIES,

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { DAEMON_PORT } from "../../contract/daemon.ts";
+import { unlessAborted } from "../../lib/unless-aborted.ts";
 import { withProxy } from "../egress/environment.ts";
 import {
   type ProviderOptions,
@@ -16,9 +17,10 @@ import { findSandboxes } from "./find.ts";
 import type { HostNetwork } from "./host-network.ts";
 import type { Images } from "./images/images.ts";
 import { LABEL, type Labels, namesOf } from "./names.ts";
-import { createNetwork, type Network } from "./network.ts";
+import { createNetwork, machineIn, type Network } from "./network.ts";
 import { type ApiAddress, startNetworkNamespace } from "./network-namespace.ts";
 import type { ProxyListeners } from "./proxy-listeners.ts";
+import type { Runtime } from "./runtime.ts";
 import { fetchServices, serviceName, startServices } from "./services.ts";
 import { endOthersWith, volumeMount } from "./volumes.ts";
 
@@ -31,6 +33,7 @@ export interface StartContext {
   proxyListeners: ProxyListeners;
   /** Reads the network of the engine's machine, in containers of this image. */
   readHostNetwork(image: string): Promise<HostNetwork>;
+  runtime: Runtime;
 }
 
 /**
@@ -89,6 +92,7 @@ async function assemble(
   const image = await images.prepare(spec, watch, signal);
   await fetchServices(engine, services, watch, signal);
   const hostNetwork = await context.readHostNetwork(image.netns);
+  const runtime = await unlessAborted(context.runtime.find(image.netns), signal);
   signal.throwIfAborted();
 
   await watch.step("sandbox");
@@ -113,7 +117,10 @@ async function assemble(
     signal,
   );
   const volume = spec.volume ? volumeMount(context.options.installation, spec.volume) : null;
-  const wanted = { name: names.sandbox, image: image.sandbox, labels, netns: netns.id, spec, volume };
+  const wanted = {
+    ...{ name: names.sandbox, image: image.sandbox, labels, netns: netns.id },
+    ...{ spec, volume, runtime },
+  };
   const given = spec.environment(api.url);
   const environment = proxy ? withProxy(given, proxy.url, [proxy.address.hostname]) : given;
   const created = createSandbox(engine, { ...wanted, environment }, watch);
@@ -122,7 +129,7 @@ async function assemble(
   await netns.ready;
   const container = await created;
   signal.throwIfAborted();
-  const beside = { images: services, name: names.sandbox, labels, netns: netns.id };
+  const beside = { images: services, name: names.sandbox, labels, netns: netns.id, runtime };
   await startServices(engine, beside, watch, signal);
   await engine.call("start the sandbox", (_, abortSignal) => container.start({ abortSignal }));
   const [found] = await findSandboxes(engine, { ...labels });
@@ -149,7 +156,7 @@ async function openApiListener(
   }
   const { hostname, inside } = await machineIn(engine, network);
   try {
-    const { port } = apiListeners.open(sessionId, hostname);
+    const { port } = await apiListeners.open(sessionId, hostname);
     const address = { hostname: inside, port };
     return {
       url: `http://${address.hostname}:${port}`,
@@ -185,14 +192,4 @@ async function openProxy(
       { permanent: true },
     );
   }
-}
-
-/** Where this machine can listen for a sandbox, and its name or address in the sandbox. */
-async function machineIn(engine: Engine, network: Network): Promise<{ hostname: string; inside: string }> {
-  const { isForwarded } = await engine.properties();
-  const { gateway } = network;
-  // Docker Desktop's name for its host
-  return isForwarded
-    ? { hostname: "127.0.0.1", inside: "host.docker.internal" }
-    : { hostname: gateway, inside: gateway };
 }

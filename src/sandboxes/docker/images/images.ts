@@ -31,6 +31,8 @@ export interface Images {
     watch: StartWatch,
     signal: AbortSignal,
   ): Promise<{ sandbox: SandboxImage; netns: string }>;
+  /** The image of network namespaces; null until the first sandbox has started. @throws SandboxError */
+  netns(): Promise<string | null>;
 }
 
 /** The dependencies of a build. */
@@ -50,6 +52,7 @@ export function createImages(context: ImageContext): Images {
   const share = createShared();
 
   return {
+    netns: async () => (await inspect(DEFAULT_TAG).catch(nullIfMissing))?.Id ?? null,
     async prepare({ build, runtime }, watch, signal) {
       const netns = await ensure(DEFAULT_TAG, watch, signal, (log, abort) =>
         buildDefault(engine, log, abort),
