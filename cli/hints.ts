@@ -65,6 +65,7 @@ export const HINTS: Readonly<Record<string, string>> = {
   ...words("svc projects ls", "repo list", "list", "ls"),
   ...words("svc projects clone <project>", "clone", "repo clone"),
   ...words("svc projects info", "repo view", "info"),
+  ...words("svc projects edit", "repo edit", "repo rename"),
   ...words(
     "svc projects link <project>",
     "projects use",

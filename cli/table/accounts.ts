@@ -1,6 +1,6 @@
 import type { Account } from "../../src/contract/account.ts";
 import { bind, type Group, spec } from "../spec.ts";
-import { ACCOUNT_FLAG } from "./account-flag.ts";
+import { ACCOUNT_FLAG, BUDGET_FLAGS } from "./account-flag.ts";
 import { fieldsOf } from "./fields.ts";
 
 export const ls = spec({
@@ -29,8 +29,6 @@ export const swap = spec({
   ],
 });
 
-const BUDGET = { kind: "string", value: "usd" } as const;
-
 export const edit = spec({
   path: ["accounts", "edit"],
   summary: "Rename an account, or set what its models may cost",
@@ -39,8 +37,7 @@ export const edit = spec({
   flags: {
     account: ACCOUNT_FLAG,
     name: { kind: "string", value: "name", summary: "Its new name" },
-    budget: { ...BUDGET, summary: "What the models of all projects may cost in a calendar month (UTC)" },
-    "session-budget": { ...BUDGET, summary: "What the models of one session may cost in all" },
+    ...BUDGET_FLAGS,
   },
   fields: fieldsOf<Account>()([
     "account_id",

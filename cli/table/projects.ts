@@ -1,5 +1,7 @@
+import type { EditedProject } from "../../src/contract/project.ts";
 import { bind, type Group, spec } from "../spec.ts";
-import { PROJECT_FIELDS } from "./fields.ts";
+import { BUDGET_FLAGS } from "./account-flag.ts";
+import { fieldsOf, PROJECT_FIELDS } from "./fields.ts";
 
 const OPTIONAL_PROJECT = {
   name: "id-or-slug",
@@ -155,6 +157,47 @@ export const create = spec({
   ],
 });
 
+export const edit = spec({
+  path: ["projects", "edit"],
+  summary: "Rename a project, change its repository or default branch, or set what its models may cost",
+  about: [
+    "The repository and the default branch can be changed only by owners and admins. A stored credential for another repository is deleted. A former default branch stays protected: `svc projects unprotect`.",
+    "A budget is in US dollars; `none` removes it.",
+  ],
+  args: [OPTIONAL_PROJECT],
+  flags: {
+    name: { kind: "string", value: "name", summary: "Its new name; the slug stays" },
+    repo: { kind: "string", value: "url", guesses: ["url"], summary: "The clone URL of its repository" },
+    branch: {
+      kind: "string",
+      value: "default",
+      summary: "The default branch, into which change requests are merged",
+      aliases: ["default-branch"],
+    },
+    ...BUDGET_FLAGS,
+  },
+  fields: fieldsOf<EditedProject>()([...PROJECT_FIELDS, "git_credential_dropped"]),
+  examples: [
+    ["svc projects edit --branch trunk", "Another default branch"],
+    ["svc projects edit shop --budget 50 --session-budget 5", "Limit what models cost"],
+  ],
+});
+
+export const unprotect = spec({
+  path: ["projects", "unprotect"],
+  summary: "Remove the protection of a former default branch",
+  about: [
+    "Only owners and admins can. The default branch, and branches that svc.toml on it protects, stay protected.",
+  ],
+  args: [{ name: "branch", summary: "The branch", required: true, completes: "branch" }],
+  flags: {},
+  fields: PROJECT_FIELDS,
+  examples: [
+    ["svc projects unprotect master", "After the default branch was renamed"],
+    ["svc projects unprotect master --project shop", "In another project"],
+  ],
+});
+
 export const rm = spec({
   path: ["projects", "rm"],
   summary: "Delete a project with its change requests",
@@ -194,6 +237,8 @@ export const projects: Group = {
     bind(clone, () => import("../commands/projects/clone.ts").then((module) => module.clone)),
     bind(link, () => import("../commands/projects/link.ts").then((module) => module.link)),
     bind(unlink, () => import("../commands/projects/link.ts").then((module) => module.unlink)),
+    bind(edit, () => import("../commands/projects/edit.ts").then((module) => module.edit)),
+    bind(unprotect, () => import("../commands/projects/unprotect.ts").then((module) => module.unprotect)),
     bind(open, () => import("../commands/projects/open.ts").then((module) => module.open)),
     bind(credential, () =>
       import("../commands/projects/git-credential.ts").then((module) => module.credential),

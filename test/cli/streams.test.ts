@@ -53,6 +53,8 @@ const DATA_LINES: Record<string, string[]> = {
   "projects info": ["shop"],
   "projects new": ["--repo", "https://git.example.com/new.git"],
   "projects link": ["shop"],
+  "projects edit": ["shop", "--budget", "50"],
+  "projects unprotect": ["master"],
   "projects rm": ["shop", "--yes"],
   "hosts use": ["cloud"],
   "alias set": ["mine", "cr status"],

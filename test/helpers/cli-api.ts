@@ -435,7 +435,9 @@ const DEFAULTS: Record<string, Route> = {
   "POST /projects": ({ body }) =>
     Response.json(project({ name: String(Reflect.get(Object(body), "name")) }), { status: 201 }),
   "GET /projects/:p": () => project(),
+  "PATCH /projects/:p": ({ body }) => ({ ...project(), ...Object(body), git_credential_dropped: false }),
   "DELETE /projects/:p": () => ({ ok: true }),
+  "DELETE /projects/:p/protected/master": () => project(),
   "PUT /projects/:p/git-credential": () => ({ ok: true }),
   "GET /projects/:p/secrets": () => ({
     items: [

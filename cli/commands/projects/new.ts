@@ -67,7 +67,7 @@ function chosenName(argument: string | undefined, flag: string | undefined): str
 }
 
 /** The URL of a repository, or the absolute path of one on this machine, if the server is there too. @throws CliError `usage` */
-function readRepo({ system }: Context, target: Target, repo: string): string {
+export function readRepo({ system }: Context, target: Target, repo: string): string {
   if (!/^(?:\.{0,2}\/|\.{1,2}$)/.test(repo)) return repo;
   if (isLoopback(hostOf(target.url))) return resolve(system.cwd, repo);
   throw usage(
