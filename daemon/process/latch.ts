@@ -1,14 +1,8 @@
 /** A condition that becomes true once. */
 export class Latch {
-  #isOpen = false;
   readonly #opened = Promise.withResolvers<void>();
 
-  get isOpen(): boolean {
-    return this.#isOpen;
-  }
-
   open(): void {
-    this.#isOpen = true;
     this.#opened.resolve();
   }
 

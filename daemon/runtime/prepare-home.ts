@@ -24,7 +24,7 @@ export async function prepareHome(context: HomeContext): Promise<void> {
 }
 
 /**
- * Prepares the home and the clone for the runtime to read its configuration.
+ * Prepares the home, which exists, and the clone for the runtime to read its configuration.
  * @returns restores the configuration files in the clone that the start changes
  * @throws AgentConfigWriteError
  */
@@ -33,7 +33,6 @@ export async function prepareWorkspace(
   config: AgentConfig,
 ): Promise<() => Promise<void>> {
   const folders = (await isFolder(join(context.settings.workspace, CONFIG_FOLDER))) ? [CONFIG_FOLDER] : [];
-  await createHome(context.settings);
   await writeAgentConfig(context, config);
   const [restore] = await Promise.all([createConfigRestore(context, folders), writeFiles(context, folders)]);
   return restore;
