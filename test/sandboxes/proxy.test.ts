@@ -187,6 +187,11 @@ NPM.each(["http", "https"])("npm ci says who refused an %s registry, and what to
   expect(code).toBe(1);
 });
 
+test("a refused name has advice about DNS, and a refused address has none", async () => {
+  expect((await tunnel("private.test")).text).toContain("check the DNS of svc's server");
+  expect((await tunnel("10.1.2.3")).text).not.toContain("DNS");
+});
+
 test("every refusal has its sentence in the status line, which clients print, and in the body", async () => {
   const asked = ["CONNECT private.test:443", "CONNECT nowhere.test:80", "GET http://private.test/", "GET /"];
   for (const request of asked) {
