@@ -36,13 +36,14 @@ const ATTEMPTS_MS = { ms: 60_000, longestMs: 3 * 60_000 };
 const CONNECTIONS_MAX = 16;
 
 /**
- * Tests whether the network rules of sandboxes hold with an OCI runtime. Runtimes with a network stack of their own, such as
- * gVisor's default and Kata, send packets past the rules of the network namespace.
+ * Tests whether the isolation of sandboxes holds with an OCI runtime. Runtimes with a network stack of their own, such as
+ * gVisor's default and Kata, send packets past the rules of the network namespace. Old releases of gVisor let every user read
+ * the environment of every process, and that of svc's daemon has the session's key.
  *
  * Two containers with the walls of a sandbox send a word to a listener of this process, on the machine's address in their
  * network. They differ in one thing: the rules of the first close the listener, and those of the second open it for TCP. So what
  * does not reach it is stopped by the rules, and not by a firewall or a mistake of the probe.
- * @returns why the rules do not hold, as a sentence; null if they hold
+ * @returns why it does not hold, as a sentence; null if it holds
  * @throws SandboxError when a container cannot be started
  */
 export async function probeWalls(
@@ -51,41 +52,57 @@ export async function probeWalls(
   image: string,
 ): Promise<string | null> {
   const [closed, open] = await Promise.all([
-    reachedFrom(context, runtime, image, "closed"),
-    reachedFrom(context, runtime, image, "open"),
+    attemptsFrom(context, runtime, image, "closed"),
+    attemptsFrom(context, runtime, image, "open"),
   ]);
   return verdictOf(runtime, closed, open);
 }
 
-/** @param closed what reached the listener although its rules close it; @param open what reached the one that is open for TCP */
-export function verdictOf(
-  runtime: string,
-  closed: ReadonlySet<Protocol>,
-  open: ReadonlySet<Protocol>,
-): string | null {
-  const leaks = [...new Set([...closed, ...(open.has("UDP") ? ["UDP"] : [])])].sort();
-  if (leaks.length > 0) {
-    return `The network rules of sandboxes do not hold with the runtime "${runtime}": a container reached an address that they close (${leaks.join(", ")}). For gVisor, add "--network=host" to its runtimeArgs in Docker's daemon.json, and restart Docker. With another runtime that has its own network stack, such as Kata, svc cannot enforce them: choose another one with SVC_DOCKER_RUNTIME.`;
-  }
-  if (open.has("TCP")) return null;
-  return `svc cannot verify the network rules of sandboxes with the runtime "${runtime}": a container did not reach an address of svc that they open. Check that containers start with it (docker run --runtime ${runtime}), and that no firewall closes their way to svc (docs/docker.md).`;
+/** What a container could do. */
+export interface Attempts {
+  /** By which protocols it reached the listener. */
+  reached: ReadonlySet<Protocol>;
+  /** 0, or READABLE, or another if the script failed. */
+  exitCode: number;
 }
 
-/** Sends the word by each protocol, and waits a moment for an answer. */
+/** @param closed of the container whose rules close the listener; @param open of the one whose rules open it for TCP */
+export function verdictOf(runtime: string, closed: Attempts, open: Attempts): string | null {
+  const leaks = [...closed.reached, ...(open.reached.has("UDP") ? ["UDP"] : [])];
+  if (leaks.length > 0) {
+    const by = [...new Set(leaks)].sort().join(", ");
+    return `The network rules of sandboxes do not hold with the runtime "${runtime}": a container reached an address that they close (${by}). For gVisor, add "--network=host" to its runtimeArgs in Docker's daemon.json, and restart Docker. With another runtime that has its own network stack, such as Kata, svc cannot enforce them: choose another one with SVC_DOCKER_RUNTIME.`;
+  }
+  const exitCodes = [closed.exitCode, open.exitCode];
+  if (exitCodes.includes(READABLE)) {
+    return `With the runtime "${runtime}", an agent can read the environment of svc's daemon in its sandbox, which has the session's key. Install a newer release of the runtime, or choose another one with SVC_DOCKER_RUNTIME.`;
+  }
+  if (open.reached.has("TCP") && exitCodes.every((code) => code === 0)) return null;
+  return `svc cannot verify the isolation of sandboxes with the runtime "${runtime}": a container did not reach an address of svc that its network rules open, or could not change its user. Check that containers start with it (docker run --runtime ${runtime}), and that no firewall closes their way to svc (docs/docker.md).`;
+}
+
+/** The exit code if the agent's user can read the environment of another user's process. */
+export const READABLE = 3;
+const OTHER_FAILURE = 4;
+
+/** Sends the word by each protocol, and waits a moment for an answer. Then it looks for the word as the agent's user. */
 const SCRIPT = `
 for protocol in tcp udp; do
   timeout 10 bash -c 'exec 3<>"/dev/$0/$PROBE_HOST/$PROBE_PORT" && echo "$PROBE_WORD" >&3 && read -r -t 2 <&3' "$protocol"
 done
+agent="setpriv --reuid=1000 --regid=1000 --keep-groups"
+$agent true || exit ${OTHER_FAILURE}
+if $agent grep -qs "$PROBE_WORD" /proc/1/environ; then exit ${READABLE}; fi
 exit 0
 `;
 
-/** Starts a container, and waits until it has ended. @returns the protocols by which it reached this process */
-async function reachedFrom(
+/** Starts a container, and waits until it has ended. */
+async function attemptsFrom(
   { engine, installation, readHostNetwork }: ProbeContext,
   runtime: string,
   image: string,
   rules: "closed" | "open",
-): Promise<ReadonlySet<Protocol>> {
+): Promise<Attempts> {
   const id = randomUUID();
   const own = { [LABEL.installation]: installation, [LABEL.start]: id };
   const labels = { ...own, [LABEL.role]: "scratch" };
@@ -123,8 +140,12 @@ async function reachedFrom(
       }),
     );
     await engine.call(what, (_, abortSignal) => container.start({ abortSignal }), ATTEMPTS_MS);
-    await engine.call(what, (_, abortSignal) => container.wait({ abortSignal }), ATTEMPTS_MS);
-    return listener.reached;
+    const { StatusCode } = await engine.call(
+      what,
+      (_, abortSignal) => container.wait({ abortSignal }),
+      ATTEMPTS_MS,
+    );
+    return { reached: listener.reached, exitCode: StatusCode };
   } finally {
     listener?.close();
     await endAll(engine, own, 0);

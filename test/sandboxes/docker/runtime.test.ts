@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import { TEST_RUNTIMES } from "../../../scripts/docker-runtimes.ts";
 import { WAIT_LIMIT_MS } from "../../../scripts/test/limit.ts";
 import { createDockerProvider } from "../../../src/sandboxes/docker/docker.ts";
-import { verdictOf } from "../../../src/sandboxes/docker/probe-walls.ts";
+import { READABLE, verdictOf } from "../../../src/sandboxes/docker/probe-walls.ts";
 import { type Provider, type ProviderOptions, SandboxError } from "../../../src/sandboxes/provider.ts";
 import { DOCKER, docker, leftoversOf } from "../../helpers/docker-engine.ts";
 import { needs } from "../../helpers/needs.ts";
@@ -76,7 +76,11 @@ describe("SVC_DOCKER_RUNTIME", () => {
       TEST_RUNTIMES.pastRules,
       [/do not hold with the runtime "svc-test-past-rules"/, /\(TCP, UDP\)/, /--network=host/],
     ],
-    [TEST_RUNTIMES.unconnected, [/cannot verify .* "svc-test-unconnected"/, /docs\/docker\.md/]],
+    [
+      TEST_RUNTIMES.unconnected,
+      [/cannot verify the isolation .* "svc-test-unconnected"/, /docs\/docker\.md/],
+    ],
+    [TEST_RUNTIMES.sameUser, [/"svc-test-same-user", an agent can read the environment/, /a newer release/]],
     ["runcs", [/no runtime "runcs" \(SVC_DOCKER_RUNTIME\)/, /It has: .*runc, svc-test-ordinary/]],
   ])(
     "refuses %s, at the server's start and for each sandbox, and leaves nothing",
@@ -106,21 +110,30 @@ describe("SVC_DOCKER_RUNTIME", () => {
   }
 });
 
-const [TCP, UDP] = [new Set(["TCP"] as const), new Set(["UDP"] as const)];
-const NOTHING = new Set<never>();
+const attempts = (reached: readonly ("TCP" | "UDP")[], exitCode = 0) => ({
+  ...{ reached: new Set(reached), exitCode },
+});
 
-always("the rules hold if what is open is reached, and nothing else is", () => {
-  expect(verdictOf("x", NOTHING, TCP)).toBeNull();
+always("a runtime is accepted if its containers reach what is open, and can do nothing else", () => {
+  expect(verdictOf("x", attempts([]), attempts(["TCP"]))).toBeNull();
   for (const [closed, open, leaks] of [
-    [TCP, TCP, "TCP"],
-    [UDP, TCP, "UDP"],
-    [TCP, NOTHING, "TCP"],
-    [NOTHING, UDP, "UDP"],
-    [NOTHING, new Set(["TCP", "UDP"] as const), "UDP"],
-    [UDP, new Set(["TCP", "UDP"] as const), "UDP"],
+    [attempts(["TCP"]), attempts(["TCP"]), "TCP"],
+    [attempts(["UDP"]), attempts(["TCP"]), "UDP"],
+    [attempts(["TCP"]), attempts([]), "TCP"],
+    [attempts([]), attempts(["UDP"]), "UDP"],
+    [attempts([]), attempts(["TCP", "UDP"]), "UDP"],
+    [attempts(["UDP", "TCP"]), attempts(["TCP", "UDP"], READABLE), "TCP, UDP"],
   ] as const) {
-    expect(verdictOf("x", closed, open)).toContain(`do not hold with the runtime "x": a container reached`);
+    expect(verdictOf("x", closed, open)).toContain('do not hold with the runtime "x": a container reached');
     expect(verdictOf("x", closed, open)).toContain(`(${leaks})`);
   }
-  expect(verdictOf("x", NOTHING, NOTHING)).toContain("cannot verify");
+  expect(verdictOf("x", attempts([], READABLE), attempts(["TCP"]))).toContain("can read the environment");
+  expect(verdictOf("x", attempts([]), attempts(["TCP"], READABLE))).toContain("can read the environment");
+  for (const [closed, open] of [
+    [attempts([]), attempts([])],
+    [attempts([], 1), attempts(["TCP"])],
+    [attempts([]), attempts(["TCP"], 137)],
+  ] as const) {
+    expect(verdictOf("x", closed, open)).toContain("cannot verify");
+  }
 });
