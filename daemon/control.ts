@@ -6,18 +6,19 @@ import type {
   DaemonHealth,
   DaemonPrompt,
   DaemonPromptBody,
+  DaemonWorkspace,
   RuntimeChoices,
 } from "../src/contract/daemon.ts";
 import { isReservedName, SECRET_NAME } from "../src/contract/environment.ts";
 import { SvcError } from "../src/contract/errors.ts";
 import { isSize } from "../src/contract/exec-stream.ts";
 import { UUID } from "../src/contract/id.ts";
-import { arrayOf, field, textField } from "../src/contract/json.ts";
+import { arrayOf, field, numberField, textField } from "../src/contract/json.ts";
 import { PROMPT_BODY_MAX_BYTES } from "../src/contract/limits.ts";
 import type { ListeningPort } from "../src/contract/ports.ts";
 import { isPermissionMode } from "../src/contract/runtimes.ts";
 import type { UserContext } from "../src/contract/user-context.ts";
-import type { Answer } from "../src/splice/answer.ts";
+import type { Answer, Streamed } from "../src/splice/answer.ts";
 import type { Decision } from "../src/splice/connection.ts";
 import type { RequestHead } from "../src/splice/head.ts";
 import { jsonError, jsonResponse } from "./responses.ts";
@@ -41,6 +42,8 @@ export interface Verbs {
   ports(): Promise<ListeningPort[]>;
   /** Starts a command of a person. @throws SvcError unavailable, too_many_commands */
   exec(command: DaemonExec): void;
+  /** Reads the workspace. @param client aborts when the reader has gone. @throws SvcError unavailable */
+  workspace(wanted: DaemonWorkspace, client: AbortSignal): Promise<Streamed>;
 }
 
 /** The routes below `/svc/`. */
@@ -55,55 +58,64 @@ const SECRETS_MAX_BYTES = 16 * 1024 * 1024;
 /** More than the arguments of a program may be (execve(2)). */
 const EXEC_MAX_BYTES = 4 * 1024 * 1024;
 
+interface Handler {
+  maxBytes: number;
+  handle(body: Uint8Array, client: AbortSignal): Promise<Answer | Streamed>;
+}
+
 export function createControl(verbs: Verbs): Control {
-  const handlers: Readonly<Record<string, { maxBytes: number; handle(body: Uint8Array): Promise<Answer> }>> =
-    {
-      "/svc/refresh": {
-        maxBytes: EMPTY_MAX_BYTES,
-        handle: async () => jsonResponse(200, { ok: true, repo: await verbs.refresh() }),
+  const handlers: Readonly<Record<string, Handler>> = {
+    "/svc/refresh": {
+      maxBytes: EMPTY_MAX_BYTES,
+      handle: async () => jsonResponse(200, { ok: true, repo: await verbs.refresh() }),
+    },
+    "/svc/abort": {
+      maxBytes: EMPTY_MAX_BYTES,
+      handle: async () => {
+        await verbs.abort();
+        return jsonResponse(200, { ok: true });
       },
-      "/svc/abort": {
-        maxBytes: EMPTY_MAX_BYTES,
-        handle: async () => {
-          await verbs.abort();
-          return jsonResponse(200, { ok: true });
-        },
+    },
+    "/svc/env": {
+      maxBytes: SECRETS_MAX_BYTES,
+      handle: async (body) => {
+        const secrets = readSecrets(body);
+        const changed = await verbs.setSecrets(secrets);
+        return jsonResponse(200, { ok: true, changed, revision: secrets.revision });
       },
-      "/svc/env": {
-        maxBytes: SECRETS_MAX_BYTES,
-        handle: async (body) => {
-          const secrets = readSecrets(body);
-          const changed = await verbs.setSecrets(secrets);
-          return jsonResponse(200, { ok: true, changed, revision: secrets.revision });
-        },
+    },
+    "/svc/choice": {
+      maxBytes: EMPTY_MAX_BYTES,
+      handle: async (body) => {
+        await verbs.choose(readChoice(parse(Buffer.from(body).toString())));
+        return jsonResponse(200, { ok: true });
       },
-      "/svc/choice": {
-        maxBytes: EMPTY_MAX_BYTES,
-        handle: async (body) => {
-          await verbs.choose(readChoice(parse(Buffer.from(body).toString())));
-          return jsonResponse(200, { ok: true });
-        },
+    },
+    "/svc/choices": {
+      maxBytes: EMPTY_MAX_BYTES,
+      handle: async () => jsonResponse(200, { ok: true, choices: await verbs.choices() }),
+    },
+    "/svc/prompt": {
+      maxBytes: PROMPT_BODY_MAX_BYTES,
+      handle: async (body) => jsonResponse(200, { ok: true, prompt: await verbs.prompt(readPrompt(body)) }),
+    },
+    "/svc/ports": {
+      maxBytes: EMPTY_MAX_BYTES,
+      handle: async () => jsonResponse(200, { ok: true, ports: await verbs.ports() }),
+    },
+    "/svc/exec": {
+      maxBytes: EXEC_MAX_BYTES,
+      handle: async (body) => {
+        verbs.exec(readExec(parse(Buffer.from(body).toString())));
+        return jsonResponse(200, { ok: true });
       },
-      "/svc/choices": {
-        maxBytes: EMPTY_MAX_BYTES,
-        handle: async () => jsonResponse(200, { ok: true, choices: await verbs.choices() }),
-      },
-      "/svc/prompt": {
-        maxBytes: PROMPT_BODY_MAX_BYTES,
-        handle: async (body) => jsonResponse(200, { ok: true, prompt: await verbs.prompt(readPrompt(body)) }),
-      },
-      "/svc/ports": {
-        maxBytes: EMPTY_MAX_BYTES,
-        handle: async () => jsonResponse(200, { ok: true, ports: await verbs.ports() }),
-      },
-      "/svc/exec": {
-        maxBytes: EXEC_MAX_BYTES,
-        handle: async (body) => {
-          verbs.exec(readExec(parse(Buffer.from(body).toString())));
-          return jsonResponse(200, { ok: true });
-        },
-      },
-    };
+    },
+    "/svc/workspace": {
+      maxBytes: EMPTY_MAX_BYTES,
+      handle: async (body, client) =>
+        await verbs.workspace(readWorkspace(parse(Buffer.from(body).toString())), client),
+    },
+  };
 
   return {
     async health(head) {
@@ -116,7 +128,10 @@ export function createControl(verbs: Verbs): Control {
       if (head.method !== "POST") return { answer: wrongMethod("POST") };
       if (role !== "platform")
         return { answer: jsonError("forbidden", "This route is reserved for svc itself.") };
-      return { maxBytes: handler.maxBytes, handle: (body) => handler.handle(body).catch(failure) };
+      return {
+        maxBytes: handler.maxBytes,
+        handle: (body, client) => handler.handle(body, client).catch(failure),
+      };
     },
   };
 }
@@ -194,6 +209,18 @@ function readExec(value: object): DaemonExec {
   const [cols, rows] = ["cols", "rows"].map((name) => Number(field(terminal, name)));
   const isSized = isSize(cols) && isSize(rows);
   return { exec_id: id, user_id: userId, command, terminal: isSized ? { cols, rows } : null };
+}
+
+/** @throws SvcError validation_failed */
+function readWorkspace(value: object): DaemonWorkspace {
+  const [read, path] = [textField(value, "read"), textField(value, "path")];
+  const branch = textField(value, "default_branch");
+  const [from, to] = [numberField(value, "from") ?? 0, numberField(value, "to")];
+  if (read === "folder") return { read, path };
+  if (read === "file" && from >= 0 && (to === null || to >= from)) return { read, path, from, to };
+  if (read === "changes") return { read, default_branch: branch };
+  if (read === "patch") return { read, default_branch: branch, path: path === "" ? null : path };
+  throw new SvcError("validation_failed", "read must be folder, file, changes or patch.");
 }
 
 /** svc has checked it, and its content again decides. @throws SvcError validation_failed */

@@ -9,6 +9,10 @@ if (basename(process.argv0).startsWith("svc-entrypoint")) {
   const signals = catchSignals(FORWARDED);
   const { runEntrypoint } = await import("./entrypoint.ts");
   await runEntrypoint(signals);
+} else if (process.argv[2] === "read-workspace") {
+  // a page waits for it
+  const { runReadWorkspace } = await import("./workspace/read-files.ts");
+  process.exitCode = await runReadWorkspace(process.argv.slice(3));
 } else {
   const { runAgent } = await import("./agent.ts");
   await runAgent(process.argv.slice(2));

@@ -22,6 +22,7 @@ import type { Settings } from "./settings.ts";
 import { Setup } from "./setup/setup.ts";
 import { thisProgram } from "./this-program.ts";
 import { createVerbs } from "./verbs.ts";
+import { Workspace } from "./workspace/workspace.ts";
 
 export interface Daemon {
   port: number;
@@ -165,6 +166,7 @@ function createSession(settings: Settings, limits: Limits, stopping: AbortSignal
     error: null,
     usedAt: performance.now(),
     executions: new Executions(() => session),
+    reading: new Workspace({ settings, children, isCloned: () => session.clone === "ok" }),
   };
   return session;
 }

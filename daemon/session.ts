@@ -12,6 +12,7 @@ import type { AgentRecordKeeper } from "./record/agent-record.ts";
 import type { Runtime } from "./runtime/runtime.ts";
 import type { Saver } from "./saved/saver.ts";
 import type { Setup } from "./setup/setup.ts";
+import type { Workspace } from "./workspace/workspace.ts";
 
 /** The parts of a session's daemon, and the state that they share. */
 export interface Session extends HealthContext {
@@ -25,6 +26,7 @@ export interface Session extends HealthContext {
   activity: RunActivity;
   executions: Executions;
   setup: Setup;
+  reading: Workspace;
   project: ProjectConfig;
   /** Opens when the workspace is complete. */
   workspace: Latch;

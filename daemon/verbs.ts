@@ -27,6 +27,7 @@ export function createVerbs(session: Session): Verbs {
     },
     ports: () => readPorts(session.settings),
     exec: (command) => session.executions.start(command),
+    workspace: (wanted, client) => session.reading.read(wanted, client),
     async prompt({ prompt_id: id, text, attachments = [], choice, wait }) {
       session.usedAt = performance.now();
       return await session.prompts.send({ id, text, attachments, ...(choice && { choice }) }, wait ?? false);

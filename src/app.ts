@@ -46,6 +46,7 @@ import { execRoutes } from "./features/sessions/exec/routes.ts";
 import type { ReferencesIn } from "./features/sessions/prompts/attachments.ts";
 import { promptRoutes } from "./features/sessions/prompts/routes.ts";
 import { runtimeRoutes, sessionContentRoutes, sessionRoutes } from "./features/sessions/routes.ts";
+import { workspaceRoutes } from "./features/sessions/workspace/routes.ts";
 import { triesRoutes } from "./features/tries/routes.ts";
 import { triggerRoutes } from "./features/triggers/routes.ts";
 import { webhookRoutes } from "./features/triggers/webhook-routes.ts";
@@ -183,6 +184,7 @@ function allSessionRoutes(deps: Deps) {
     .use(sessionContentRoutes(deps))
     .use(networkRoutes(deps))
     .use(execRoutes(deps))
+    .use(workspaceRoutes(deps))
     .use(runtimeRoutes(deps))
     .use(conversationRoutes(deps))
     .use(promptRoutes(deps, references));

@@ -10,6 +10,7 @@ import { ID, OWN_ID } from "./session-id.ts";
 import { ports, preview } from "./session-ports.ts";
 import { ATTACH_TO_PROMPT, abort, answer, chat, prompt, prompts } from "./session-prompts.ts";
 import { tries } from "./session-tries.ts";
+import { diff, files } from "./session-workspace.ts";
 import { WEB } from "./web.ts";
 
 const STATUSES = ["all", "provisioning", "running", "stopped", "failed"] as const satisfies readonly (
@@ -168,7 +169,7 @@ export const restart = spec({
 
 export const saved = spec({
   path: ["sessions", "saved"],
-  guesses: ["work", "diff", "patch"],
+  guesses: ["work"],
   summary: "Show the saved, unpushed work of a session",
   about: [
     "On a terminal the patch is coloured and shown in a pager (SVC_PAGER, PAGER or less). Elsewhere it is printed unchanged, for `git apply` on top of the session's branch. The `message` of --json lists what the saved work leaves out.",
@@ -273,6 +274,8 @@ export const sessions: Group = {
     bind(tries, () => import("../commands/sessions/tries.ts").then((module) => module.tries)),
     bind(logs, () => import("../commands/sessions/logs.ts").then((module) => module.logs)),
     bind(ports, () => import("../commands/sessions/ports.ts").then((module) => module.ports)),
+    bind(files, () => import("../commands/sessions/workspace.ts").then((module) => module.files)),
+    bind(diff, () => import("../commands/sessions/workspace.ts").then((module) => module.diff)),
     bind(exec, () => import("../commands/sessions/exec.ts").then((module) => module.exec)),
     bind(shell, () => import("../commands/sessions/exec.ts").then((module) => module.shell)),
     bind(cp, () => import("../commands/sessions/cp.ts").then((module) => module.cp)),

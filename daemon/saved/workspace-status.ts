@@ -29,7 +29,7 @@ export interface WorkspaceStatus {
 }
 
 /** Changes closer together than this may have the same mtime, on a file system with coarse timestamps. */
-const SETTLED_MS = 2_000;
+export const SETTLED_MS = 2_000;
 /** Files that are read concurrently. */
 const PARALLEL = 64;
 const STATUS = [
@@ -102,7 +102,11 @@ function parseChange(line: string): Change | null {
 }
 
 /** Sets the sizes, and hashes the file attributes that show changes. @returns the time of the last change */
-async function measure(workspace: string, changes: readonly Change[], hash: Hash): Promise<number> {
+export async function measure(
+  workspace: string,
+  changes: readonly Pick<Change, "path" | "isUnstaged" | "isGone" | "size">[],
+  hash: Hash,
+): Promise<number> {
   let newest = 0;
   for (let at = 0; at < changes.length; at += PARALLEL) {
     const some = changes.slice(at, at + PARALLEL);

@@ -128,6 +128,50 @@ export function execPath(execId: string): string {
   return `/svc/exec/${execId}`;
 }
 
+/**
+ * Body of `POST /svc/workspace`: what to read of the workspace. Paths are bytes in base64, relative to it. The response is
+ * one line of JSON, which the bytes of a file or a patch follow.
+ */
+export type DaemonWorkspace =
+  | { read: "folder"; path: string }
+  /** The bytes from `from` to `to`, both included; null: to the end. */
+  | { read: "file"; path: string; from: number; to: number | null }
+  | { read: "changes"; default_branch: string }
+  /** @param path what the patch is limited to; null: all */
+  | { read: "patch"; default_branch: string; path: string | null };
+
+/** The first line of the response, if there is nothing to read. */
+export interface DaemonNotRead {
+  error: "not_found" | "not_a_folder" | "not_a_file" | "unreadable" | "failed";
+}
+
+/** Entries of a folder: name in base64, type and size, and the number of those that are left out. */
+export interface DaemonFolder {
+  entries: [name: string, type: string, size: number | null][];
+  more: number;
+}
+
+/** The first line before the bytes of a file: its size, and the part that follows, `to` excluded. */
+export interface DaemonFilePart {
+  size: number;
+  from: number;
+  to: number;
+}
+
+/** The changes of the workspace; `lines` is null for a binary file. Paths are in base64. */
+export interface DaemonChanges {
+  base: string | null;
+  head: string | null;
+  version: string;
+  files: [path: string, status: string, lines: [added: number, removed: number] | null][];
+  more: number;
+}
+
+/** The first line before a patch: the number of changed files that are not in it. */
+export interface DaemonPatch {
+  omitted: number;
+}
+
 /** Body of `POST /svc/env`: all secrets of the project, by name. */
 export interface DaemonEnv {
   revision: string;

@@ -4,3 +4,5 @@
  */
 export const DIFF_FROM = "Svc-Diff-From";
 export const DIFF_TO = "Svc-Diff-To";
+/** Header of the patch of a workspace: the number of changed files that are too large to be in it, or too many. */
+export const PATCH_OMITTED = "Svc-Patch-Omitted";

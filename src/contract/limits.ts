@@ -62,6 +62,11 @@ export const COMMIT_NAME_MAX = 256;
 export const CONTENT_MAX_BYTES = 1024 * 1024;
 /** The largest file that can be downloaded, in bytes. Clone the repository for larger ones. */
 export const FILE_MAX_BYTES = 100 * 1024 * 1024;
+/** Entries of a folder of a workspace, and its changed files, in one answer: more than a person reads. The rest is counted. */
+export const FOLDER_ENTRIES_MAX = 2_000;
+export const CHANGED_FILES_MAX = 2_000;
+/** A larger file is not in the patch of a workspace, in bytes: git would read it into the memory of the sandbox. */
+export const PATCHED_FILE_MAX_BYTES = 32 * 1024 * 1024;
 /** A path in a repository, in bytes: the limit of common file systems. */
 export const PATH_MAX_BYTES = 4096;
 

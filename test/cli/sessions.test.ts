@@ -428,6 +428,23 @@ describe("saved", () => {
   });
 });
 
+describe("the workspace", () => {
+  test("files lists a folder, or the changes, and says how many are left out", async () => {
+    const folder = await run(["files", SESSION_ID, "src"]);
+    expect(folder.stdout).toBe("directory\t\tsrc\nfile\t12\ta.txt\n");
+    expect(folder.stderr).toContain("3 more not listed");
+    expect((await run(["files", SESSION_ID, "--changes"])).stdout).toBe("a\tmodified\t1\t1\n");
+    expect((await run(["files", SESSION_ID, "src", "--changes"])).code).toBe(2);
+  });
+
+  test("diff prints the patch byte for byte, and says what is not in it", async () => {
+    const ran = await run(["diff", SESSION_ID]);
+    expect(ran.stdout).toBe(SAVED_PATCH);
+    expect(ran.stderr).toContain("2 changed files not in the patch");
+    expect((await run(["diff", SESSION_ID, "--jq", ".files[].path"])).stdout).toBe("a\n");
+  });
+});
+
 describe("restart with saved work", () => {
   const saved = { commit: "c".repeat(40), at: TIME, files: 3, live: false };
   const stopped = session({ status: "stopped", saved });

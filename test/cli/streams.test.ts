@@ -79,6 +79,8 @@ const DATA_LINES: Record<string, string[]> = {
   "sessions saved": [SESSION_ID],
   "sessions commands": [SESSION_ID],
   "sessions ports": [SESSION_ID],
+  "sessions files": [SESSION_ID],
+  "sessions diff": [SESSION_ID],
   "sessions stop": [SESSION_ID, "--no-wait"],
   "sessions rm": [SESSION_ID, "--yes"],
   "sessions rename": [SESSION_ID, "Login"],

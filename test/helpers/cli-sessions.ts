@@ -1,9 +1,11 @@
+import { PATCH_OMITTED } from "../../src/contract/diff-commits.ts";
 import type { AllowedHosts, SessionNetwork } from "../../src/contract/network.ts";
 import type { Prompt } from "../../src/contract/prompt.ts";
 import type { SavedWork } from "../../src/contract/saved-work.ts";
 import type { LogLine, Session, SessionChoices, SessionEvent } from "../../src/contract/session.ts";
 import type { OneTry, Tries } from "../../src/contract/tries.ts";
 import type { Turn as StoredTurn } from "../../src/contract/turn.ts";
+import type { WorkspaceChanges, WorkspaceFolder } from "../../src/contract/workspace.ts";
 import { ADA } from "./authors.ts";
 
 export const SESSION_ID = "1a2b3c4d-5e6f-4a7b-8c9d-0e1f2a3b4c5d";
@@ -98,6 +100,10 @@ export function eventStream(script: readonly Turn[], first = 1): Response {
 
 const ONE = "/projects/:p/sessions/:n";
 export const SAVED_PATCH = "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-old\n+new\r\n";
+const CHANGES: WorkspaceChanges = {
+  ...{ base: "b".repeat(40), head: "c".repeat(40), version: "d".repeat(64), more: 0 },
+  files: [{ path: "a", status: "modified", additions: 1, deletions: 1, binary: false }],
+};
 const SAVED: SavedWork = {
   commit: "c".repeat(40),
   base: "b".repeat(40),
@@ -220,6 +226,20 @@ export const SESSION_ROUTES = {
     const session_id = path.split("/").at(-2) ?? "";
     return eventStream([changed(session({ session_id }))]);
   },
+  [`GET ${ONE}/files`]: (): WorkspaceFolder => ({
+    path: "",
+    entries: [
+      { name: "src", path: "src", type: "directory", size: null },
+      { name: "a.txt", path: "a.txt", type: "file", size: 12 },
+    ],
+    more: 3,
+  }),
+  [`GET ${ONE}/diff`]: ({ headers }: { headers: Headers }) =>
+    headers.get("accept")?.includes("text/x-diff")
+      ? new Response(SAVED_PATCH, {
+          headers: { "Content-Type": "text/x-diff; charset=utf-8", [PATCH_OMITTED]: "2" },
+        })
+      : CHANGES,
   [`GET ${ONE}/ports`]: () => ({ ports: [{ port: 5173, process: "node" }] }),
   [`GET ${ONE}/exec`]: () => ({
     commands: [

@@ -3,9 +3,9 @@ import type { Deps } from "../../deps.ts";
 import type { LoggedCommit, Signature } from "../../git/git.ts";
 import type { Page } from "../../http/page.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
+import { readPath } from "../projects/path.ts";
 import { coAuthorsOf } from "./co-authors.ts";
 import { nextCursor, resolvePage } from "./cursor.ts";
-import { readPath } from "./path.ts";
 import { verificationsOf } from "./verification.ts";
 
 interface CommitsQuery {

@@ -5,7 +5,7 @@ import type { FileContents } from "../../contract/repository.ts";
 import type { Deps } from "../../deps.ts";
 import type { TreeEntry } from "../../git/git.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
-import { pathToWire, readPath } from "./path.ts";
+import { pathToWire, readPath } from "../projects/path.ts";
 import { type Resolved, resolveRef } from "./resolve.ts";
 
 export interface ContentsQuery {

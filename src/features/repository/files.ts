@@ -4,8 +4,8 @@ import type { Deps } from "../../deps.ts";
 import type { TreeEntry } from "../../git/git.ts";
 import type { Page } from "../../http/page.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
+import { pathToWire, readPath } from "../projects/path.ts";
 import { nextCursor, resolvePage } from "./cursor.ts";
-import { pathToWire, readPath } from "./path.ts";
 
 interface FilesQuery {
   ref?: string;

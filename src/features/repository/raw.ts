@@ -1,10 +1,11 @@
 import { SvcError } from "../../contract/errors.ts";
 import { FILE_MAX_BYTES } from "../../contract/limits.ts";
 import type { Deps } from "../../deps.ts";
+import { downloadHeaders } from "../../http/download.ts";
 import { streamOf } from "../../http/stream.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
+import { pathToWire } from "../projects/path.ts";
 import { type ContentsQuery, findFile } from "./contents.ts";
-import { pathToWire } from "./path.ts";
 
 /**
  * The bytes of a file at a ref, as a download that a browser does not execute. Applies backpressure to git, and stops it
@@ -30,20 +31,6 @@ export async function downloadFile(deps: Deps, project: ProjectRow, query: Conte
   const { repo, commit, entry } = found;
   const body = streamOf((onBytes, signal) => deps.git.readBlob(repo, { commit, entry, onBytes, signal }));
   return new Response(body, {
-    headers: {
-      "Content-Type": "application/octet-stream",
-      "Content-Length": String(found.entry.size),
-      "Content-Disposition": `attachment; filename*=UTF-8''${encode(path.slice(path.lastIndexOf("/") + 1))}`,
-      "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
-      "X-Content-Type-Options": "nosniff",
-    },
+    headers: { ...downloadHeaders(path), "Content-Length": String(found.entry.size) },
   });
-}
-
-/** RFC 8187: percent-encoded beyond what encodeURIComponent does. */
-function encode(name: string): string {
-  return encodeURIComponent(name).replace(
-    /['()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16)}`,
-  );
 }

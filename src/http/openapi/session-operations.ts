@@ -44,6 +44,18 @@ export const SESSION_OPERATIONS = {
     "listPorts",
     "List the ports on which programs of the sandbox listen",
   ],
+  "GET /v1/projects/:projectId/sessions/:sessionId/files": [
+    "listWorkspaceFiles",
+    "List a folder of the workspace of a session",
+  ],
+  "GET /v1/projects/:projectId/sessions/:sessionId/contents": [
+    "getWorkspaceFile",
+    "Get a file of the workspace of a session",
+  ],
+  "GET /v1/projects/:projectId/sessions/:sessionId/diff": [
+    "getWorkspaceDiff",
+    "Get what the workspace of a session changes",
+  ],
   "GET /v1/projects/:projectId/sessions/:sessionId/events": [
     "streamSessionEvents",
     "Stream the events of a session",
