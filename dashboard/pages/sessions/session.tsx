@@ -55,12 +55,14 @@ export function SessionPage() {
 
 const VIEWS = [
   ["", "Conversation"],
+  ["files", "Files"],
   ["log", "Log"],
   ["saved", "Saved work"],
   ["prompts", "Prompts"],
   ["terminal", "Terminal"],
 ] as const;
 
+const Files = lazyPage(async () => (await import("./files/files.tsx")).Files);
 const Terminal = lazyPage(async () => (await import("./terminal/terminal.tsx")).Terminal);
 
 function Live({ session, followed, slug }: { session: Session; followed: FollowedSession; slug: string }) {
@@ -92,6 +94,7 @@ function Live({ session, followed, slug }: { session: Session; followed: Followe
           {view === "" && <SetupProblem session={session} />}
           {view === "" && <Refusals session={session} />}
           {view === "" && <Conversation session={session} chat={chat} state={state} />}
+          {view === "files" && <Files session={session} turns={state.turns} />}
           {view === "log" && <Log log={followed.log} sessionId={session.session_id} />}
           {view === "saved" && <Saved session={session} />}
           {view === "prompts" && <PromptList session={session} />}

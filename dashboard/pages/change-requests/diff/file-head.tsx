@@ -74,7 +74,7 @@ const KINDS = {
 } as const;
 
 /** The status of a file, as the letter that git uses. */
-export function Kind({ file }: { file: DiffFile }) {
+export function Kind({ file }: { file: Pick<DiffFile, "status"> }) {
   const [letter, word, look] = KINDS[file.status];
   return (
     <span
@@ -87,7 +87,11 @@ export function Kind({ file }: { file: DiffFile }) {
   );
 }
 
-export function Counts({ file: { additions, deletions, binary } }: { file: DiffFile }) {
+export function Counts({
+  file: { additions, deletions, binary },
+}: {
+  file: Pick<DiffFile, "additions" | "deletions" | "binary">;
+}) {
   if (binary) return <span className="text-muted text-sm">binary</span>;
   return (
     <span className="whitespace-nowrap text-sm tabular-nums">

@@ -53,7 +53,8 @@ export function describe(file: PatchFile, index: number): DiffFile {
   };
 }
 
-function imageType(path: string): string | null {
+/** The media type by the end of a name, if it is an image that a browser shows; else null. */
+export function imageType(path: string): string | null {
   const end = /\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase() ?? "";
   return Object.hasOwn(IMAGES, end) ? (IMAGES[end] ?? null) : null;
 }

@@ -72,14 +72,13 @@ function Side({ file, side }: { file: DiffFile; side: Place["side"] }) {
     <figure className="flex min-w-0 flex-col items-center gap-2 text-center text-muted">
       <figcaption className={side === "old" ? "text-danger" : "text-ok"}>{title}</figcaption>
       {content}
-      {data && "url" in data && !isBroken && <p>{[size, bytesOf(data.bytes)].filter(Boolean).join(", ")}</p>}
+      {data && "url" in data && !isBroken && <p>{[size, sizeOf(data.bytes)].filter(Boolean).join(", ")}</p>}
     </figure>
   );
 }
 
 type Loaded = { url: string; bytes: number } | { note: string };
 
-/** As a data URL: an image element runs no scripts of it and loads nothing that it names. */
 async function load(
   commits: { projectId: string; old: string; new: string } | null,
   file: DiffFile,
@@ -103,7 +102,7 @@ async function load(
       if (bytes > BYTES_MAX) break;
     }
   } else await body?.cancel();
-  if (bytes > BYTES_MAX) return { note: `An image of more than ${bytesOf(BYTES_MAX)} is not shown.` };
+  if (bytes > BYTES_MAX) return { note: `An image of more than ${sizeOf(BYTES_MAX)} is not shown.` };
   const blob = new Blob(parts, { type: file.image ?? "" });
   if ((await blob.slice(0, LFS.length).text()) === LFS)
     return {
@@ -115,7 +114,8 @@ async function load(
 /** How a pointer file of Git LFS begins. */
 const LFS = "version https://git-lfs.github.com/spec/v1";
 
-function dataUrl(blob: Blob): Promise<string> {
+/** As a data URL: an image element runs no scripts of it and loads nothing that it names. */
+export function dataUrl(blob: Blob): Promise<string> {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
     reader.onload = () => resolve(String(reader.result));
@@ -124,7 +124,8 @@ function dataUrl(blob: Blob): Promise<string> {
   });
 }
 
-function bytesOf(bytes: number): string {
+/** Such as `12.5 KiB`. */
+export function sizeOf(bytes: number): string {
   const kib = bytes / 1024;
   if (kib < 1) return `${bytes} bytes`;
   return kib < 1024 ? `${kib.toFixed(1)} KiB` : `${(kib / 1024).toFixed(1)} MiB`;
