@@ -1,11 +1,13 @@
 import { randomUUID } from "node:crypto";
 import postgres from "postgres";
+import { openPostgres } from "../../db/client.ts";
+import { jobsTables } from "../../src/jobs/queue.ts";
 import { type PostgresServer, startPostgres as start } from "../postgres-server.ts";
 import type { Workbench } from "./workbench.ts";
 
 /** A Postgres on loopback. */
 export interface Postgres {
-  /** Creates an empty database. @returns its URL */
+  /** Creates a database with all tables, without rows. @returns its URL */
   createDatabase(): Promise<string>;
   pid: number;
 }
@@ -26,15 +28,28 @@ async function startNow(bench: Workbench): Promise<Postgres | NoPostgres> {
   const server = await start();
   if ("missing" in server) return server;
   bench.atEnd(server.stop);
-  return { createDatabase: () => createDatabase(server), pid: server.pid };
+  const template = await createTemplate(server);
+  return { createDatabase: () => createDatabase(server, template), pid: server.pid };
 }
 
-async function createDatabase(server: PostgresServer): Promise<string> {
+/** The tables are created once: to copy them takes a tenth of the time. @returns the name of a database */
+async function createTemplate(server: PostgresServer): Promise<string> {
+  const url = await createDatabase(server, "template1");
+  await (await openPostgres(url)).close();
+  await execute(url, jobsTables());
+  return new URL(url).pathname.slice(1);
+}
+
+async function createDatabase(server: PostgresServer, template: string): Promise<string> {
   const name = `bench_${randomUUID().replaceAll("-", "")}`;
-  const client = postgres(server.url, { max: 1, onnotice() {} });
-  await client.unsafe(`create database ${name}`);
-  await client.end();
+  await execute(server.url, `create database ${name} template ${template} strategy file_copy`);
   const url = new URL(server.url);
   url.pathname = name;
   return url.href;
+}
+
+async function execute(url: string, statements: string): Promise<void> {
+  const client = postgres(url, { max: 1, onnotice() {} });
+  await client.unsafe(statements);
+  await client.end();
 }

@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import { sendAdminCommand } from "../../src/edge/admin/socket.ts";
 import { DIST } from "../binaries.ts";
-import { run } from "../run.ts";
 import { defaultDatabase } from "./databases.ts";
 import type { Workbench } from "./workbench.ts";
 
@@ -60,11 +60,9 @@ export async function startServer(
     child.kill("SIGTERM");
     await child.exited;
   };
-  const minted = await run([API, "admin", "token", "--email", "bench@example.com", "--name", "bench"], {
-    env: settings,
-  });
-  const token = minted.out.trim();
-  if (minted.code !== 0) throw new Error(`svc-api admin token: ${minted.err}`);
+  // as `svc-api admin token` does, which would load the whole program for it
+  const token = await sendAdminCommand(dataDir, { verb: "token", email: "bench@example.com", name: "bench" });
+  if (token === null) throw new Error("the admin socket of svc-api does not answer");
   return { url, token, pid: child.pid, stop, ...client(url, token) };
 }
 
