@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { readConfig } from "../src/config.ts";
 import { exemptLoopback } from "../src/contract/proxy.ts";
 import { RUNTIME_VERSION } from "../src/contract/runtime.ts";
+import type { AdminCommand } from "../src/edge/admin/command.ts";
+import { sendAdminCommand } from "../src/edge/admin/socket.ts";
 import { ask, canAsk } from "./ask.ts";
 import { askOnce } from "./ask-once.ts";
 import { DIST } from "./binaries.ts";
@@ -54,13 +56,13 @@ async function signIn(url: string): Promise<{ email: string | null; line: string
     if (host_url === api) return { email, line: "" };
   }
   const email = await emailAddress();
-  const token = await run([API, "admin", "token", "--email", email, "--name", "npm start"]);
-  if (token.code !== 0) return { email: null, line: `Cannot create a token: ${token.err.trim()}\n` };
+  const made = await administer({ verb: "token", email, name: "npm start" });
+  if ("refusal" in made) return { email: null, line: `Cannot create a token: ${made.refusal}\n` };
   // the stored host may have another port, and `login` sends a token only to the stored URL
   await run([CLI, "hosts", "rm", HOST, "--yes"], { env: environment() });
   const login = await run([CLI, "login", "--host", HOST, "--api", api, "--token", "-"], {
     env: environment(),
-    input: token.out,
+    input: `${made.line}\n`,
   });
   if (login.code !== 0) return { email, line: `Cannot sign in the svc command: ${login.err.trim()}\n` };
   return { email, line: `The svc command is signed in as ${email} (host ${HOST}).\n` };
@@ -71,9 +73,19 @@ async function passwordLink(url: string, email: string | null): Promise<string> 
   if (email === null) return "";
   const session = await fetch(`${url}/v1/auth/session`).then((answer) => answer.json());
   if (!session.first_user) return "";
-  const link = await run([API, "admin", "link", "--email", email]);
-  if (link.code !== 0) return "";
-  return `\nTo sign in in a browser, choose a password for ${email} (the link works once, for a day):\n\n  ${link.out.trim()}\n`;
+  const link = await administer({ verb: "link", email });
+  if ("refusal" in link) return "";
+  return `\nTo sign in in a browser, choose a password for ${email} (the link works once, for a day):\n\n  ${link.line}\n`;
+}
+
+/** Runs an operator's command in the server. `svc-api admin` does the same, but loads the whole program for it. */
+async function administer(command: AdminCommand): Promise<{ line: string } | { refusal: string }> {
+  try {
+    const line = await sendAdminCommand(readConfig(process.env).dataDir, command);
+    return line === null ? { refusal: "the server's admin socket does not answer." } : { line };
+  } catch (error) {
+    return { refusal: error instanceof Error ? error.message : String(error) };
+  }
 }
 
 /**
