@@ -1,14 +1,15 @@
 import { readConfig } from "../src/config.ts";
 import { WALLS, type Wall } from "../src/contract/session.ts";
 import { CONTAINER_WALLS } from "../src/sandboxes/docker/docker.ts";
-import { dockerAnswers } from "../src/sandboxes/docker/engine.ts";
+import { dockerAnswers, engineEndpoint } from "../src/sandboxes/docker/engine.ts";
 import { findIsolation, wallsOf } from "../src/sandboxes/local/isolation.ts";
 
 /** One line on what isolates the sandboxes of a server with these variables; empty if the server decides it elsewhere. */
 export async function wallsHere(env: Record<string, string | undefined>): Promise<string> {
   const { dataDir, sandboxProviders, sandboxIsolation } = readConfig(env);
   const [provider = (await dockerAnswers()) ? "docker" : "local"] = sandboxProviders;
-  if (provider === "docker") return wallsLine("containers of the Docker engine", CONTAINER_WALLS);
+  if (provider === "docker")
+    return wallsLine(`containers of the Docker engine at ${engineEndpoint().url}`, CONTAINER_WALLS);
   if (provider !== "local") return "";
   if (sandboxIsolation === "none") return "Sandboxes: processes of this user. Nothing isolates them.\n";
   try {

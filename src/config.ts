@@ -91,6 +91,8 @@ export interface Config {
   kubernetesImage: string | null;
   /** The namespace of sandboxes on Kubernetes; null: the kubeconfig's. */
   kubernetesNamespace: string | null;
+  /** The RuntimeClass of sandboxes on Kubernetes; null: the cluster's default. */
+  kubernetesRuntimeClass: string | null;
   /** Parent host of previews, `host[:port]`; null: localhost at the port of the API. */
   previewHost: string | null;
   /** Sessions that an account may run at once, by tier; `*` applies to all other tiers. */
@@ -157,6 +159,9 @@ const RUNTIME = /^[A-Za-z0-9][\w.-]{0,127}$/;
 /** A DNS label (RFC 1123). */
 const NAMESPACE = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
+/** A DNS subdomain (RFC 1123). */
+const RUNTIME_CLASS = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
+
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"] as const;
 type LogLevel = (typeof LOG_LEVELS)[number];
 
@@ -214,6 +219,12 @@ export function readConfig(env: Environment, isRoot = process.getuid?.() === 0):
       "SVC_KUBERNETES_NAMESPACE",
       NAMESPACE,
       "the name of a namespace, such as svc-sandboxes",
+    ),
+    kubernetesRuntimeClass: matching(
+      env,
+      "SVC_KUBERNETES_RUNTIME_CLASS",
+      RUNTIME_CLASS,
+      "the name of a RuntimeClass, such as gvisor",
     ),
     previewHost: previews,
     sessionCaps: sessionCaps(env),

@@ -87,6 +87,11 @@ test.each([
     ["-x", "a b", "a\nb", "/usr/bin/runsc"],
   ],
   ["SVC_KUBERNETES_NAMESPACE", ["sandboxes", "a-1"], ["-a", "a-", "A", "a/b", "../x", "a".repeat(64)]],
+  [
+    "SVC_KUBERNETES_RUNTIME_CLASS",
+    ["gvisor", "kata-qemu", "a.b-1"],
+    ["-a", "a.", "a..b", "A", "a b", "a".repeat(254)],
+  ],
 ])("accepts or rejects the name %s", (name, good, bad) => {
   for (const value of good) expect(Object.values(readConfig({ [name]: value }))).toContain(value);
   for (const value of bad) expect(() => readConfig({ [name]: value })).toThrow(name);

@@ -40,7 +40,8 @@ const OPEN: Record<ProviderName, (options: ProviderOptions, config: Config) => P
   async kubernetes(options, config) {
     const { createKubernetesProvider } = await import("./kubernetes/kubernetes.ts");
     const { kubernetesImage: image, kubernetesNamespace: namespace } = config;
-    return createKubernetesProvider({ ...options, image, namespace, kubeconfig: null });
+    const runtimeClass = config.kubernetesRuntimeClass;
+    return createKubernetesProvider({ ...options, image, namespace, runtimeClass, kubeconfig: null });
   },
 };
 

@@ -10,8 +10,9 @@ export async function logIsolation(sandboxes: Sandboxes, log: Logger): Promise<v
 }
 
 async function logIsolationOf(provider: Provider, log: Logger): Promise<void> {
-  const about = { provider: provider.name };
+  const about: Record<string, string> = { provider: provider.name };
   try {
+    Object.assign(about, await provider.describe?.());
     const walls = await provider.walls();
     if (walls.length > 0) log.info({ ...about, walls }, "sandboxes are isolated");
     else

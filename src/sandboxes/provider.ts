@@ -38,6 +38,8 @@ export interface Provider {
   runtimeProblem?(name: string): string | null;
   /** Changes whenever the programs of sandboxes do. Absent where they are those of the image. */
   programs?(): string;
+  /** What runs the sandboxes, for the log. Absent: the provider's name says it. @throws SandboxError */
+  describe?(): Promise<Readonly<Record<string, string>>>;
   /** What isolates a session's sandbox; null when unknown. */
   wallsOf(sessionId: string): readonly Wall[] | null;
   /** The last `maxBytes` of the output of daemon and runtime; empty when there is none. */

@@ -22,6 +22,7 @@ const SPEC: ObjectsSpec = {
   environment: {},
   limits: { cpus: 1, memoryBytes: 1, diskBytes: 1, processes: 1 },
   egress: "open",
+  runtimeClass: null,
   aliases: [],
 };
 const POLICY = policyOf(SPEC);

@@ -37,7 +37,7 @@ conformance({
   async make(options) {
     shared ??= await startKubernetes(options.binaries);
     const { hostname, port } = options.api();
-    const place = { kubeconfig: shared.kubeconfig, namespace: null, image: IMAGES.fine };
+    const place = { kubeconfig: shared.kubeconfig, namespace: null, image: IMAGES.fine, runtimeClass: null };
     return createKubernetesProvider({ ...options, ...place, apiUrl: `http://${hostname}:${port}` });
   },
   leftovers: async ({ installation }, sessionId) => leftovers(shared, installation, sessionId),
@@ -57,7 +57,7 @@ describe("kubernetes", () => {
     if (!REQUIRES[1]) return;
     binaries = await buildStandIns();
     cluster = await startKubernetes(binaries.folder);
-    const place = { kubeconfig: cluster.kubeconfig, namespace: null, image: IMAGES.fine };
+    const place = { kubeconfig: cluster.kubeconfig, namespace: null, image: IMAGES.fine, runtimeClass: null };
     const { hostname, port } = api.address;
     options = { ...optionsOf(api, binaries.folder), ...place, apiUrl: `http://${hostname}:${port}` };
     provider = createKubernetesProvider(options);
@@ -89,6 +89,17 @@ describe("kubernetes", () => {
     expect(await leftovers(cluster, options.installation, spec.sessionId)).toEqual([]);
     return { error, lines: watch.lines };
   }
+
+  test("a pod has the runtime class that the operator chooses, and the same network policy", async () => {
+    const chosen = createKubernetesProvider({ ...options, runtimeClass: "gvisor" });
+    const spec = specOf();
+    await startSandbox(chosen, spec);
+    const isOf = ({ metadata }: { metadata: { labels: object } }) =>
+      JSON.stringify(metadata.labels).includes(spec.sessionId);
+    expect(cluster.objects("pods").find(isOf).spec.runtimeClassName).toBe("gvisor");
+    expect(cluster.objects("networkpolicies").find(isOf).spec.policyTypes).toEqual(["Ingress", "Egress"]);
+    await chosen.stop(spec.sessionId, 0);
+  });
 
   test("a pod has no privileges, but limits and a network policy, and no secret in its specification", async () => {
     const limits = { cpus: 1.5, memoryBytes: 2 * 1024 ** 3, diskBytes: 5 * 1024 ** 3, processes: 100 };
@@ -122,7 +133,7 @@ describe("kubernetes", () => {
       memory: "2147483648",
       "ephemeral-storage": "5368709120",
     });
-    for (const forbidden of ["hostNetwork", "hostPID", "hostIPC", "volumes"])
+    for (const forbidden of ["hostNetwork", "hostPID", "hostIPC", "volumes", "runtimeClassName"])
       expect(pod.spec[forbidden]).toBeUndefined();
     const [policy] = cluster.objects("networkpolicies");
     const selector = { "svc/installation": options.installation, "svc/session": spec.sessionId };

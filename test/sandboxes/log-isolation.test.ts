@@ -4,11 +4,15 @@ import { logIsolation } from "../../src/sandboxes/log-isolation.ts";
 import { SandboxError } from "../../src/sandboxes/provider.ts";
 import { StandInProvider } from "../helpers/stand-in-provider.ts";
 
-async function logged(walls: StandInProvider["walls"], level = "info") {
+async function logged(
+  walls: StandInProvider["walls"],
+  level = "info",
+  describe: () => Promise<Record<string, string>> = async () => ({}),
+) {
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level, base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const provider = new StandInProvider();
-  provider.walls = walls;
+  Object.assign(provider, { walls, describe });
   await logIsolation(provider.sandboxesOf, log);
   return lines;
 }
@@ -33,4 +37,14 @@ test("each start of a server logs why its sandboxes cannot start", async () => {
 test("each start of a server logs the isolation of its sandboxes", async () => {
   expect(await logged(async () => ["files"])).toMatchObject([{ level: 30, walls: ["files"] }]);
   expect(await logged(async () => ["files"], "silent")).toEqual([]);
+});
+
+test("each start of a server logs the engine that it has found, also if sandboxes cannot start with it", async () => {
+  const described = async () => ({ engine: "unix:///x.sock", engineFrom: "the context x" });
+  const [line] = await logged(async () => ["files"], "info", described);
+  expect(line).toMatchObject({ ...(await described()), msg: "sandboxes are isolated" });
+  const refused = async () => {
+    throw new SandboxError("no");
+  };
+  expect(await logged(refused, "info", described)).toMatchObject([{ ...(await described()), level: 40 }]);
 });

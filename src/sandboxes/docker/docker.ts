@@ -23,7 +23,7 @@ const LINES_MAX = 100_000;
 export const CONTAINER_WALLS = WALLS.filter((wall) => wall !== "disk_limit");
 
 /**
- * Sandboxes as containers of the Docker engine at DOCKER_HOST, or at the default socket. Connects on the first call.
+ * Sandboxes as containers of the Docker engine of this machine. Connects on the first call.
  * @param runtimeName `SVC_DOCKER_RUNTIME`; null: the engine's default
  */
 export function createDockerProvider(options: ProviderOptions, runtimeName: string | null = null): Provider {
@@ -63,6 +63,10 @@ export function createDockerProvider(options: ProviderOptions, runtimeName: stri
       return CONTAINER_WALLS;
     },
     wallsOf: () => CONTAINER_WALLS,
+    async describe() {
+      const { url, source } = (await engine.properties()).endpoint;
+      return { engine: url, engineFrom: source, ...(runtimeName !== null && { runtime: runtimeName }) };
+    },
     async logs(sessionId, maxBytes) {
       const filters = { ...ofSession(sessionId), [LABEL.role]: "sandbox" };
       const [container] = await engine.call("find the sandbox", (docker, abortSignal) =>

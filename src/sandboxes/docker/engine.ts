@@ -1,10 +1,9 @@
-import { existsSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
 import type Docker from "dockerode";
 import { unlessAborted } from "../../lib/unless-aborted.ts";
 import { within } from "../../lib/within.ts";
 import { SandboxError } from "../provider.ts";
+import { type Endpoint, findEndpoint, isThere } from "./endpoint.ts";
 import { createLateness, STUCK } from "./lateness.ts";
 
 /** A Docker engine, called with time limits. */
@@ -32,6 +31,7 @@ interface CallLimits {
 }
 
 export interface EngineProperties {
+  endpoint: Endpoint;
   /**
    * Whether the server cannot reach containers by their addresses, and containers cannot reach the server by their gateway:
    * so with Docker Desktop, which runs containers in a virtual machine, and with rootless engines.
@@ -64,14 +64,17 @@ const MESSAGE_MAX = 500;
 const API_NEWEST = [1, 47] as const;
 const API_OLDEST = [1, 40] as const;
 
-/** The default sockets, without DOCKER_HOST. */
-const SOCKETS = ["/var/run/docker.sock", join(homedir(), ".docker/run/docker.sock")];
+/** Where the engine of this process's environment is. */
+export function engineEndpoint(): Endpoint {
+  return findEndpoint(process.env, homedir());
+}
 
-/** Whether an engine answers at DOCKER_HOST, or at the default socket. */
+/** Whether an engine answers there. */
 export async function dockerAnswers(): Promise<boolean> {
-  if (!process.env["DOCKER_HOST"] && !SOCKETS.some((path) => existsSync(path))) return false;
+  const endpoint = engineEndpoint();
+  if (!isThere(endpoint)) return false;
   try {
-    const docker = await createClient({ timeout: PING_MS });
+    const docker = await createClient(endpoint, { timeout: PING_MS });
     await limited("answer", AbortSignal.timeout(PING_MS), undefined, () => docker.ping());
     return true;
   } catch {
@@ -79,7 +82,7 @@ export async function dockerAnswers(): Promise<boolean> {
   }
 }
 
-/** The engine at DOCKER_HOST, or at the default socket. Connects on the first call. */
+/** The engine at `engineEndpoint`. Connects on the first call. */
 export function openEngine(): Engine {
   let connecting: Promise<{ docker: Docker; properties: EngineProperties }> | null = null;
 
@@ -115,16 +118,18 @@ export function openEngine(): Engine {
 }
 
 async function connect(): Promise<{ docker: Docker; properties: EngineProperties }> {
-  const first = await createClient({ timeout: CONNECT_MS });
+  const endpoint = engineEndpoint();
+  const first = await createClient(endpoint, { timeout: CONNECT_MS });
   const ask = <T>(what: string, work: () => Promise<T>) =>
     limited(what, AbortSignal.timeout(CONNECT_MS), undefined, work);
   const versions = await ask("return its version", () => first.version());
   const info = await ask("describe itself", () => first.info());
-  const docker = await createClient({ version: `v${negotiateVersion(versions)}` });
+  const docker = await createClient(endpoint, { version: `v${negotiateVersion(versions)}` });
   const options: readonly string[] = info.SecurityOptions ?? [];
   return {
     docker,
     properties: {
+      endpoint,
       isForwarded:
         process.platform !== "linux" ||
         info.OperatingSystem === "Docker Desktop" ||
@@ -134,10 +139,11 @@ async function connect(): Promise<{ docker: Docker; properties: EngineProperties
 }
 
 /** Loads the client on demand, since it is large and short commands rarely need it. */
-async function createClient(options: Docker.DockerOptions): Promise<Docker> {
+async function createClient({ socket }: Endpoint, options: Docker.DockerOptions): Promise<Docker> {
   const { default: Client } = await import("dockerode");
   try {
-    return new Client(options);
+    // without a path it reads DOCKER_HOST and the variables of TLS
+    return new Client({ ...options, ...(socket !== null && { socketPath: socket }) });
   } catch {
     throw new SandboxError(
       "DOCKER_HOST is not valid: it must be a URL such as unix:///var/run/docker.sock.",

@@ -14,6 +14,8 @@ export interface KubernetesOptions extends ProviderOptions {
   image: string | null;
   /** `SVC_KUBERNETES_NAMESPACE`; null: the kubeconfig's. */
   namespace: string | null;
+  /** `SVC_KUBERNETES_RUNTIME_CLASS`; null: the cluster's default. */
+  runtimeClass: string | null;
   /** Path of a kubeconfig; null: found as kubectl finds it, or the cluster that the server runs in. */
   kubeconfig: string | null;
 }
@@ -56,7 +58,7 @@ export function createKubernetesProvider(options: KubernetesOptions): Provider {
         const environment = spec.environment(apiUrl);
         const objects: ObjectsSpec = {
           ...{ installation, sessionId, projectId, generation },
-          ...{ image, environment, limits, egress },
+          ...{ image, environment, limits, egress, runtimeClass: options.runtimeClass },
           aliases: egress === "open" ? [] : await aliasesOf(apiUrl, options.egress.resolve ?? resolveHost),
         };
         try {

@@ -31,6 +31,8 @@ export interface ObjectsSpec {
   environment: Readonly<Record<string, string>>;
   limits: SandboxLimits;
   egress: EgressMode;
+  /** Null: the cluster's default. */
+  runtimeClass: string | null;
   /** Names that the pod resolves without a name server. */
   aliases: readonly { ip: string; hostnames: string[] }[];
 }
@@ -107,6 +109,7 @@ export function podOf(spec: ObjectsSpec): V1Pod {
     metadata,
     spec: {
       restartPolicy: "Never",
+      ...(spec.runtimeClass !== null && { runtimeClassName: spec.runtimeClass }),
       automountServiceAccountToken: false,
       enableServiceLinks: false,
       ...(spec.aliases.length > 0 && { hostAliases: [...spec.aliases] }),
