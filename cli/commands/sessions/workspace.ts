@@ -1,3 +1,4 @@
+import type { DiffFile } from "../../../src/contract/change-request.ts";
 import { PATCH_OMITTED } from "../../../src/contract/diff-commits.ts";
 import type { WorkspaceChanges, WorkspaceEntry, WorkspaceFolder } from "../../../src/contract/workspace.ts";
 import { usage } from "../../failure.ts";
@@ -16,19 +17,31 @@ export const files: Handler<typeof specs.files> = async (context, { args, flags 
   const { api, path } = await findOwnSession(context, args.id);
   if (flags.changes) {
     const found = await api.call<WorkspaceChanges>({ path: `${path}/diff`, slow: true });
-    await out.result(found.files, (view) => filesTable(found.files, view));
+    await out.result(found.files.map(rowOfChange), (view) => filesTable(found.files, view));
     if (found.files.length === 0) await out.note("No files are changed.");
     if (found.more > 0) await out.warn(`${count(found.more, "more changed file")} not listed.`);
     return;
   }
   const query = { path: args.path };
   const found = await api.call<WorkspaceFolder>({ path: `${path}/files`, query, slow: true });
-  await out.result(found.entries, (view) =>
+  await out.result(found.entries.map(rowOfEntry), (view) =>
     found.entries.length === 0 ? "" : table(found.entries, COLUMNS, view),
   );
   if (found.entries.length === 0) await out.note("The folder is empty.");
   if (found.more > 0) await out.warn(`${found.more} more not listed.`);
 };
+
+/** The rows of `--json`: both lists have the same fields. */
+function rowOfEntry({ name, path, path_base64, type, size }: WorkspaceEntry) {
+  const unchanged = { status: null, additions: null, deletions: null, binary: null };
+  return { name, path, path_base64: path_base64 ?? null, type, size, ...unchanged };
+}
+
+function rowOfChange({ path, path_base64, status, additions, deletions, binary }: DiffFile) {
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  const file = { name, path, path_base64: path_base64 ?? null, type: "file", size: null };
+  return { ...file, status, additions, deletions, binary };
+}
 
 const COLUMNS: Column<WorkspaceEntry>[] = [
   { title: "TYPE", value: (row) => row.type, paint: (_, view) => view.paint.dim },
