@@ -1,5 +1,5 @@
-import { afterAll } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { afterAll, expect } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { endOrphans } from "../../src/git/run/orphans.ts";
@@ -45,5 +45,36 @@ test.each([
   } finally {
     await endOrphans(other, QUIET);
     for (const { pid } of [...of(home), ...of(other)]) killIfThere(pid);
+  }
+});
+
+/** Removes the memory that holds the arguments and the environment of this process, as processes of gVisor do. */
+const WITHOUT_ARGUMENTS = `
+import { dlopen } from "bun:ffi";
+import { readFileSync } from "node:fs";
+const stat = readFileSync("/proc/self/stat", "latin1");
+// proc(5): arg_start and env_end are the fields 48 and 51; the third one follows the name
+const [from, to] = [48, 51].map((field) => Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[field - 3]));
+const PAGE = 4096;
+const start = from - (from % PAGE);
+const { symbols } = dlopen("libc.so.6", { munmap: { args: ["u64", "u64"], returns: "i32" } });
+symbols.munmap(start, Math.ceil((to - start) / PAGE) * PAGE);
+setTimeout(() => {}, 1_000_000);
+`;
+
+test("found by a gVisor sandbox beside the server: a process without arguments and environment delays no start", async () => {
+  const child = Bun.spawn([process.execPath, "-e", WITHOUT_ARGUMENTS], {
+    stdio: ["ignore", "ignore", "ignore"],
+  });
+  const isEmpty = () => readFileSync(`/proc/${child.pid}/environ`).length === 0;
+  try {
+    await until("it has no environment", isEmpty);
+    const ended = endOrphans(join(folder, "nobody"), QUIET).then(() => "ended");
+    // thirty seconds are the limit for processes that are to end
+    expect(await Promise.race([ended, Bun.sleep(20_000)])).toBe("ended");
+    expect([child.exitCode, isEmpty()]).toEqual([null, true]);
+  } finally {
+    child.kill("SIGKILL");
+    await child.exited;
   }
 });
