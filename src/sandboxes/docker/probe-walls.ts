@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
 import { listenRaw } from "../../splice/relay.ts";
-import type { SandboxLimits } from "../provider.ts";
+import { SandboxError, type SandboxLimits } from "../provider.ts";
 import { API_PORT } from "./api-listeners.ts";
 import { sandboxWalls } from "./container.ts";
 import { endAll } from "./end.ts";
@@ -112,7 +112,12 @@ async function attemptsFrom(
   try {
     const network = await createNetwork(engine, name, labels);
     const { hostname, inside } = await machineIn(engine, network);
-    listener = await listenFor(id, hostname);
+    listener = await listenFor(id, hostname).catch(() => {
+      throw new SandboxError(
+        `svc cannot verify the isolation of sandboxes with the runtime "${runtime}": it cannot listen on an address that containers of this engine can reach.`,
+        { permanent: true },
+      );
+    });
     const netns = await startNetworkNamespace(
       engine,
       {

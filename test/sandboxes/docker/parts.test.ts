@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { decide } from "../../../src/sandboxes/docker/api-listeners.ts";
 import { nameServersOf, ownAddresses } from "../../../src/sandboxes/docker/host-network.ts";
 import { dockerfileFault } from "../../../src/sandboxes/docker/images/dockerfile.ts";
+import { requireUser } from "../../../src/sandboxes/docker/images/images.ts";
 import { addUser } from "../../../src/sandboxes/docker/images/user.ts";
 import { portsIn } from "../../../src/sandboxes/docker/listening.ts";
 import { outputOf } from "../../../src/sandboxes/docker/output.ts";
@@ -169,4 +170,12 @@ test("removes the frames of a log, complete or truncated, and keeps its end", ()
   expect(outputOf(log, 100).toString()).toBe("one\ntwo\nthr");
   expect(outputOf(log, 5).toString()).toBe("o\nthr");
   expect(outputOf(log.subarray(0, 3), 100)).toHaveLength(0);
+});
+
+test("an image says who its agent is, and that is not root", () => {
+  expect(requireUser({ "svc.user": "1000:1001" })).toBe("1000:1001");
+  for (const user of ["", "0:0", "0:1000", "1000:0", "1000", "agent:agent", "1000:1000 svc.libc=glibc"]) {
+    expect(() => requireUser({ "svc.user": user })).toThrow("does not know the user of the agent");
+  }
+  expect(() => requireUser({ "svc.image": "sandbox svc.user=1000:1000" })).toThrow("svc.user");
 });

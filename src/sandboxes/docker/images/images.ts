@@ -1,6 +1,6 @@
 import { arch } from "node:os";
 import { DEFAULT_RUNTIME } from "../../../contract/runtimes.ts";
-import type { ProviderOptions, SandboxSpec, StartWatch } from "../../provider.ts";
+import { type ProviderOptions, SandboxError, type SandboxSpec, type StartWatch } from "../../provider.ts";
 import { type Engine, EngineError } from "../engine.ts";
 import type { HostNetwork } from "../host-network.ts";
 import { LABEL } from "../names.ts";
@@ -80,7 +80,7 @@ export function createImages(context: ImageContext): Images {
     const { id, labels } = await ensure(tag, watch, signal, (log, abort) =>
       addPrograms(engine, { base: baseId, tag, labels: own, user }, binaries, log, abort),
     );
-    const runtimeUser = labels[USER_LABEL] ?? "";
+    const runtimeUser = requireUser(labels);
     const agent = runtime && runtime !== DEFAULT_RUNTIME ? await binaries.agent(runtime) : null;
     if (agent === null || labels[LIBC_LABEL] !== "glibc") return { id, runtimeUser, agent: null };
     const withAgent = `svc-sandbox:${digestOf([LAYOUT, id, agent.digest])}`;
@@ -112,6 +112,16 @@ export function createImages(context: ImageContext): Images {
   function inspect(tag: string) {
     return engine.call("find an image", (docker) => docker.getImage(tag).inspect());
   }
+}
+
+/** Without a user, the agent would run as root. @throws SandboxError */
+export function requireUser(labels: Readonly<Record<string, string>>): string {
+  const user = labels[USER_LABEL];
+  if (user !== undefined && /^[1-9]\d*:[1-9]\d*$/.test(user)) return user;
+  throw new SandboxError(
+    `The engine did not keep the label ${USER_LABEL} of the sandbox's image, so svc does not know the user of the agent. Use Docker, or another release of Podman.`,
+    { permanent: true },
+  );
 }
 
 function nullIfMissing(error: unknown): null {

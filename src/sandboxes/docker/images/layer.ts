@@ -65,7 +65,8 @@ export async function addLayer(
     await writing;
     const [repo = "", version = ""] = tag.split(":");
     const pairs = Object.entries({ [LABEL.image]: "sandbox", ...layer.labels });
-    const changes = [`LABEL ${pairs.map(([name, value]) => `${name}=${value}`).join(" ")}`];
+    // Podman reads one label of an instruction
+    const changes = pairs.map(([name, value]) => `LABEL ${name}=${value}`);
     await engine.call(
       "commit an image",
       (_, abortSignal) => container.commit({ repo, tag: version, changes, abortSignal }),
