@@ -18,8 +18,8 @@ import { until } from "../helpers/until.ts";
 
 /** Set in the network namespace: where the sandboxes are. */
 const INSIDE = process.env["SVC_TEST_OFFLINE"];
-/** The tests that run in it, each with a limit of its own; an engine that has to be started counts as one. */
-const INSIDE_TESTS = 5;
+/** The tests that run in it, each with a limit of its own; an engine that has to be started counts as one, and so do its images. */
+const INSIDE_TESTS = 6;
 const isBuilt = existsSync("dist/svc-agent");
 const WORDS = Array.from({ length: 32 }, (_, index) => `word${index}`);
 
@@ -77,9 +77,14 @@ if (INSIDE === undefined) {
     /** One session for all: its sandbox and its runtime take seconds to start. */
     let id: string;
 
-    test("edits, pushes, opens a change request, resolves a conflict; a person merges", async () => {
-      id = await changeThroughAgent(work, remote);
-    });
+    // the first session of an engine builds its images
+    test(
+      "edits, pushes, opens a change request, resolves a conflict; a person merges",
+      async () => {
+        id = await changeThroughAgent(work, remote);
+      },
+      2 * TEST_LIMIT_MS,
+    );
 
     test("reports a model that fails, disconnects, refuses or hangs", async () => {
       const ends = async (directive: string) => await work.outcome(id, await work.prompt(id, directive));
