@@ -55,13 +55,18 @@ const HANG_UP_MS = 2_000;
 const TERM = "xterm-256color";
 /** Ctrl-D. */
 const END_OF_INPUT = "\x04";
+/** Shell: becomes the program. */
+const EXEC = 'exec "$@"';
+/** Shell: waits until the terminal is the user's (`givingTerminal`), for five seconds at most. */
+const UNTIL_GIVEN = "n=0; until [ -O /proc/self/fd/0 ] || [ $((n += 1)) -gt 500 ]; do sleep 0.01; done";
 
 /** @throws if the program cannot be started */
 export function startProgram({ settings, children }: Context, start: Start, sink: Sink): Program {
   const argv = start.command.length === 0 ? [shellOf(start.environment), "-i"] : start.command;
+  const script = start.terminal && settings.user ? `${UNTIL_GIVEN}; ${EXEC}` : EXEC;
   const command = {
     // the shell reports a program that is not there, in a wrapper as well
-    ...asAgent(settings, ["/bin/sh", "-c", 'exec "$@"', "sh", ...argv]),
+    ...asAgent(settings, ["/bin/sh", "-c", script, "sh", ...argv]),
     environment: { ...start.environment, ...(start.terminal && { TERM: start.terminal.term ?? TERM }) },
     directory: settings.workspace,
   };
