@@ -72,6 +72,9 @@ export const BINARIES: readonly Binary[] = [
 
 const SERVER = BINARIES.filter(({ name }) => name === "svc-api");
 
+/** The daemon alone, for tests that start nothing else from `dist/`. */
+export const AGENT = BINARIES.filter(({ name }) => name === "svc-agent");
+
 /** The servers of the fault tests, which stop or die between two steps; only the test command builds them. */
 export const TEST_SERVERS: readonly Binary[] = SERVER.map(({ inputs, flags }) => ({
   name: "svc-test-server",

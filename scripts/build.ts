@@ -27,14 +27,18 @@ export async function build(binaries = BINARIES): Promise<void> {
   if (stale.length === 0) return;
   process.stderr.write(`svc: building ${stale.map((binary) => binary.name).join(", ")} …\n`);
   const begun = performance.now();
-  const parts = Promise.all([makeSnapshot(), buildDashboard()]);
+  const parts = stale.some(hasAssets) ? Promise.all([makeSnapshot(), buildDashboard()]) : null;
   await Promise.all(
     stale.map(async (binary) => {
-      if (binary.flags.some((flag) => flag.startsWith("--asset="))) await parts;
+      if (hasAssets(binary)) await parts;
       await compile(binary);
     }),
   );
   process.stderr.write(`svc: built in ${((performance.now() - begun) / 1000).toFixed(1)} s\n`);
+}
+
+function hasAssets({ flags }: Binary): boolean {
+  return flags.some((flag) => flag.startsWith("--asset="));
 }
 
 function isStale(binary: Binary): boolean {

@@ -1,7 +1,7 @@
 import { availableParallelism, totalmem } from "node:os";
 import { join } from "node:path";
 import { exemptLoopback } from "../src/contract/proxy.ts";
-import { BINARIES, DIST, TEST_SERVERS } from "./binaries.ts";
+import { AGENT, BINARIES, DIST, TEST_SERVERS } from "./binaries.ts";
 import { build } from "./build.ts";
 import { startDockerEngine } from "./docker-engine.ts";
 import { startPostgres } from "./postgres-server.ts";
@@ -54,8 +54,10 @@ async function test(wanted: Options): Promise<number> {
   if (jobs.length === 0) throw new Error("no check or test file matches");
   const seed = wanted.seed ?? seedOfCommit();
   process.stdout.write(`seed ${seed}${wanted.full ? ", in full" : ""}\n`);
-  const servers = jobs.some((job) => needs(job, "servers")) ? TEST_SERVERS : [];
-  await build([...(jobs.some((job) => needs(job, "binaries")) ? BINARIES : []), ...servers]);
+  const needed = (what: Parameters<typeof needs>[1]) => jobs.some((job) => needs(job, what));
+  const servers = needed("servers") ? TEST_SERVERS : [];
+  const agent = needed("agent") ? AGENT : [];
+  await build([...(needed("binaries") ? BINARIES : agent), ...servers]);
   const folder = await makeRunFolder((processes) =>
     process.stdout.write(`removed the folder and ${processes} processes of a killed run\n`),
   );
@@ -75,6 +77,7 @@ async function test(wanted: Options): Promise<number> {
       seed,
       env: {
         SVC_TEST_SKIPS: skips,
+        ...Object.fromEntries(agent.map(({ name }) => ["SVC_TEST_AGENT", join(DIST, name)])),
         ...Object.fromEntries(servers.map(({ name }) => ["SVC_TEST_SERVER", join(DIST, name)])),
         ...ONE_GC_THREAD,
         ...(!wanted.full && WITHOUT_LAST_TIER),

@@ -9,6 +9,8 @@ export interface Needs {
   postgres: boolean;
   docker: boolean;
   browser: boolean;
+  /** The compiled daemon. */
+  agent: boolean;
   /** The compiled servers of the fault tests. */
   servers: boolean;
 }
@@ -17,7 +19,7 @@ const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*"(\.[^"\n]+)"/g;
 /** How tests refer to the compiled programs. */
 const DIST = /\bdist\/|\bDIST\b|\bbinariesFolder\b/;
 /** References that matter only in a run against the binaries. */
-const BY_CHOICE = ["test/helpers/api.ts", "test/helpers/cli-run.ts", "test/helpers/sandbox.ts"];
+const BY_CHOICE = ["test/helpers/api.ts", "test/helpers/cli-run.ts"];
 
 /** Reads a test and the helpers and scripts that it imports, transitively. */
 export function needsOf(path: string): Needs {
@@ -41,6 +43,7 @@ export function needsOf(path: string): Needs {
     postgres: files.has("test/helpers/postgres.ts"),
     docker,
     browser,
+    agent: files.has("test/helpers/sandbox.ts"),
     servers: files.has("test/helpers/server-command.ts"),
   };
 }

@@ -11,7 +11,7 @@ const BINARIES = [
     (name) => `test/api/${name}.`,
   ),
   ...["commands", "streams", "terminal"].map((name) => `test/cli/${name}.`),
-  ...["behaviour", "boot", "entrypoint", "gate", "opencode"].map((name) => `test/daemon/${name}`),
+  "test/daemon/entrypoint.",
   "test/sandboxes/docker/session.",
   "test/e2e/",
 ];

@@ -12,13 +12,13 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { createChildren } from "../../daemon/process/children.ts";
 import { AgentRecordKeeper, type RecordContext } from "../../daemon/record/agent-record.ts";
 import { packRecord, unpackRecord } from "../../daemon/record/archive.ts";
 import { readSettings } from "../../daemon/settings.ts";
 import type { AgentRecord } from "../../src/contract/agent-record.ts";
-import { leastEnvironment, type StandInApi, standInApi } from "../helpers/sandbox.ts";
+import { AGENT, leastEnvironment, type StandInApi, standInApi } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
 const PROJECTS = ".claude/projects";
@@ -68,7 +68,7 @@ function keeper(change: Partial<RecordContext> = {}): AgentRecordKeeper {
     log: { info: (text) => own.push(text), runtime: () => {} },
     conversation: { find: async () => "ses_1", open: async () => "ses_1" },
     runtime: () => ({ state: runtime.state, call }),
-    program: [process.execPath, resolve("daemon/main.ts")],
+    program: AGENT,
     ...change,
   });
 }

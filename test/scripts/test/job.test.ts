@@ -7,7 +7,10 @@ import type { TestFile } from "../../../scripts/test/plan.ts";
 import { failureText, reportText } from "../../../scripts/test/report.ts";
 
 const HELPERS = join(import.meta.dir, "../../helpers");
-const NOTHING = { binaries: false, postgres: false, docker: false, browser: false, servers: false };
+const NOTHING = {
+  ...{ binaries: false, agent: false, servers: false },
+  ...{ postgres: false, docker: false, browser: false },
+};
 
 /** Runs files of tests in one process, as the test command does. */
 async function runFiles(texts: Record<string, string>, options: Partial<RunOptions> = {}) {

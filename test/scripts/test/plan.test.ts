@@ -58,6 +58,12 @@ test("the servers of the fault tests are compiled for the files that start them,
   expect(names.map((name) => needs(job(name), "servers"))).toEqual([true, true, true, false]);
 });
 
+test("the daemon is compiled for the files that start it, also through a helper, and for no others", () => {
+  const names = ["test/daemon/control.", "test/acp/choice.", "test/faults/saved-killed.", "test/daemon/tree."];
+  expect(names.map((name) => needs(job(name), "agent"))).toEqual([true, true, true, false]);
+  expect(needs(job("test/daemon/control."), "binaries")).toBe(false);
+});
+
 test("files share a process only if every processor still has enough work", () => {
   const few = jobs.filter(({ name }) => name.startsWith("test/contract/"));
   expect(few.length).toBeGreaterThan(5);
