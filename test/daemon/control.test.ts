@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { appendFileSync, existsSync, readFileSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runClient } from "../helpers/gateway.ts";
@@ -18,19 +18,32 @@ const ask = async (sandbox: Sandbox, path: string, body?: unknown) => {
 const standin = async (sandbox: Sandbox) => (await sandbox.call("GET", "/standin")).json();
 const prompt = (sandbox: Sandbox) =>
   sandbox.call("POST", "/session/ses_1/prompt_async", "user", { parts: [{ type: "text", text: "go" }] });
+/** A sandbox for the tests of a group, one after the other. */
+function sharedBy(options: SandboxOptions = {}): () => Sandbox {
+  let sandbox: Sandbox | null = null;
+  beforeAll(async () => {
+    sandbox = await booted(options);
+  });
+  afterAll(() => sandbox?.[Symbol.asyncDispose]());
+  return () => {
+    if (sandbox === null) throw new Error("the sandbox has not started");
+    return sandbox;
+  };
+}
 const aborts = (sandbox: Sandbox) => sandbox.notes().filter((note) => note.startsWith("abort")).length;
 
 describe("abort", () => {
+  const shared = sharedBy({ behaviour: { runMs: 60_000, aborts: 4 } });
+
   test("does nothing without a run", async () => {
-    await using sandbox = await booted();
-    expect(await ask(sandbox, "/svc/abort")).toMatchObject({
+    expect(await ask(shared(), "/svc/abort")).toMatchObject({
       status: 409,
       body: { code: "nothing_to_abort" },
     });
   });
 
   test("is repeated until the run is over; the session is busy until then", async () => {
-    await using sandbox = await booted({ behaviour: { runMs: 60_000, aborts: 4 } });
+    const sandbox = shared();
     const { active_at: before } = await sandbox.health();
     await Bun.sleep(20);
     await prompt(sandbox);
@@ -42,7 +55,8 @@ describe("abort", () => {
   });
 
   test("aborts a run that is not visible yet once it is", async () => {
-    await using sandbox = await booted({ behaviour: { runMs: 60_000, coldMs: 700 } });
+    const sandbox = shared();
+    sandbox.behave({ runMs: 60_000, coldMs: 700 });
     await prompt(sandbox);
     expect(await ask(sandbox, "/svc/abort")).toMatchObject({ status: 200 });
     await Bun.sleep(300);
@@ -51,11 +65,18 @@ describe("abort", () => {
 });
 
 describe("refresh", () => {
+  const shared = sharedBy();
+
   test("fetches the branch's new commits, and restarts the runtime", async () => {
-    await using sandbox = await booted();
+    const sandbox = shared();
     const { commit: before, runtime_pid } = await sandbox.health();
     const { second } = await sandbox.repository.write([
-      { name: "second", branch: sandbox.sessionId, parents: [before ?? ""], files: { "b.txt": "2\n" } },
+      {
+        name: "second",
+        branch: sandbox.sessionId,
+        parents: [before ?? ""],
+        files: { "a.txt": "1\n", "b.txt": "2\n" },
+      },
     ]);
     expect(await ask(sandbox, "/svc/refresh")).toEqual({
       status: 200,
@@ -91,7 +112,7 @@ describe("refresh", () => {
   });
 
   test("reports an unreachable repository, and runs one at a time", async () => {
-    await using sandbox = await booted();
+    const sandbox = shared();
     sandbox.api.answer = () => Response.json({}, { status: 500 });
     expect(await ask(sandbox, "/svc/refresh")).toMatchObject({
       status: 502,
@@ -111,7 +132,8 @@ describe("refresh", () => {
   });
 
   test("git settings of the agent do not expose the service key", async () => {
-    await using sandbox = await booted();
+    const sandbox = shared();
+    sandbox.api.answer = () => null;
     const { workspace, folder } = sandbox;
     const script = join(folder, "evil");
     writeFileSync(script, `#!/bin/sh\nenv >>${folder}/seen\n`, { mode: 0o755 });
@@ -135,9 +157,32 @@ describe("refresh", () => {
 
 describe("env", () => {
   const secrets = { SVC_PROJECT_SECRET_NAMES: "KEPT,GONE", KEPT: "1", GONE: "2" };
+  const shared = sharedBy({ env: { ...secrets, SVC_INITIAL_PROMPT: "x" } });
+
+  test.each<[unknown, string]>([
+    [{ revision: "r", env: { SVC_TOKEN: "x" } }, "reserved_name"],
+    [{ revision: "r", env: { LD_PRELOAD: "x" } }, "reserved_name"],
+    [{ revision: "r", env: { "a b": "x" } }, "validation_failed"],
+    [{ revision: "r", env: { A: 1 } }, "validation_failed"],
+    [{ revision: "r", env: { A: "\0" } }, "validation_failed"],
+    [{ revision: 1, env: {} }, "validation_failed"],
+    [{ revision: "r", env: [] }, "validation_failed"],
+    [{ revision: "r" }, "validation_failed"],
+    [[], "validation_failed"],
+    ["text", "invalid_json"],
+  ])("rejects %j as a whole", async (body, code) => {
+    const sandbox = shared();
+    expect(await ask(sandbox, "/svc/env", body)).toMatchObject({ status: 400, body: { code } });
+    expect((await standin(sandbox)).env).toMatchObject({ KEPT: "1", GONE: "2" });
+  });
+
+  test("the first prompt is not sent unless it is enabled", async () => {
+    await Bun.sleep(200);
+    expect((await standin(shared())).prompts).toEqual([]);
+  });
 
   test("changed secrets restart the runtime; unchanged ones do not", async () => {
-    await using sandbox = await booted({ env: secrets });
+    const sandbox = shared();
     const { runtime_pid } = await sandbox.health();
     expect(await ask(sandbox, "/svc/env", { revision: "r1", env: { KEPT: "1", GONE: "2" } })).toEqual({
       status: 200,
@@ -157,23 +202,6 @@ describe("env", () => {
       SVC_PROJECT_SECRETS_REVISION: "r2",
     });
     expect(env).not.toHaveProperty("GONE");
-  });
-
-  test.each<[unknown, string]>([
-    [{ revision: "r", env: { SVC_TOKEN: "x" } }, "reserved_name"],
-    [{ revision: "r", env: { LD_PRELOAD: "x" } }, "reserved_name"],
-    [{ revision: "r", env: { "a b": "x" } }, "validation_failed"],
-    [{ revision: "r", env: { A: 1 } }, "validation_failed"],
-    [{ revision: "r", env: { A: "\0" } }, "validation_failed"],
-    [{ revision: 1, env: {} }, "validation_failed"],
-    [{ revision: "r", env: [] }, "validation_failed"],
-    [{ revision: "r" }, "validation_failed"],
-    [[], "validation_failed"],
-    ["text", "invalid_json"],
-  ])("rejects %j as a whole", async (body, code) => {
-    await using sandbox = await booted({ env: secrets });
-    expect(await ask(sandbox, "/svc/env", body)).toMatchObject({ status: 400, body: { code } });
-    expect((await standin(sandbox)).env).toMatchObject({ KEPT: "1", GONE: "2" });
   });
 });
 
@@ -210,12 +238,6 @@ describe("the first prompt", () => {
   test("is not sent if svc queues all prompts; the conversation is open", async () => {
     await using sandbox = await booted({ env: { ...env, SVC_PROMPT_QUEUE: "1" } });
     await sandbox.untilHealth("it is told", ({ conversation }) => conversation !== null);
-    await Bun.sleep(200);
-    expect((await standin(sandbox)).prompts).toEqual([]);
-  });
-
-  test("is not sent unless it is enabled", async () => {
-    await using sandbox = await booted({ env: { SVC_INITIAL_PROMPT: "x" } });
     await Bun.sleep(200);
     expect((await standin(sandbox)).prompts).toEqual([]);
   });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { DaemonPrompt } from "../../src/contract/daemon.ts";
 import type { Behaviour } from "../helpers/opencode.ts";
@@ -17,9 +17,16 @@ async function give(sandbox: Sandbox, body: unknown) {
   return { status: answer.status, body: await answer.json() };
 }
 
+/** For the tests that need no settings of their own, one after the other. */
+let sandbox: Sandbox;
+beforeAll(async () => {
+  sandbox = await booted();
+});
+afterAll(() => sandbox?.[Symbol.asyncDispose]());
+
 const newId = () => crypto.randomUUID();
 /** Prompts that the runtime was given in all its lives. */
-const said = (sandbox: Sandbox) => sandbox.notes().filter((note) => note.startsWith("prompt ")).length;
+const said = () => sandbox.notes().filter((note) => note.startsWith("prompt ")).length;
 
 /** Waits for what becomes of a prompt, as svc does. */
 async function outcome(sandbox: Sandbox, id: string, text = "Do it"): Promise<DaemonPrompt> {
@@ -43,14 +50,15 @@ describe("reports the outcome of a prompt", () => {
     ["the model fails", {}, "!fail The model is away.", "failed", "The model is away."],
     ["the runtime's answer to it is lost", { lostAnswer: true, runMs: 300 }, "Do it", "answered", null],
   ])("%s", async (_, behaviour, text, state, error) => {
-    await using sandbox = await booted({ behaviour });
+    sandbox.behave(behaviour);
+    const before = said();
     const id = newId();
     const first = await give(sandbox, { prompt_id: id, text });
     expect(first).toMatchObject({ status: 200, body: { ok: true, prompt: { prompt_id: id } } });
     expect(await outcome(sandbox, id, text)).toEqual({ prompt_id: id, state, error });
     // said again, it is not given again
     expect(await outcome(sandbox, id, text)).toMatchObject({ state, error });
-    expect(said(sandbox)).toBe(1);
+    expect(said()).toBe(before + 1);
   });
 
   test.each<[string, Record<string, string>, string]>([
@@ -61,12 +69,13 @@ describe("reports the outcome of a prompt", () => {
     ],
     ["a model that is not there", { SVC_OPENCODE_MODEL: "nope/x" }, "Model not found: nope/x."],
   ])("%s", async (_, env, error) => {
-    await using sandbox = await booted({ env });
-    expect(await outcome(sandbox, newId())).toMatchObject({ state: "failed", error });
+    await using configured = await booted({ env });
+    expect(await outcome(configured, newId())).toMatchObject({ state: "failed", error });
   });
 
   test("an abort by svc or a person, and a restart of the runtime", async () => {
-    await using sandbox = await booted({ behaviour: { runMs: 60_000 } });
+    sandbox.behave({ runMs: 60_000 });
+    const before = said();
     const [first, second, third, fourth] = [newId(), newId(), newId(), newId()];
     const running = async (id: string) => {
       await until(
@@ -94,13 +103,14 @@ describe("reports the outcome of a prompt", () => {
     await running(fourth);
     await sandbox.call("POST", "/svc/env", "platform", { revision: "2", env: { A: "1" } });
     expect(await outcome(sandbox, fourth)).toMatchObject({ state: "interrupted" });
-    expect(said(sandbox)).toBe(4);
+    expect(said()).toBe(before + 4);
+    await sandbox.untilHealth("it works again", ({ runtime }) => runtime === "ok");
   });
 });
 
 test("delivers one prompt at a time, in the session's conversation, and waits for a person's messages", async () => {
   const [runsOn, isDone] = [{ runMs: 3_600_000 }, { finish: true }];
-  await using sandbox = await booted({ behaviour: runsOn });
+  sandbox.behave(runsOn);
   const [first, second] = [newId(), newId()];
   await give(sandbox, { prompt_id: first, text: "one" });
   const busy = { status: 409, body: { code: "session_busy" } };
@@ -117,33 +127,36 @@ test("delivers one prompt at a time, in the session's conversation, and waits fo
   expect(await outcome(sandbox, second, "two")).toMatchObject({ state: "answered" });
   const messages = await (await sandbox.call("GET", "/session/ses_1/message")).json();
   const texts = messages.map(({ parts }: { parts: { text: string }[] }) => parts[0]?.text);
-  expect(texts).toEqual(["one", "answer to one", "me", "answer to me", "two", "answer to two"]);
+  expect(texts.slice(-6)).toEqual(["one", "answer to one", "me", "answer to me", "two", "answer to two"]);
 });
 
 test("delivers a prompt once for many concurrent requests", async () => {
-  await using sandbox = await booted({ behaviour: { runMs: 50 } });
+  sandbox.behave({ runMs: 50 });
+  const before = said();
   const id = newId();
   const all = await Promise.all(
     Array.from({ length: 20 }, () => give(sandbox, { prompt_id: id, text: "x" })),
   );
   expect(all.every(({ status }) => status === 200)).toBe(true);
-  expect(said(sandbox)).toBe(1);
+  expect(said()).toBe(before + 1);
+  await outcome(sandbox, id, "x");
 });
 
 test("a new daemon on the same home knows earlier prompts", async () => {
-  await using sandbox = await booted({ behaviour: { runMs: 300 } });
+  sandbox.behave({ runMs: 300 });
+  const before = said();
   const id = newId();
   expect(await outcome(sandbox, id)).toMatchObject({ state: "answered" });
   const home = { SVC_RUNTIME_HOME: sandbox.home, STANDIN: join(sandbox.home, "standin.json") };
   await using next = await startSandbox({ env: home });
   await next.untilHealth("it works", ({ runtime }) => runtime === "ok");
   expect(await outcome(next, id)).toMatchObject({ state: "answered" });
-  expect(said(sandbox)).toBe(1);
+  expect(said()).toBe(before + 1);
 });
 
 test("rejects prompts while the runtime is not ready", async () => {
-  await using sandbox = await startSandbox({ behaviour: { hang: true } });
-  const answer = await give(sandbox, { prompt_id: newId(), text: "x" });
+  await using hanging = await startSandbox({ behaviour: { hang: true } });
+  const answer = await give(hanging, { prompt_id: newId(), text: "x" });
   expect(answer).toMatchObject({ status: 503, body: { code: "unavailable" } });
 });
 
@@ -155,7 +168,6 @@ test.each<[unknown, string]>([
   [{ prompt_id: newId(), text: 1 }, "validation_failed"],
   [{ prompt_id: newId(), text: "x", wait: 1 }, "validation_failed"],
 ])("rejects %j", async (body, code) => {
-  await using sandbox = await startSandbox();
   expect(await give(sandbox, body)).toMatchObject({ status: 400, body: { code } });
   expect((await sandbox.call("POST", "/svc/prompt", "user", body)).status).toBe(403);
 });
