@@ -1,19 +1,22 @@
-import { describe, expect } from "bun:test";
+import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { AgentChoice } from "../../src/contract/daemon.ts";
 import type { AgentName } from "../../src/sandboxes/runtime/agents.ts";
 import { type AcpSandbox, acpSandbox, agentProgramOf, agentTitle, textOf } from "../helpers/acp-sandbox.ts";
 import { outcomeOf } from "../helpers/agent-sandbox.ts";
-import { type AgentUpstream, startAgentUpstream } from "../helpers/agent-upstream.ts";
+import { type AgentUpstream, type Script, startAgentUpstream } from "../helpers/agent-upstream.ts";
 import { needs } from "../helpers/needs.ts";
 import { startSandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
+
+const CHOICE: AgentChoice = { model: null, agent: null, mode: "full", effort: null };
 
 async function startAgent(
   name: AgentName,
   program: string | null,
   { url }: AgentUpstream,
-  env: Record<string, string> = {},
+  env: Record<string, string>,
 ): Promise<AcpSandbox> {
   const sandbox = await startSandbox({
     env: {
@@ -47,12 +50,96 @@ describe.each(["claude-code", "codex"] as const)("%s, in the place of the runtim
   const program = agentProgramOf(name);
   const test = needs(agentTitle(name), program !== null);
 
-  const start = (upstream: AgentUpstream, env?: Record<string, string>) =>
-    startAgent(name, program, upstream, env);
+  /** One conversation for all tests: it is started in the mode ask. */
+  let acp: AcpSandbox;
+  let upstream: AgentUpstream;
+  beforeAll(async () => {
+    if (program === null) return;
+    upstream = startAgentUpstream(async (results, body) => nextStep(results, body));
+    acp = await startAgent(name, program, upstream, { SVC_PERMISSION_MODE: "ask" });
+  });
+  afterAll(async () => {
+    await acp?.[Symbol.asyncDispose]();
+    upstream?.[Symbol.dispose]();
+  });
 
-  test("runs a command that its model asks for, and answers, offline", async () => {
-    using upstream = startAgentUpstream("echo ran-$((40 + 2))");
-    await using acp = await start(upstream);
+  /** What the model does first in the next turn; null: it only answers. */
+  let first: ReturnType<Script> | null = null;
+  /** Results of tools in the conversation, now and before this turn. */
+  let [results, before] = [0, 0];
+
+  function nextStep(now: number, body: string): ReturnType<Script> {
+    results = Math.max(results, now);
+    if (first !== null && now === before) return first;
+    return { text: `The command printed: ${body.match(/ran-[0-9]+/g)?.at(-1)}` };
+  }
+
+  /** Sets the mode, and what the model does first. */
+  async function prepare(mode: AgentChoice["mode"], does: typeof first): Promise<void> {
+    const chosen = await acp.sandbox.call("POST", "/svc/choice", "platform", { ...CHOICE, mode });
+    expect(chosen.status).toBe(200);
+    [first, before] = [does, results];
+    upstream.bodies.length = 0;
+  }
+
+  const made = (file: string) => existsSync(join(acp.sandbox.workspace, file));
+  const allow = (id: string) => acp.json("POST", `/permission/${id}/reply`, { reply: "once" });
+
+  test.each(["ask", "auto-edit"] as const)(
+    "in the mode %s, it asks before it runs a command",
+    async (mode) => {
+      const file = `asked-in-${mode}.txt`;
+      await prepare(mode, { command: `sh -c "touch ${file}" && echo ran-$((40 + 1))` });
+      await acp.begin("Run the command that I told you about.");
+      const asked = await nextRequest(acp);
+      expect(asked?.permission).toBe("bash");
+      expect(made(file)).toBe(false);
+      await allow(asked?.id ?? "");
+      await isOver(acp);
+      expect(made(file)).toBe(true);
+    },
+  );
+
+  if (name === "codex")
+    test.each([
+      ["ask", "edit"],
+      ["auto-edit", null],
+    ] as const)("in the mode %s, it changes a file after a question: %p", async (mode, permission) => {
+      const file = `made-in-${mode}.txt`;
+      await prepare(mode, {
+        command: `apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: ${file}\n+x\n*** End Patch\nEOF\n`,
+      });
+      await acp.begin("Change the file.");
+      const asked = await nextRequest(acp);
+      expect(asked?.permission ?? null).toBe(permission);
+      if (asked) await allow(asked.id);
+      await isOver(acp);
+      expect(made(file)).toBe(true);
+    });
+
+  if (name === "claude-code")
+    test("it asks a person, who chooses", async () => {
+      const question = {
+        ...{ question: "Which database?", header: "Database", multiSelect: false },
+        options: ["Postgres", "SQLite"].map((label) => ({ label, description: `It is ${label}` })),
+      };
+      await prepare("full", { tool: "AskUserQuestion", input: { questions: [question] } });
+      await acp.begin("Choose a database.");
+      let asked: { id: string; questions: object[] } | undefined;
+      await until("it asks", async () => {
+        [asked] = await (await acp.sandbox.call("GET", "/question")).json();
+        return asked !== undefined;
+      });
+      expect(asked?.questions).toEqual([
+        { question: "Which database?", options: question.options, multiple: false, custom: true },
+      ]);
+      expect(await acp.json("POST", `/question/${asked?.id}/reply`, { answers: [["SQLite"]] })).toBe(true);
+      await isOver(acp);
+      expect(JSON.stringify(upstream.bodies)).toContain('\\"Which database?\\"=\\"SQLite\\"');
+    });
+
+  test("in the mode full, it runs a command that its model asks for, and answers, offline", async () => {
+    await prepare("full", { command: "echo ran-$((40 + 2))" });
     expect(await acp.send("Run the command that I told you about.")).toMatchObject({ state: "answered" });
     const answer = await acp.answer();
     expect(textOf(answer)).toContain("The command printed: ran-42");
@@ -64,28 +151,11 @@ describe.each(["claude-code", "codex"] as const)("%s, in the place of the runtim
     expect(JSON.stringify(upstream.bodies)).toContain("You work in an svc session");
   });
 
-  test.each(["ask", "auto-edit"] as const)(
-    "in the mode %s, it asks before it runs a command",
-    async (mode) => {
-      using upstream = startAgentUpstream('sh -c "touch asked.txt" && echo ran-$((40 + 2))');
-      await using acp = await start(upstream, { SVC_PERMISSION_MODE: mode });
-      const made = join(acp.sandbox.workspace, "asked.txt");
-      await acp.begin("Run the command that I told you about.");
-      const asked = await nextRequest(acp);
-      expect(asked?.permission).toBe("bash");
-      expect(existsSync(made)).toBe(false);
-      await acp.json("POST", `/permission/${asked?.id}/reply`, { reply: "once" });
-      await isOver(acp);
-      expect(existsSync(made)).toBe(true);
-    },
-  );
-
   test("answers with another model from the next prompt on, and knows what was said", async () => {
-    using upstream = startAgentUpstream("echo ran-$((40 + 2))");
-    await using acp = await start(upstream);
+    await prepare("full", null);
     await acp.send("The word is ochre.");
     upstream.bodies.length = 0;
-    const choice = { model: "svc/another", agent: null, mode: "full", effort: "high" } as const;
+    const choice = { ...CHOICE, model: "svc/another", effort: "high" };
     const sent = await outcomeOf(acp.sandbox, "Which word?", undefined, choice);
     expect(sent).toMatchObject({ state: "answered", error: null });
     const bodies = upstream.bodies.map((body) => JSON.stringify(body));
@@ -97,68 +167,19 @@ describe.each(["claude-code", "codex"] as const)("%s, in the place of the runtim
   });
 
   test("goes on with its own conversation after the runtime was killed", async () => {
-    using upstream = startAgentUpstream("echo ran-$((40 + 2))");
-    await using acp = await start(upstream);
-    await acp.send("The word is ochre.");
+    await prepare("full", { command: "echo ran-$((40 + 3))" });
+    await acp.send("The colour is umber.");
     const { runtime_pid: pid } = await acp.sandbox.health();
     process.kill(-(pid ?? 0), "SIGKILL");
     await acp.sandbox.untilHealth(
       "it restarts",
       (health) => health.runtime === "ok" && health.runtime_pid !== pid,
     );
-    upstream.bodies.length = 0;
-    expect(await acp.send("Which word?")).toMatchObject({ state: "answered" });
+    await prepare("full", null);
+    expect(await acp.send("Which colour?")).toMatchObject({ state: "answered" });
     const sent = JSON.stringify(upstream.bodies);
-    expect(sent).toContain("The word is ochre.");
-    expect(sent).toContain("ran-42");
+    expect(sent).toContain("The colour is umber.");
+    expect(sent).toContain("ran-43");
     expect(sent).not.toContain("Your own record of it was lost");
   });
 });
-
-describe("Codex changes a file", () => {
-  const program = agentProgramOf("codex");
-  const test = needs(agentTitle("codex"), program !== null);
-  const PATCH = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: made.txt\n+x\n*** End Patch\nEOF\n";
-
-  test.each([
-    ["ask", "edit"],
-    ["auto-edit", null],
-  ] as const)("in the mode %s, after a question: %p", async (mode, permission) => {
-    using upstream = startAgentUpstream(PATCH);
-    await using acp = await startAgent("codex", program, upstream, { SVC_PERMISSION_MODE: mode });
-    await acp.begin("Change the file.");
-    const asked = await nextRequest(acp);
-    expect(asked?.permission ?? null).toBe(permission);
-    if (asked) await acp.json("POST", `/permission/${asked.id}/reply`, { reply: "once" });
-    await isOver(acp);
-    expect(existsSync(join(acp.sandbox.workspace, "made.txt"))).toBe(true);
-  });
-});
-
-needs(agentTitle("claude-code"), agentProgramOf("claude-code") !== null)(
-  "Claude Code asks a person, who chooses",
-  async () => {
-    const question = {
-      ...{ question: "Which database?", header: "Database", multiSelect: false },
-      options: ["Postgres", "SQLite"].map((label) => ({ label, description: `It is ${label}` })),
-    };
-    using upstream = startAgentUpstream(async (results) =>
-      results === 0
-        ? { tool: "AskUserQuestion", input: { questions: [question] } }
-        : { text: "Then I use that." },
-    );
-    await using acp = await startAgent("claude-code", agentProgramOf("claude-code"), upstream);
-    await acp.begin("Choose a database.");
-    let asked: { id: string; questions: object[] } | undefined;
-    await until("it asks", async () => {
-      [asked] = await (await acp.sandbox.call("GET", "/question")).json();
-      return asked !== undefined;
-    });
-    expect(asked?.questions).toEqual([
-      { question: "Which database?", options: question.options, multiple: false, custom: true },
-    ]);
-    expect(await acp.json("POST", `/question/${asked?.id}/reply`, { answers: [["SQLite"]] })).toBe(true);
-    await until("it answers", async () => textOf(await acp.answer()).includes("Then I use that."));
-    expect(JSON.stringify(upstream.bodies.at(-1))).toContain('\\"Which database?\\"=\\"SQLite\\"');
-  },
-);

@@ -10,11 +10,17 @@ import { until } from "../helpers/until.ts";
 
 const test = needs(RUNTIME_NAME, RUNTIME !== null);
 
-/** The daemon with opencode, and a project whose configuration has a provider of its own. */
+/**
+ * The daemon with opencode in the mode ask, and a project whose configuration has a provider of its own. A change of the
+ * mode, or of the gateway's model, starts opencode again: the order of the tests saves such starts.
+ */
 let agent: AgentSandbox;
 beforeAll(async () => {
   if (RUNTIME === null) return;
-  agent = await startAgentSandbox({ files: { "opencode.json": JSON.stringify({ provider: { own: OWN } }) } });
+  agent = await startAgentSandbox({
+    env: { SVC_PERMISSION_MODE: "ask" },
+    files: { "opencode.json": JSON.stringify({ provider: { own: OWN } }) },
+  });
 });
 afterAll(() => agent?.[Symbol.asyncDispose]());
 
@@ -24,6 +30,7 @@ const OWN = {
   models: { mine: { name: "Mine", variants: { brief: { reasoningEffort: "low" } } } },
 };
 const CHOICE: AgentChoice = { model: MODEL, agent: null, mode: "full", effort: null };
+const OTHER = { model: "svc/other", effort: "high" };
 const ask = (text: string, change: Partial<AgentChoice> = {}) =>
   outcomeOf(agent.sandbox, text, undefined, { ...CHOICE, ...change });
 const choose = (change: Partial<AgentChoice>) =>
@@ -69,36 +76,6 @@ test("opencode names the models of all providers but the gateway's, and its agen
   expect(names.toSorted()).toEqual(["build", "plan"]);
 });
 
-test("a prompt is sent to the model that it names, with its effort, and the next one to another", async () => {
-  expect(await ask("!say one", { model: "svc/other", effort: "high" })).toMatchObject({ state: "answered" });
-  expect(lastRequest()).toMatchObject({ model: "other", reasoning_effort: "high" });
-  expect(await ask("!say two", { model: "own/mine", effort: "brief" })).toMatchObject({ state: "answered" });
-  expect(lastRequest()).toMatchObject({ model: "mine", reasoning_effort: "low" });
-  expect(await ask("!say three")).toMatchObject({ state: "answered" });
-  expect(lastRequest()).toMatchObject({ model: MODEL.replace("svc/", "") });
-  expect(lastRequest().reasoning_effort).toBeUndefined();
-  // it is one conversation
-  expect(JSON.stringify(lastRequest().messages)).toContain("!say one");
-});
-
-test("another agent answers with its own tools", async () => {
-  await ask("!say x", { agent: "plan" });
-  const [last] = arrayOf(
-    await (await agent.sandbox.call("GET", `/session/${await conversation()}/message?limit=1`)).json(),
-  );
-  expect(field(field(last, "info"), "agent")).toBe("plan");
-});
-
-const conversation = async () => (await agent.sandbox.health()).conversation ?? "";
-
-test("a model that a known provider does not have, and an unknown provider, fail the prompt", async () => {
-  const wrong = await ask("!say x", { model: "own/yours" });
-  expect(wrong).toMatchObject({ state: "failed" });
-  expect(wrong.error).toStartWith('The provider own has no model "yours". Available: mine.');
-  const none = await ask("!say x", { model: "nobody/x" });
-  expect(none.error).toStartWith('The agent runtime has no provider "nobody" for the model nobody/x.');
-});
-
 test("in the mode ask, it asks for commands and edits, but not for reading", async () => {
   await choose({ mode: "ask" });
   await beginPrompt(
@@ -128,6 +105,38 @@ test("a run that is under way keeps its mode; then it asks for nothing in the mo
   await agent.model.go();
   expect(await allowed()).toBe("bash");
   await untilIdle();
-  expect(await ask("!run touch free\n!say Done.")).toMatchObject({ state: "answered" });
+  // another model, too: it is started again once for both
+  const free = await ask("!run touch free\n!say Done.", OTHER);
+  expect(free).toMatchObject({ state: "answered" });
   expect(existsSync(join(agent.sandbox.workspace, "free"))).toBe(true);
+});
+
+test("a prompt is sent to the model that it names, with its effort, and the next one to another", async () => {
+  expect(await ask("!say one", OTHER)).toMatchObject({ state: "answered" });
+  expect(lastRequest()).toMatchObject({ model: "other", reasoning_effort: "high" });
+  expect(await ask("!say two", { model: "own/mine", effort: "brief" })).toMatchObject({ state: "answered" });
+  expect(lastRequest()).toMatchObject({ model: "mine", reasoning_effort: "low" });
+  expect(await ask("!say three")).toMatchObject({ state: "answered" });
+  expect(lastRequest()).toMatchObject({ model: MODEL.replace("svc/", "") });
+  expect(lastRequest().reasoning_effort).toBeUndefined();
+  // it is one conversation
+  expect(JSON.stringify(lastRequest().messages)).toContain("!say one");
+});
+
+test("another agent answers with its own tools", async () => {
+  await ask("!say x", { agent: "plan" });
+  const [last] = arrayOf(
+    await (await agent.sandbox.call("GET", `/session/${await conversation()}/message?limit=1`)).json(),
+  );
+  expect(field(field(last, "info"), "agent")).toBe("plan");
+});
+
+const conversation = async () => (await agent.sandbox.health()).conversation ?? "";
+
+test("a model that a known provider does not have, and an unknown provider, fail the prompt", async () => {
+  const wrong = await ask("!say x", { model: "own/yours" });
+  expect(wrong).toMatchObject({ state: "failed" });
+  expect(wrong.error).toStartWith('The provider own has no model "yours". Available: mine.');
+  const none = await ask("!say x", { model: "nobody/x" });
+  expect(none.error).toStartWith('The agent runtime has no provider "nobody" for the model nobody/x.');
 });
