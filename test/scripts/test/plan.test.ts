@@ -59,7 +59,12 @@ test("the servers of the fault tests are compiled for the files that start them,
 });
 
 test("the daemon is compiled for the files that start it, also through a helper, and for no others", () => {
-  const names = ["test/daemon/control.", "test/acp/choice.", "test/faults/saved-killed.", "test/daemon/tree."];
+  const names = [
+    "test/daemon/control.",
+    "test/acp/choice.",
+    "test/faults/saved-killed.",
+    "test/daemon/tree.",
+  ];
   expect(names.map((name) => needs(job(name), "agent"))).toEqual([true, true, true, false]);
   expect(needs(job("test/daemon/control."), "binaries")).toBe(false);
 });
