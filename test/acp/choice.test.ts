@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentChoice, RuntimeChoices } from "../../src/contract/daemon.ts";
@@ -27,9 +27,16 @@ async function told(acp: AcpSandbox, change?: Partial<AgentChoice>) {
 
 const OWN_KEY = { ANTHROPIC_API_KEY: "the project's own" };
 
+/** For the tests of an agent that has config options and begins with none chosen, in one conversation. */
+let shared: AcpSandbox;
+beforeAll(async () => {
+  shared = await startAcpSandbox(["choosy"], { env: OWN_KEY });
+});
+afterAll(() => shared?.[Symbol.asyncDispose]());
+
 describe("an agent with config options", () => {
   test("names its models, modes and efforts, without those that mean none", async () => {
-    await using acp = await startAcpSandbox(["choosy"], { env: OWN_KEY });
+    const acp = shared;
     expect(await choicesOf(acp)).toEqual({
       models: ["small", "large"].map((name) => ({
         ...{ id: `anthropic/${name}`, name },
@@ -62,8 +69,8 @@ describe("an agent with config options", () => {
   });
 
   test("changes between two prompts, in the same process, and says so in its answers", async () => {
-    await using acp = await startAcpSandbox(["choosy"], { env: OWN_KEY });
-    const first = await told(acp);
+    const acp = shared;
+    const first = await told(acp, { model: "anthropic/small" });
     expect(first).toMatchObject({ model: "small", mode: "bypassPermissions", effort: "default" });
     const second = await told(acp, { model: "anthropic/small", mode: "ask", effort: "high" });
     expect(second).toMatchObject({ model: "small", mode: "default", effort: "high", process: first.process });
@@ -76,18 +83,19 @@ describe("an agent with config options", () => {
   });
 
   test("is started again for a model that it does not offer, and continues its conversation", async () => {
-    await using acp = await startAcpSandbox(["choosy"], { env: OWN_KEY });
+    const acp = shared;
     await acp.send("!say first");
-    const { process: before } = await told(acp);
+    const { process: before, prompts } = await told(acp);
+    expect(prompts.at(-1)).toBe("!say first");
     const after = await told(acp, { model: "anthropic/of-tomorrow" });
-    expect(after).toMatchObject({ prompts: ["!say first", "!told"] });
+    expect(after.prompts).toEqual([...prompts, "!told"]);
     expect(after.process).not.toBe(before);
     expect((await acp.answer()).info).toMatchObject({ modelID: "of-tomorrow" });
   });
 
   test("keeps the choice over a restart of the runtime", async () => {
-    await using acp = await startAcpSandbox(["choosy"], { env: OWN_KEY });
-    await told(acp, { mode: "ask", effort: "low" });
+    const acp = shared;
+    await told(acp, { model: "anthropic/small", mode: "ask", effort: "low" });
     const { runtime_pid: pid } = await acp.sandbox.health();
     process.kill(-(pid ?? 0), "SIGKILL");
     await acp.sandbox.untilHealth(
@@ -98,11 +106,13 @@ describe("an agent with config options", () => {
   });
 
   test("an effort that it does not have fails the prompt with those that it has", async () => {
-    await using acp = await startAcpSandbox(["choosy"], { env: OWN_KEY });
-    const wrong = await outcomeOf(acp.sandbox, "!told", undefined, { ...CHOICE, effort: "extreme" });
+    const acp = shared;
+    const small = { model: "anthropic/small" };
+    const extreme = { ...CHOICE, ...small, effort: "extreme" };
+    const wrong = await outcomeOf(acp.sandbox, "!told", undefined, extreme);
     expect(wrong).toMatchObject({ state: "failed" });
     expect(wrong.error).toContain("no reasoning effort extreme: it offers default, low, high.");
-    expect(await told(acp, {})).toMatchObject({ effort: "default" });
+    expect(await told(acp, small)).toMatchObject({ effort: "default" });
   });
 
   test("a change that it refuses fails the prompt, and nothing else", async () => {
@@ -143,11 +153,12 @@ describe("an agent with modes only", () => {
 });
 
 test("a run that is under way keeps its mode, and a client's next prompt has the new one", async () => {
-  await using acp = await startAcpSandbox(["choosy"], { env: OWN_KEY });
+  const acp = shared;
+  await told(acp, { model: "anthropic/small" });
   await acp.begin("!pause x\n!run echo under-way\n!say Done.");
   const paused = join(acp.home, ".acp-reference/paused");
   await until("it works", () => existsSync(paused));
-  expect((await choose(acp, { mode: "ask" })).status).toBe(200);
+  expect((await choose(acp, { model: "anthropic/small", mode: "ask" })).status).toBe(200);
   const path = `/session/${await acp.conversation()}/prompt_async`;
   const prompted = async (messageID: string, text: string) => {
     const body = { messageID, parts: [{ type: "text", text }] };
@@ -169,7 +180,7 @@ test("a run that is under way keeps its mode, and a client's next prompt has the
 });
 
 test("clients reach neither the choices of the adapter nor those of the daemon", async () => {
-  await using acp = await startAcpSandbox(["choosy"], { env: OWN_KEY });
+  const acp = shared;
   for (const [method, path] of [
     ["POST", "/config/choice"],
     ["GET", "/config/choices"],

@@ -71,7 +71,7 @@ const KILLS: Record<string, (acp: AcpSandbox) => Promise<void>> = {
 describe.each(Object.entries(KILLS))("killed in a turn: %s", (_, kill) => {
   test.each(
     sample(
-      3,
+      2,
       Array.from({ length: STEPS.length + 1 }, (_, at) => [at]),
     ),
   )("after %d steps, what was shown stays, once and in order, and the agent knows of it", async (at) => {

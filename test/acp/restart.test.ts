@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type AcpSandbox, referenceAgent, startAcpSandbox, textOf } from "../helpers/acp-sandbox.ts";
@@ -29,8 +29,13 @@ describe.each([
   ["loads", []],
   ["resumes", ["resumes"]],
 ])("an agent that %s its conversations", (_, manners) => {
+  let acp: AcpSandbox;
+  beforeAll(async () => {
+    acp = await startAcpSandbox(manners);
+  });
+  afterAll(() => acp?.[Symbol.asyncDispose]());
+
   test("goes on with it after its process died, and nothing is shown twice", async () => {
-    await using acp = await startAcpSandbox(manners);
     await acp.send("!say one");
     const crashed = await acp.send("!crash out of memory");
     expect(crashed).toMatchObject({
@@ -44,17 +49,41 @@ describe.each([
   });
 
   test("goes on with it after the runtime was killed, with a note on what was cut off", async () => {
-    await using acp = await startAcpSandbox(manners);
-    await acp.send("!say one");
+    const before = await acp.messages();
+    await acp.send("!say two");
     await acp.begin("!say half\n!hang");
     await until("it has begun", async () => textOf(await acp.answer()) === "half");
     await killRuntime(acp);
-    const texts = (await acp.messages()).map(textOf);
-    expect(texts.slice(0, 4)).toEqual(["!say one", "one", "!say half\n!hang", "half"]);
+    expect((await acp.messages()).slice(0, before.length)).toEqual(before);
+    const texts = (await acp.messages()).slice(before.length).map(textOf);
+    expect(texts.slice(0, 4)).toEqual(["!say two", "two", "!say half\n!hang", "half"]);
     expect(texts[4]).toStartWith("[svc] The agent runtime restarted");
     const { prompts } = await told(acp);
-    expect(prompts.slice(0, 2)).toEqual(["!say one", "!say half\n!hang"]);
-    expect(prompts[2]).toStartWith("[svc] The agent runtime restarted");
+    expect(prompts.slice(-3)).toEqual([
+      "!say two",
+      "!say half\n!hang",
+      expect.stringMatching(/^\[svc\] The agent runtime restarted/),
+    ]);
+  });
+
+  test("goes on after a cancelled run that it does not end, which kills it", async () => {
+    await acp.begin("!ignore");
+    await until("it works", async () => (await acp.answer()).info.finish === undefined);
+    await acp.json("POST", `/session/${await acp.conversation()}/abort`);
+    await until("it is idle", async () => JSON.stringify(await acp.json("GET", "/session/status")) === "{}");
+    expect((await acp.answer()).info.error?.name).toBe("MessageAbortedError");
+    expect(await acp.send("!say again")).toMatchObject({ state: "answered" });
+  });
+
+  test("a conversation whose file was cut in the middle of a line is read up to there", async () => {
+    await acp.send("!say kept");
+    const before = await acp.messages();
+    const file = join(acp.home, ".local/share/svc/conversation.jsonl");
+    expect(existsSync(file)).toBe(true);
+    appendFileSync(file, '{"info":{"id":"msg_');
+    await killRuntime(acp);
+    expect(await acp.messages()).toEqual(before);
+    expect(before.slice(-2).map(textOf)).toEqual(["!say kept", "kept"]);
   });
 });
 
@@ -68,16 +97,6 @@ test("an agent that forgets is told what was said", async () => {
   expect(prompts[0]).toContain("the word is ochre");
 });
 
-test("an agent that does not end a cancelled run is killed, and the next prompt is answered", async () => {
-  await using acp = await startAcpSandbox();
-  await acp.begin("!ignore");
-  await until("it works", async () => (await acp.answer()).info.finish === undefined);
-  await acp.json("POST", `/session/${await acp.conversation()}/abort`);
-  await until("it is idle", async () => JSON.stringify(await acp.json("GET", "/session/status")) === "{}");
-  expect((await acp.answer()).info.error?.name).toBe("MessageAbortedError");
-  expect(await acp.send("!say again")).toMatchObject({ state: "answered" });
-});
-
 test.each([
   ["broken", "The agent ended with status 3. Its last message: it cannot read its settings"],
   ["future", "The agent does not speak version 1 of the Agent Client Protocol."],
@@ -85,16 +104,6 @@ test.each([
   await using acp = await startAcpSandbox([manner]);
   expect(await acp.send("!say hello")).toMatchObject({ state: "failed", error });
   expect((await acp.sandbox.health()).runtime).toBe("ok");
-});
-
-test("a conversation whose file was cut in the middle of a line is read up to there", async () => {
-  await using acp = await startAcpSandbox();
-  await acp.send("!say kept");
-  const file = join(acp.home, ".local/share/svc/conversation.jsonl");
-  expect(existsSync(file)).toBe(true);
-  appendFileSync(file, '{"info":{"id":"msg_');
-  await killRuntime(acp);
-  expect((await acp.messages()).map(textOf)).toEqual(["!say kept", "kept"]);
 });
 
 describe("in a new sandbox", () => {
