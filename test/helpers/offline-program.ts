@@ -1,13 +1,14 @@
 /**
- * Run in a network namespace of its own, with the name of an agent: starts a server with the model gateway and a scripted
- * upstream, runs the agent with a prompt on a session's key, and prints what became of it as JSON, in one line.
+ * Run in a network namespace of its own, with names of agents: starts a server with the model gateway and a scripted
+ * upstream, runs one agent after the other with a prompt on the key of a session of its own, and prints what became of
+ * each as JSON, in one line.
  */
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
 import { RUNTIME_VERSION } from "../../src/contract/runtime.ts";
-import type { Usage } from "../../src/contract/usage.ts";
+import type { UsageRow } from "../../src/contract/usage.ts";
 import { AGENT_PROGRAMS } from "./agent-programs.ts";
 import { startAgentUpstream } from "./agent-upstream.ts";
 import { openDark, sentIntoDark } from "./dark-network.ts";
@@ -15,13 +16,13 @@ import { UPSTREAM_KEY } from "./model-bench.ts";
 import { RUNTIME_PLUGINS } from "./runtime.ts";
 import { startSessions } from "./sessions.ts";
 
-/** Its output. */
+/** Its output: a report of each agent, in the order of the names. */
 export interface ProgramReport {
   code: number;
   out: string;
   err: string;
-  /** What the gateway has measured, and the upstream has counted. */
-  total: Usage["total"];
+  /** What the gateway has measured of its session, and the upstream has counted. */
+  used: UsageRow;
   counted: { input: number; output: number };
   paths: string[];
   credentials: string[];
@@ -60,10 +61,8 @@ wire_api = "responses"
 `;
 
 openDark();
-const name = nameOf(process.argv[2]);
+const names = process.argv.slice(2).map(nameOf);
 const folder = mkdtempSync(join(tmpdir(), "svc-program-"));
-const [home, work] = [join(folder, "home"), join(folder, "work")];
-for (const made of [join(home, ".codex"), work]) mkdirSync(made, { recursive: true });
 using upstream = startAgentUpstream("echo ran-$((40 + 2))");
 const file = join(folder, "models.toml");
 const entry = (format: string, path: string) =>
@@ -71,38 +70,60 @@ const entry = (format: string, path: string) =>
 writeFileSync(file, entry("openai", "/v1") + entry("anthropic", ""));
 const sessions = await startSessions({ env: { SVC_MODELS_FILE: file } });
 const { api } = sessions;
-const { session_id: id } = await sessions.create();
-await sessions.becomes(id, "running");
-const key = sessions.provider.sandboxes.get(id)?.environment["SVC_LLM_API_KEY"] ?? "";
-const { args, env } = startOf(name, `${api.url}/v1/llm`);
-const child = Bun.spawn([AGENT_PROGRAMS[name].path ?? "/nonexistent", ...args], {
-  cwd: work,
-  env: { PATH: process.env["PATH"] ?? "", HOME: home, SVC_LLM_API_KEY: key, ...env },
-  stdio: ["ignore", "pipe", "pipe"],
-  timeout: WAIT_LIMIT_MS / 2,
-  killSignal: "SIGKILL",
-});
-const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
-const code = await child.exited;
 const account: string = (await api.call("GET", "/v1/accounts/me")).body.accounts[0].account_id;
-const { total } = (await api.call("GET", `/v1/accounts/${account}/usage`)).body;
-const { counted, paths, credentials } = upstream;
+const reports: ProgramReport[] = [];
+for (const name of names) reports.push(await run(name));
 await sessions.stop();
 rmSync(folder, { recursive: true, force: true });
-const report: ProgramReport = {
-  ...{ code, out, err, total, counted, paths },
-  credentials: [...credentials],
-  packets: sentIntoDark(),
-};
-process.stdout.write(`${JSON.stringify(report)}\n`);
+process.stdout.write(`${JSON.stringify(reports)}\n`);
 process.exit(0);
+
+/** What the gateway has measured of one session. */
+async function usageOf(id: string): Promise<UsageRow> {
+  const { body } = await api.call("GET", `/v1/accounts/${account}/usage?group_by=session`);
+  const rows: UsageRow[] = body.usage;
+  const found = rows.find(({ key }) => key === id);
+  if (!found) throw new Error("the session has used no model");
+  return found;
+}
+
+async function run(name: Name): Promise<ProgramReport> {
+  const [home, work] = [join(folder, name, "home"), join(folder, name, "work")];
+  for (const made of [join(home, ".codex"), work]) mkdirSync(made, { recursive: true });
+  const { session_id: id } = await sessions.create();
+  await sessions.becomes(id, "running");
+  const key = sessions.provider.sandboxes.get(id)?.environment["SVC_LLM_API_KEY"] ?? "";
+  const before = { ...upstream.counted, packets: sentIntoDark() };
+  upstream.paths.length = 0;
+  upstream.credentials.clear();
+  const { args, env } = startOf(name, home, key);
+  const child = Bun.spawn([AGENT_PROGRAMS[name].path ?? "/nonexistent", ...args], {
+    cwd: work,
+    env: { PATH: process.env["PATH"] ?? "", HOME: home, SVC_LLM_API_KEY: key, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: WAIT_LIMIT_MS / 2,
+    killSignal: "SIGKILL",
+  });
+  const [out, err] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  const code = await child.exited;
+  const { counted, paths, credentials } = upstream;
+  return {
+    ...{ code, out, err, used: await usageOf(id), paths: [...paths], credentials: [...credentials] },
+    counted: { input: counted.input - before.input, output: counted.output - before.output },
+    packets: sentIntoDark() - before.packets,
+  };
+}
 
 function nameOf(word: string | undefined): Name {
   if (word === "claude" || word === "codex" || word === "opencode") return word;
   throw new Error("the name of an agent is required");
 }
 
-function startOf(agent: Name, url: string): Start {
+function startOf(agent: Name, home: string, key: string): Start {
+  const url = `${api.url}/v1/llm`;
   if (agent === "claude")
     return {
       args: ["--print", "--dangerously-skip-permissions", "--model", "scripted", PROMPT],
