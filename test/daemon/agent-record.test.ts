@@ -22,7 +22,7 @@ async function end({ sandbox }: AgentSandbox): Promise<void> {
   await sandbox.child.exited;
 }
 
-test("opencode continues in a new sandbox with its own record, also of a run that was cut off", async () => {
+test("opencode continues in new sandboxes with its own record, also of a run that was cut off", async () => {
   using lives = startLives();
   await using first = await startAgentSandbox(lives.first());
   await outcomeOf(first.sandbox, "!say the word is ochre");
@@ -34,30 +34,26 @@ test("opencode continues in a new sandbox with its own record, also of a run tha
 
   await using next = await startAgentSandbox(lives.next({ since: null }));
   expect(await outcomeOf(next.sandbox, "!say and now")).toMatchObject({ state: "answered" });
-  expect(sentIn(next)).toEqual([
+  const recorded = [
     'user: "!say the word is ochre"',
     'assistant: "the word is ochre"',
     'user: "!run echo half-$((40 + 2))\\n!wait\\n!say whole"',
     expect.stringMatching(/^assistant: /),
     expect.stringMatching(/^tool: .*half-42/),
     'user: "!say and now"',
-  ]);
+  ];
+  expect(sentIn(next)).toEqual(recorded);
   expect((await next.sandbox.health()).conversation).toBe(conversation);
-});
+  await end(next);
 
-test("what a lost sandbox had not recorded is told to opencode before its next prompt", async () => {
-  using lives = startLives();
-  await using first = await startAgentSandbox(lives.first());
-  await outcomeOf(first.sandbox, "!say the word is ochre");
-  await end(first);
-
-  await using next = await startAgentSandbox(lives.next({ since: "the last turn" }));
-  await outcomeOf(next.sandbox, "!say and now");
-  const sent = sentIn(next);
-  expect(sent).toHaveLength(4);
-  expect(sent[1]).toBe('assistant: "the word is ochre"');
-  expect(sent[2]).toContain("ends before the last turns");
-  expect(sent[2]).toContain("the last turn");
+  // what a lost sandbox had not recorded is told before the next prompt
+  await using last = await startAgentSandbox(lives.next({ since: "the last turn" }));
+  await outcomeOf(last.sandbox, "!say and then");
+  const sent = sentIn(last);
+  expect(sent.slice(0, 7)).toEqual([...recorded, 'assistant: "and now"']);
+  expect(sent).toHaveLength(9);
+  expect(sent[7]).toContain("ends before the last turns");
+  expect(sent[7]).toContain("the last turn");
   expect(sent.join()).not.toContain("all that svc knows");
 });
 

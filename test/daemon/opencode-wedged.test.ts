@@ -9,6 +9,7 @@ import { type Runtime, superviseRuntime } from "../../daemon/runtime/runtime.ts"
 import { readSettings } from "../../daemon/settings.ts";
 import { freePort } from "../../scripts/free-port.ts";
 import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
+import { WITHOUT_LIST } from "../helpers/agent-sandbox.ts";
 import { startModel } from "../helpers/model.ts";
 import { needs } from "../helpers/needs.ts";
 import { RUNTIME, RUNTIME_NAME, runtimeEnvironment } from "../helpers/runtime.ts";
@@ -32,6 +33,7 @@ needs(RUNTIME_NAME, RUNTIME !== null)(
       {
         ...leastEnvironment(),
         ...runtimeEnvironment(model),
+        ...WITHOUT_LIST,
         SVC_RUNTIME_PORT: String(freePort()),
         SVC_WORKSPACE: workspace,
         SVC_RUNTIME_HOME: home,

@@ -12,7 +12,7 @@ export interface AgentSandbox extends AsyncDisposable {
 }
 
 /** Reading its list of all providers' models takes opencode a third of the CPU time of its start. */
-const WITHOUT_LIST = { OPENCODE_MODELS_PATH: join(import.meta.dir, "no-models.json") };
+export const WITHOUT_LIST = { OPENCODE_MODELS_PATH: join(import.meta.dir, "no-models.json") };
 
 /** @param options `knowsModels`: also those of providers that the tests do not configure */
 export async function startAgentSandbox({
