@@ -13,6 +13,7 @@ import { comment } from "../helpers/cli-api.ts";
 import { expectDocumentedFields } from "../helpers/cli-fields.ts";
 import { cliEnv, fakeSystem, makeHome, svcOnTerminal } from "../helpers/cli-run.ts";
 import { scratch } from "../helpers/gateway.ts";
+import { sample } from "../helpers/random.ts";
 import { type SessionBench, startSessions } from "../helpers/sessions.ts";
 import type { StandIn } from "../helpers/stand-in-provider.ts";
 
@@ -167,7 +168,7 @@ const demos = async (): Promise<string[]> =>
     .map(({ name }: { name: string }) => name)
     .filter((name: string) => name.startsWith("Demo"));
 
-test.each([true, false])(
+test.each(sample(1, [true, false]))(
   "killed after each request (response received: %p), it continues, and takes each step once",
   async (hears) => {
     const home = someone();
@@ -185,13 +186,13 @@ test.each([true, false])(
   },
 );
 
-test.each([
+/** Before the project, after it, and with its session. */
+const ENDS = [
   [0, false],
-  [1, false],
-  [1, true],
-  [2, false],
-  [3, false],
-])(
+  ...sample(1, [[1, false] as const, [1, true] as const]),
+  ...sample(1, [[2, false] as const, [3, false] as const]),
+] as const;
+test.each(ENDS)(
   "--clean after a kill at request %p deletes the demo, and no project of the same kind",
   async (writes, hears) => {
     const home = someone();

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { type Api, startApi } from "../helpers/api.ts";
 import { fakeApi, ME, TOKEN } from "../helpers/cli-api.ts";
 import { makeHome, spawnSvc, svc, textOf } from "../helpers/cli-run.ts";
+import { sample } from "../helpers/random.ts";
 import { git, Remote } from "../helpers/remote.ts";
 import { type Shipper, shipper } from "../helpers/shipping.ts";
 import { until } from "../helpers/until.ts";
@@ -501,7 +502,7 @@ describe("branches", () => {
       "+main",
       "\u202eniam",
     ];
-    for (const name of names) {
+    for (const name of sample(3, names)) {
       who.git("update-ref", `refs/heads/${name}`, main);
       who.git("symbolic-ref", "HEAD", `refs/heads/${name}`);
       const { code, stdout, stderr } = await who.ship();
@@ -702,7 +703,7 @@ describe("interruption", () => {
     await untilGone(await untilWaiting(who));
   });
 
-  test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+  test.each(sample(1, ["SIGINT", "SIGTERM", "SIGHUP"] as const))(
     "%s sent only to svc ends all processes, by the signal",
     async (signal) => {
       const who = await waiting();
