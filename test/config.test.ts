@@ -248,3 +248,22 @@ describe("docs/configuration.md", () => {
     for (const value of [low - 1, high + 1]) expect(() => read(name, `${value}`)).toThrow(name);
   });
 });
+
+test.each([
+  ["SVC_PORT", "http"],
+  ["SVC_PORT", "70000"],
+  ["SVC_DATA_DIR", "relative/path"],
+  ["SVC_DATA_DIR", `/${"x".repeat(100)}`],
+  ["SVC_PUBLIC_URL", "localhost:8008"],
+  ["SVC_PUBLIC_URL", "https://user:hunter2@example.com"],
+  ["DATABASE_URL", "mysql://user:hunter2@host/db"],
+  ["SVC_MASTER_KEY", "hunter2"],
+  ["SVC_ALLOW_PRIVATE_REPOS", "maybe"],
+  ["SVC_SSH_KEYS", "everyone"],
+  ["SVC_LOG_LEVEL", "loud"],
+  ["SVC_NO_REPLY_HOST", "a b"],
+])("an invalid %s is an error of one line that names it, and does not repeat it: %s", (name, value) => {
+  const read = () => readConfig({ SVC_DATA_DIR: "/nonexistent", [name]: value });
+  expect(read).toThrow(ConfigError);
+  expect(read).toThrow(new RegExp(`^${name} (?!.*hunter2)[^\\n]+$`));
+});

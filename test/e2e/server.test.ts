@@ -10,9 +10,14 @@ import { until } from "../helpers/until.ts";
 
 const SERVER = AGAINST_BINARIES ? [resolve("dist/svc-api")] : [process.execPath, resolve("src/main.ts")];
 
+/** A data folder with a database; its token is from when no server had run on it. */
 const used = makeFolder();
+let earlier: string;
 beforeAll(async () => {
-  expect((await run(settings(used), ["admin", "token", "--email", "a@b.c"])).err).toBe("");
+  const made = await run(settings(used), ["admin", "token", "--email", "Me@Example.com"]);
+  expect([made.code, made.err]).toEqual([0, ""]);
+  expect(made.out).toMatch(/^svc_pat_[0-9A-Za-z]{43}\n$/);
+  earlier = made.out.trim();
 });
 afterAll(() => rmSync(used, { recursive: true, force: true }));
 
@@ -62,17 +67,60 @@ async function run(env: Record<string, string>, args: string[], { stdin = "", cw
 
 const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
-describe("svc-api admin", () => {
-  test("creates tokens with and without a running server, for the same users", async () => {
-    const dataDir = folder();
-    const env = settings(dataDir);
-    const before = await run(env, ["admin", "token", "--email", "Me@Example.com"]);
-    expect([before.code, before.err]).toEqual([0, ""]);
-    expect(before.out).toMatch(/^svc_pat_[0-9A-Za-z]{43}\n$/);
-    const server = await start(env);
+test.each([
+  [["admin", "token"], 2, "--email"],
+  [["admin", "link"], 2, "--email"],
+  [["admin", "nope", "--email", "a@b.c"], 2, "admin nope"],
+  [["admin", "token", "--mail", "x"], 2, "--mail"],
+  [["serve"], 2, "serve"],
+])("%p exits with %p", async (args, code, words) => refuses("/nonexistent", args, code, words));
+
+async function refuses(dataDir: string, args: string[], code: number, words: string): Promise<void> {
+  const result = await run(settings(dataDir), args);
+  expect([result.code, result.out]).toEqual([code, ""]);
+  expect(result.err).toContain(words);
+  expect(result.err.trim().split("\n")).toHaveLength(1);
+}
+
+test("version and help", async () => {
+  expect((await run({}, ["version"])).out).toMatch(/^svc-api \d+\.\d+\.\d+\n$/);
+  expect((await run({}, ["--help"])).out).toContain("svc-api admin token");
+});
+
+test("an invalid setting is an error of one line that names it, and does not repeat it", async () => {
+  const env = { ...settings("/nonexistent"), DATABASE_URL: "mysql://user:hunter2@host/db" };
+  const result = await run(env, []);
+  expect([result.code, result.out]).toEqual([1, ""]);
+  expect(result.err.trim().split("\n")).toHaveLength(1);
+  expect(result.err).toStartWith("svc-api: DATABASE_URL ");
+  expect(result.err).not.toContain("hunter2");
+});
+
+describe("a server that runs", () => {
+  const CREATED = "first password";
+  let dataDir: string;
+  let env: Record<string, string>;
+  let server: Awaited<ReturnType<typeof spawnServer>>;
+  beforeAll(async () => {
+    dataDir = makeFolder();
+    cpSync(used, dataDir, { recursive: true });
+    env = settings(dataDir);
+    const user = ["admin", "user", "--email", "new@b.c"];
+    const created = { code: 0, out: "User created, password set.\n" };
+    expect(await run(env, user, { stdin: `${CREATED}\n` })).toMatchObject(created);
+    server = await spawnServer(SERVER, env);
+  });
+  afterAll(async () => {
+    server?.child.kill("SIGKILL");
+    await server?.child.exited;
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  test("svc-api admin creates tokens with and without it, for the same users", async () => {
     const during = await run(env, ["admin", "token", "--email", "me@example.com", "--name", "laptop"]);
+    expect([during.code, during.err]).toEqual([0, ""]);
     const ids = [];
-    for (const token of [before.out.trim(), during.out.trim()]) {
+    for (const token of [earlier, during.out.trim()]) {
       const answer = await caller(server.url, token)("GET", "/v1/accounts/me");
       expect([answer.status, answer.body.email]).toEqual([200, "me@example.com"]);
       ids.push(answer.body.user_id);
@@ -85,110 +133,56 @@ describe("svc-api admin", () => {
     ]);
   });
 
-  test("sets a password from standard input, stored as argon2id", async () => {
-    const dataDir = folder();
-    const env = settings(dataDir);
-    expect(await run(env, ["admin", "user", "--email", "a@b.c"], { stdin: "short\n" })).toMatchObject({
+  test.each([
+    [["admin", "link", "--email", "nope"], 1, "e-mail"],
+    [["admin", "token", "--email", "nope"], 1, "e-mail"],
+  ])("%p exits with %p", async (args, code, words) => refuses(dataDir, args, code, words));
+
+  test("a second one on the same data folder exits, and the first continues", async () => {
+    const second = await run(env, []);
+    expect(second).toMatchObject({
       code: 1,
-      out: "",
+      err: expect.stringContaining("Another svc-api is using the data folder"),
     });
-    expect(await run(env, ["admin", "user", "--email", "a@b.c"], { stdin: "correct horse\n" })).toMatchObject(
-      { code: 0, out: "User created, password set.\n" },
-    );
-    const server = await start(env);
-    expect(await run(env, ["admin", "user", "--email", "a@b.c"], { stdin: "battery staple" })).toMatchObject({
-      code: 0,
-      out: "Password set.\n",
+    expect((await caller(server.url, "")("GET", "/v1/health", { token: null })).body).toEqual({
+      status: "ok",
+      service: "svc-api",
+      version: expect.any(String),
+      database: "embedded",
     });
+  });
+
+  test("its port, as that of any program, is in use for another server, which says so in one line", async () => {
+    using other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+    const another = settings(usedFolder());
+    for (const port of [String(other.port), new URL(server.url).port]) {
+      const result = await run({ ...another, SVC_PORT: port }, []);
+      expect([result.code, result.err]).toEqual([1, inUse(port)]);
+    }
+  });
+
+  test("passwords come from standard input, and are stored as argon2id", async () => {
+    const user = ["admin", "user", "--email", "me@example.com"];
+    expect(await run(env, user, { stdin: "short\n" })).toMatchObject({ code: 1, out: "" });
+    const set = { code: 0, out: "Password set.\n" };
+    expect(await run(env, user, { stdin: "battery staple" })).toMatchObject(set);
     await server.stop();
     const database = await openEmbedded(join(dataDir, "postgres"));
-    const [user] = await database.db.select().from(users);
+    const stored = await database.db.select().from(users);
     await database.close();
-    expect(user?.passwordHash).toStartWith("$argon2id$v=19$m=65536,t=2,p=1$");
-    expect(await Bun.password.verify("battery staple", user?.passwordHash ?? "")).toBe(true);
-  });
-
-  test.each([
-    [["admin", "token"], 2, "--email"],
-    [["admin", "link"], 2, "--email"],
-    [["admin", "link", "--email", "nope"], 1, "e-mail"],
-    [["admin", "nope", "--email", "a@b.c"], 2, "admin nope"],
-    [["admin", "token", "--mail", "x"], 2, "--mail"],
-    [["admin", "token", "--email", "nope"], 1, "e-mail"],
-    [["serve"], 2, "serve"],
-  ])("%p exits with %p", async (args, code, words) => {
-    const result = await run(settings(usedFolder()), args);
-    expect([result.code, result.out]).toEqual([code, ""]);
-    expect(result.err).toContain(words);
-    expect(result.err.trim().split("\n")).toHaveLength(1);
+    for (const [email, password] of [
+      ["new@b.c", CREATED],
+      ["me@example.com", "battery staple"],
+    ] as const) {
+      const { passwordHash } = stored.find((each) => each.email === email) ?? {};
+      expect(passwordHash).toStartWith("$argon2id$v=19$m=65536,t=2,p=1$");
+      expect(await Bun.password.verify(password, passwordHash ?? "")).toBe(true);
+    }
   });
 });
 
-test("version and help", async () => {
-  expect((await run({}, ["version"])).out).toMatch(/^svc-api \d+\.\d+\.\d+\n$/);
-  expect((await run({}, ["--help"])).out).toContain("svc-api admin token");
-});
-
-test.each([
-  ["SVC_PORT", "http"],
-  ["SVC_PORT", "70000"],
-  ["SVC_DATA_DIR", "relative/path"],
-  ["SVC_DATA_DIR", `/${"x".repeat(100)}`],
-  ["SVC_PUBLIC_URL", "localhost:8008"],
-  ["SVC_PUBLIC_URL", "https://user:hunter2@example.com"],
-  ["DATABASE_URL", "mysql://user:hunter2@host/db"],
-  ["SVC_MASTER_KEY", "hunter2"],
-  ["SVC_ALLOW_PRIVATE_REPOS", "maybe"],
-  ["SVC_SSH_KEYS", "everyone"],
-  ["SVC_LOG_LEVEL", "loud"],
-  ["SVC_NO_REPLY_HOST", "a b"],
-])("an invalid %s is an error that names it", async (name, value) => {
-  const result = await run({ ...settings("/nonexistent"), [name]: value }, []);
-  expect([result.code, result.out]).toEqual([1, ""]);
-  expect(result.err.trim().split("\n")).toHaveLength(1);
-  expect(result.err).toStartWith(`svc-api: ${name} `);
-  expect(result.err).not.toContain("hunter2");
-});
-
-test("a second server on the same data folder exits, and the first continues", async () => {
-  const dataDir = usedFolder();
-  const first = await start(settings(dataDir));
-  const second = await run(settings(dataDir), []);
-  expect(second).toMatchObject({
-    code: 1,
-    err: expect.stringContaining("Another svc-api is using the data folder"),
-  });
-  expect((await caller(first.url, "")("GET", "/v1/health", { token: null })).body).toEqual({
-    status: "ok",
-    service: "svc-api",
-    version: expect.any(String),
-    database: "embedded",
-  });
-  // The lock ends with its process, however that ends.
-  first.child.kill("SIGKILL");
-  await first.child.exited;
-  await start(settings(dataDir));
-});
-
-const inUse = (port: number | string | undefined): string =>
+const inUse = (port: string): string =>
   `svc-api: Another program already listens on port ${port} of 127.0.0.1. Stop it, or set SVC_PORT to another port.\n`;
-
-test("a port in use is an error of one line", async () => {
-  const taken = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-  undo.push(() => taken.stop(true));
-  const result = await run({ ...settings(usedFolder()), SVC_PORT: String(taken.port) }, []);
-  expect(result).toMatchObject({
-    code: 1,
-    err: inUse(taken.port),
-  });
-});
-
-test("two servers never share a port", async () => {
-  const first = await start(settings(usedFolder()));
-  const port = new URL(first.url).port;
-  const second = await run({ ...settings(usedFolder()), SVC_PORT: port }, []);
-  expect([second.code, second.err]).toEqual([1, inUse(port)]);
-});
 
 test("rejects a master key that is not the database's", async () => {
   const env = settings(usedFolder());
@@ -216,12 +210,11 @@ describe("the end of a server", () => {
     remote.commit("main", { a: "1\n" });
     remote.commit("work", { a: "2\n" }, { from: "main" });
     const env = settings(usedFolder());
-    const token = (await run(env, ["admin", "token", "--email", "a@b.c"])).out.trim();
     const server = await start(env);
-    const call = caller(server.url, token);
+    const call = caller(server.url, earlier);
     const project = (await call("POST", "/v1/projects", { body: { name: "p", repo_url: remote.url } })).body;
     const path = `/v1/projects/${project.project_id}/change-requests`;
-    return { remote, env, token, server, call, path };
+    return { remote, env, server, call, path };
   }
 
   test("SIGTERM: completes requests in progress, rejects new ones, then exits with 0", async () => {
@@ -238,7 +231,7 @@ describe("the end of a server", () => {
   });
 
   test("SIGKILL: loses nothing that was acknowledged", async () => {
-    const { remote, env, token, server, call, path } = await withChangeRequest();
+    const { remote, env, server, call, path } = await withChangeRequest();
     const acknowledged: number[] = [];
     const heads = ["w1", "w2", "w3", "w4"];
     for (const head of heads) remote.branch(head, "work");
@@ -254,10 +247,12 @@ describe("the end of a server", () => {
     await until("some are acknowledged", () => acknowledged.length > 20);
     server.child.kill("SIGKILL");
     await Promise.all(writers);
+    await server.child.exited;
+    // the lock of the data folder ends with its process, however that ends
     const again = await start(env);
     const stored: number[] = [];
     for (let cursor = ""; ; ) {
-      const { body } = await caller(again.url, token)("GET", `${path}?limit=200${cursor}`);
+      const { body } = await caller(again.url, earlier)("GET", `${path}?limit=200${cursor}`);
       stored.push(...body.change_requests.map((cr: { number: number }) => cr.number));
       if (!body.next_cursor) break;
       cursor = `&cursor=${body.next_cursor}`;
