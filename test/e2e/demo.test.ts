@@ -6,29 +6,36 @@ import { type Api, startApi } from "../helpers/api.ts";
 import { CHROMIUM, closeProfiles, sharedBrowser, signIn, visit } from "../helpers/browser.ts";
 import { makeHome, spawnSvc, svc, svcOnTerminal } from "../helpers/cli-run.ts";
 import { needs } from "../helpers/needs.ts";
+import { createDatabase, POSTGRES, type TestDatabase } from "../helpers/postgres.ts";
 import { AGENT, RUNTIME, RUNTIME_PLUGINS } from "../helpers/runtime.ts";
 import { until } from "../helpers/until.ts";
 
+const isPresent = CHROMIUM[1] && AGENT[1];
+
 /** The whole loop as a new user has it: the binaries, a local sandbox and the real agent runtime. No model, no key. */
 let api: Api;
-let browser: Browser | null = null;
+let browser: Browser;
+let database: TestDatabase | null = null;
 
 beforeAll(async () => {
-  if (!AGENT[1]) return;
+  if (!isPresent) return;
+  database = POSTGRES ? await createDatabase() : null;
   [api, browser] = await Promise.all([
     startApi({
       env: {
         SVC_SANDBOX_PROVIDER: "local",
+        ...(database && { DATABASE_URL: database.url }),
         ...(RUNTIME !== null && { SVC_RUNTIME_BIN: RUNTIME }),
         ...(RUNTIME_PLUGINS !== null && { SVC_RUNTIME_PLUGINS: RUNTIME_PLUGINS }),
       },
     }),
-    CHROMIUM[1] ? sharedBrowser() : null,
+    sharedBrowser(),
   ]);
 });
 afterAll(async () => {
   await closeProfiles();
   await api?.stop();
+  await database?.drop();
 });
 
 /** A user's machine, signed in. */
@@ -43,58 +50,25 @@ function someone(): ReturnType<typeof makeHome> {
 const projects = async (): Promise<{ name: string }[]> =>
   (await api.call("GET", "/v1/projects")).body.projects;
 
-needs(...AGENT)("killed while the agent works, it continues; --clean deletes only the demo", async () => {
-  const home = someone();
-  const files = () => readdirSync(dirname(home.config)).toSorted();
-  await api.call("POST", "/v1/projects", { body: { name: "Demo" } });
-  const first = spawnSvc(["demo", "--yes"], { home });
-  let said = "";
-  for await (const chunk of first.stderr) {
-    said += Buffer.from(chunk).toString();
-    if (said.includes("starting the agent")) first.kill("SIGKILL");
-  }
-  expect([await first.exited, first.signalCode]).toEqual([137, "SIGKILL"]);
-  expect(said).toContain("No model is used.");
-
-  const again = await svc(["demo", "--yes", "--json"], { home });
-  expect([again.code, again.stderr]).toEqual([0, ""]);
-  const done = JSON.parse(again.stdout);
-  expect(done).toMatchObject({ cr_number: 1, heading: "Hello from an agent", deleted: false });
-  // each step was taken once
-  const of = `/v1/projects/${done.project_id}`;
-  const { comments } = (await api.call("GET", `${of}/change-requests/1/comments`)).body;
-  expect(comments).toMatchObject([
-    { path: "site/index.html", line: 12, author: { kind: "user" } },
-    { reply_to: comments[0].comment_id, author: { kind: "agent" } },
-  ]);
-  const { commits } = (await api.call("GET", `${of}/commits`)).body;
-  expect(commits.map(({ subject }: { subject: string }) => subject)).toEqual([
-    "Change the heading",
-    "Greet visitors by the time of day",
-    "A small web app",
-  ]);
-  expect((await api.call("GET", `${of}/sessions`)).body.sessions).toMatchObject([{ status: "running" }]);
-  expect((await projects()).map(({ name }) => name).toSorted()).toMatchObject([
-    "Demo",
-    expect.stringMatching(/^Demo [0-9a-f]{12}$/),
-  ]);
-  expect(files()).toEqual(["config.json", "demo-here.json"]);
-
-  const cleaned = await svc(["demo", "--clean", "--yes", "--json"], { home });
-  expect(JSON.parse(cleaned.stdout)).toMatchObject({ project_id: done.project_id, deleted: true });
-  expect((await projects()).map(({ name }) => name)).toEqual(["Demo"]);
-  expect(readdirSync(`${api.dataDir}/sandboxes`)).toEqual([]);
-  expect(files()).toEqual(["config.json"]);
-});
-
-needs(`${CHROMIUM[0]} and ${AGENT[0]}`, CHROMIUM[1] && AGENT[1])(
-  "on a terminal and in the dashboard: the terminal continues after what is done in the pages",
+needs(`${CHROMIUM[0]} and ${AGENT[0]}`, isPresent)(
+  "killed while the agent works, it continues, also after what is done in the pages; --clean deletes only the demo",
   async () => {
     const home = someone();
+    const files = () => readdirSync(dirname(home.config)).toSorted();
+    await api.call("POST", "/v1/projects", { body: { name: "Demo" } });
+    const first = spawnSvc(["demo", "--yes"], { home });
+    let said = "";
+    for await (const chunk of first.stderr) {
+      said += Buffer.from(chunk).toString();
+      if (said.includes("starting the agent")) first.kill("SIGKILL");
+    }
+    expect([await first.exited, first.signalCode]).toEqual([137, "SIGKILL"]);
+    expect(said).toContain("No model is used.");
+
     const terminal = svcOnTerminal(["demo"], { home, env: { SVC_BROWSER: "true" } });
     await terminal.shows("Your comment.");
-    const [, path = ""] = /In the dashboard: \S+?(\/projects\/\S+)/.exec(terminal.screen()) ?? [];
-    if (!browser) throw new Error("there is no browser");
+    const [, path = "", slug = ""] =
+      /In the dashboard: \S+?(\/projects\/([^/\s]+)\/\S+)/.exec(terminal.screen()) ?? [];
     const { page, faults, close } = await visit(browser, `${api.url}/assets/icon.svg`);
     await signIn({ page }, api, `${path}?view=changes`);
     await review(page, 'The page could say "Welcome aboard" instead.');
@@ -115,15 +89,35 @@ needs(`${CHROMIUM[0]} and ${AGENT[0]}`, CHROMIUM[1] && AGENT[1])(
     await app.locator("#greeting", { hasText: /^Good (night|morning|afternoon|evening)!$/ }).waitFor();
     await close();
 
-    const cleaning = svcOnTerminal(["demo", "--clean"], { home });
-    await cleaning.shows("Delete Demo");
-    cleaning.type("y");
-    expect(await cleaning.exited).toEqual({ code: 0, signal: null });
-    const [, name = ""] = /Delete (Demo [0-9a-f]{12})/.exec(cleaning.screen()) ?? [];
-    expect(name).not.toBe("");
-    expect((await projects()).map((each) => each.name)).not.toContain(name);
+    await expectEachStepOnce(slug);
+    expect((await projects()).map(({ name }) => name).toSorted()).toMatchObject([
+      "Demo",
+      expect.stringMatching(/^Demo [0-9a-f]{12}$/),
+    ]);
+    expect(files()).toEqual(["config.json", "demo-here.json"]);
+    const cleaned = await svc(["demo", "--clean", "--yes", "--json"], { home });
+    expect(JSON.parse(cleaned.stdout)).toMatchObject({ project_slug: slug, deleted: true });
+    expect((await projects()).map(({ name }) => name)).toEqual(["Demo"]);
+    expect(readdirSync(`${api.dataDir}/sandboxes`)).toEqual([]);
+    expect(files()).toEqual(["config.json"]);
   },
 );
+
+async function expectEachStepOnce(project: string): Promise<void> {
+  const of = `/v1/projects/${project}`;
+  const { comments } = (await api.call("GET", `${of}/change-requests/1/comments`)).body;
+  expect(comments).toMatchObject([
+    { path: "site/index.html", line: 12, author: { kind: "user" } },
+    { reply_to: comments[0].comment_id, author: { kind: "agent" } },
+  ]);
+  const { commits } = (await api.call("GET", `${of}/commits`)).body;
+  expect(commits.map(({ subject }: { subject: string }) => subject)).toEqual([
+    "Change the heading",
+    "Greet visitors by the time of day",
+    "A small web app",
+  ]);
+  expect((await api.call("GET", `${of}/sessions`)).body.sessions).toMatchObject([{ status: "running" }]);
+}
 
 /** Comments on the added line, and sends the comment to the session. */
 async function review(page: Page, text: string): Promise<void> {
