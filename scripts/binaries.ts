@@ -75,13 +75,26 @@ const SERVER = BINARIES.filter(({ name }) => name === "svc-api");
 /** The daemon alone, for tests that start nothing else from `dist/`. */
 export const AGENT = BINARIES.filter(({ name }) => name === "svc-agent");
 
-/** The servers of the fault tests, which stop or die between two steps; only the test command builds them. */
-export const TEST_SERVERS: readonly Binary[] = SERVER.map(({ inputs, flags }) => ({
-  name: "svc-test-server",
-  entry: "test/helpers/test-server.ts",
-  inputs: [...inputs, "test/helpers"],
-  flags,
-}));
+/**
+ * Programs of the tests, which only the test command builds: the servers, which may stop or die between two steps, and the
+ * stand-in of the agent runtime. Each has the environment variable by which tests find it.
+ */
+export const TEST_PROGRAMS: readonly (Binary & { variable: string })[] = [
+  ...SERVER.map(({ inputs, flags }) => ({
+    variable: "SVC_TEST_SERVER",
+    name: "svc-test-server",
+    entry: "test/helpers/test-server.ts",
+    inputs: [...inputs, "test/helpers"],
+    flags,
+  })),
+  {
+    variable: "SVC_TEST_RUNTIME",
+    name: "svc-test-opencode",
+    entry: "test/helpers/opencode.ts",
+    inputs: [...EVERY_INPUT, "src/contract", "test/helpers"],
+    flags: [...EVERY_BINARY, "--external=cpu-features"],
+  },
+];
 
 /** svc-agent for sandbox images with musl (Alpine). Built on demand, with a Bun that is downloaded. */
 export const MUSL_BINARIES: readonly Binary[] = BINARIES.filter(({ name }) => name !== "svc-api").map(

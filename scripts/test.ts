@@ -1,7 +1,7 @@
 import { availableParallelism, totalmem } from "node:os";
 import { join } from "node:path";
 import { exemptLoopback } from "../src/contract/proxy.ts";
-import { AGENT, BINARIES, DIST, TEST_SERVERS } from "./binaries.ts";
+import { AGENT, BINARIES, DIST, TEST_PROGRAMS } from "./binaries.ts";
 import { build } from "./build.ts";
 import { startDockerEngine } from "./docker-engine.ts";
 import { startPostgres } from "./postgres-server.ts";
@@ -55,9 +55,9 @@ async function test(wanted: Options): Promise<number> {
   const seed = wanted.seed ?? seedOfCommit();
   process.stdout.write(`seed ${seed}${wanted.full ? ", in full" : ""}\n`);
   const needed = (what: Parameters<typeof needs>[1]) => jobs.some((job) => needs(job, what));
-  const servers = needed("servers") ? TEST_SERVERS : [];
+  const programs = needed("servers") ? TEST_PROGRAMS : [];
   const agent = needed("agent") ? AGENT : [];
-  await build([...(needed("binaries") ? BINARIES : agent), ...servers]);
+  await build([...(needed("binaries") ? BINARIES : agent), ...programs]);
   const folder = await makeRunFolder((processes) =>
     process.stdout.write(`removed the folder and ${processes} processes of a killed run\n`),
   );
@@ -78,7 +78,7 @@ async function test(wanted: Options): Promise<number> {
       env: {
         SVC_TEST_SKIPS: skips,
         ...Object.fromEntries(agent.map(({ name }) => ["SVC_TEST_AGENT", join(DIST, name)])),
-        ...Object.fromEntries(servers.map(({ name }) => ["SVC_TEST_SERVER", join(DIST, name)])),
+        ...Object.fromEntries(programs.map(({ name, variable }) => [variable, join(DIST, name)])),
         ...ONE_GC_THREAD,
         ...(!wanted.full && WITHOUT_LAST_TIER),
         ...(await shared(jobs, ends)),

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, expect } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { readConfig } from "../../src/config.ts";
 import { runBackup } from "../../src/edge/admin/backup.ts";
 import { open } from "../../src/open.ts";
 import { needs, succeeds } from "../helpers/needs.ts";
 import { createDatabase, POSTGRES } from "../helpers/postgres.ts";
+import { serverCommand } from "../helpers/server-command.ts";
 import { until } from "../helpers/until.ts";
 
 const MAY_MOUNT = succeeds("unshare", "--mount", "mount", "-t", "tmpfs", "none", "/mnt");
@@ -33,7 +34,7 @@ beforeAll(async () => {
 
 diskTest("a full disk ends the backup, which leaves nothing behind", async () => {
   const script = `mount -t tmpfs -o size=32k none "$TEST_OUT" && "$@"; code=$?; ls -A "$TEST_OUT"; exit $code`;
-  const command = [process.execPath, resolve("src/main.ts"), "backup", "--out", join(out, "full.tar")];
+  const command = [...serverCommand("api"), "backup", "--out", join(out, "full.tar")];
   const child = Bun.spawn(["unshare", "--mount", "sh", "-c", script, "sh", ...command], {
     env: { ...process.env, ...env, TEST_OUT: out },
     stdout: "pipe",
@@ -56,7 +57,7 @@ test("a backup that is killed has no file under its name, and one that is cancel
   expect(readdirSync(out)).toEqual([]);
 
   const killed = join(out, "killed.tar");
-  const child = Bun.spawn([process.execPath, resolve("src/main.ts"), "backup", "--out", killed], {
+  const child = Bun.spawn([...serverCommand("api"), "backup", "--out", killed], {
     env: { ...process.env, ...env },
     stdout: "ignore",
     stderr: "ignore",

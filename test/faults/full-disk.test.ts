@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, expect } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { sendAdminCommand } from "../../src/edge/admin/socket.ts";
 import { caller, cleanEnvironment, spawnServer } from "../helpers/api.ts";
 import { runClient, scratch } from "../helpers/gateway.ts";
 import { createRepository } from "../helpers/git-repo.ts";
 import { needs, succeeds } from "../helpers/needs.ts";
 import { Remote } from "../helpers/remote.ts";
+import { serverCommand } from "../helpers/server-command.ts";
 
 const MAY_MOUNT = succeeds("unshare", "--mount", "mount", "-t", "tmpfs", "none", "/mnt");
 const test = needs("root and unshare(1), to mount a small disk", MAY_MOUNT);
@@ -23,7 +24,7 @@ const ON_A_DISK = `
 mount -t tmpfs -o size="$TEST_DISK" none "$SVC_DATA_DIR" || exit
 mkdir "$SVC_DATA_DIR/data" && export SVC_DATA_DIR="$SVC_DATA_DIR/data" || exit
 exec "$@"`;
-const COMMAND = ["unshare", "--mount", "sh", "-c", ON_A_DISK, "sh", process.execPath, resolve("src/main.ts")];
+const COMMAND = ["unshare", "--mount", "sh", "-c", ON_A_DISK, "sh", ...serverCommand("api")];
 
 const folder = mkdtempSync(join(tmpdir(), "svc-disk-"));
 const work = scratch();

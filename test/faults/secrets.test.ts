@@ -18,6 +18,7 @@ import { Remote } from "../helpers/remote.ts";
 import type { Ran } from "../helpers/run-command.ts";
 import { type SecretWatch, watchForSecrets } from "../helpers/secret-watch.ts";
 import { filesWith } from "../helpers/secrets.ts";
+import { serverCommand } from "../helpers/server-command.ts";
 import { SSH_SERVER, startSshServer } from "../helpers/ssh-server.ts";
 import { until } from "../helpers/until.ts";
 
@@ -208,7 +209,7 @@ async function start(credential: string[], others: string[] = []): Promise<Place
       log,
       existsSync(log) ? `${readFileSync(log, "utf8").replace(" listens on ", " listened on ")}` : "",
     );
-    const child = Bun.spawn(["sh", "-c", 'exec "$0" src/main.ts >>"$1" 2>&1', process.execPath, log], {
+    const child = Bun.spawn(["sh", "-c", 'exec "$@" >>"$0" 2>&1', log, ...serverCommand("api")], {
       env: {
         ...cleanEnvironment(),
         TMPDIR: join(folder, "tmp"),

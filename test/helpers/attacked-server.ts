@@ -1,11 +1,11 @@
 import { expect } from "bun:test";
 import { rmSync } from "node:fs";
 import net from "node:net";
-import { resolve } from "node:path";
 import { sendAdminCommand } from "../../src/edge/admin/socket.ts";
 import { AGAINST_BINARIES, type Api, caller, makeFolder, spawnServer } from "./api.ts";
 import { createDatabase } from "./postgres.ts";
 import { residentMegabytes } from "./resident-memory.ts";
+import { serverCommand } from "./server-command.ts";
 
 /** A server in a process of its own, so that its memory is not the attacker's. */
 export interface AttackedServer extends AsyncDisposable {
@@ -28,7 +28,7 @@ export interface Served {
   grownMegabytes: number;
 }
 
-const COMMAND = AGAINST_BINARIES ? [resolve("dist/svc-api")] : [process.execPath, resolve("src/main.ts")];
+const COMMAND = AGAINST_BINARIES ? ["dist/svc-api"] : serverCommand("api");
 const ASKED = 60;
 /** Other work on the machine, the attacker's own among it, may cost an answer this much; what an attack did was seconds. */
 const NOISE_MS = 150;

@@ -39,8 +39,7 @@ export async function startSessionServer(env: Record<string, string> = {}): Prom
   const database = await createDatabase();
   const dataDir = makeFolder();
   const tools = scratch();
-  const runtime = join(tools.path, "opencode");
-  await compile(join(import.meta.dir, "opencode.ts"), runtime);
+  const runtime = process.env["SVC_TEST_RUNTIME"] ?? (await compileRuntime(tools.path));
   const remote = new Remote();
   // the stand-in of the runtime writes notes to its working directory
   remote.commit("main", { a: "1\n", ".gitignore": ".log\n" });
@@ -99,4 +98,11 @@ export async function startSessionServer(env: Record<string, string> = {}): Prom
       await database.drop();
     },
   };
+}
+
+/** The stand-in of the agent runtime, where the test command has not built it. */
+async function compileRuntime(folder: string): Promise<string> {
+  const program = join(folder, "opencode");
+  await compile(join(import.meta.dir, "opencode.ts"), program);
+  return program;
 }
