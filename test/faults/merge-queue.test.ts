@@ -119,7 +119,7 @@ const areSettled = (bench: Bench, api: Pick<Api, "call">, numbers: readonly numb
 
 const rows = METHODS.flatMap((method) => STEPS.map((step) => [method, step] as const));
 
-test.each(sample(4, rows))(
+test.each(sample(2, rows))(
   "%s, killed after %s: the next server lands what was tested, once",
   async (method, step) => {
     const bench = await setUp(() => true);
@@ -148,7 +148,7 @@ const isGreen = (files: ReadonlySet<string>) =>
 
 test("a queue with kills, pushes to the base, failures and faults of two together", async () => {
   const random = generator(SEED);
-  const count = share(8, 24);
+  const count = share(6, 24);
   const bench = await setUp(isGreen);
   const { remote } = bench;
   const pushed = new Set<string>([bench.base]);
@@ -180,7 +180,7 @@ test("a queue with kills, pushes to the base, failures and faults of two togethe
   await first.stop({ keepData: true });
   undo.pop();
 
-  for (let kill = 0; kill < 3; kill++) {
+  for (let kill = 0; kill < share(2, 3); kill++) {
     const step = STEPS[1 + random(STEPS.length - 1)] ?? "pushed";
     const dying = await bench.startDying(step, random(2));
     push();
@@ -225,7 +225,7 @@ both("two servers at once: each lands once, and what lands was tested", async ()
   const two = await startApi({ env: { SVC_MASTER_KEY: key, DATABASE_URL: databaseUrl } });
   undo.push(() => two.stop());
   const numbers: number[] = [];
-  for (let index = 0; index < share(6, 24); index++) {
+  for (let index = 0; index < share(4, 24); index++) {
     const head = `work-${index}`;
     const number = await open(bench, one.call, head, { [index % 3 === 1 ? `bad-${head}` : head]: "1\n" });
     const method = METHODS[index % 3];

@@ -9,7 +9,7 @@ import { until } from "../helpers/until.ts";
 
 const SAVE_INTERVAL_MS = 200;
 const SECRET = "hunter2-hunter2";
-const KILLS = share(5, 80);
+const KILLS = share(4, 80);
 const AT_ONCE = 4;
 /** Between two writes of the work. */
 const WRITE_MS = 15;

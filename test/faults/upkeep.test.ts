@@ -11,8 +11,8 @@ import { until } from "../helpers/until.ts";
 const test = needs("a real Postgres", POSTGRES);
 
 const WRITERS = 4;
-const PUSHES_EACH = share(10, 40);
-const READERS = 2;
+const PUSHES_EACH = share(8, 40);
+const READERS = share(1, 2);
 
 let bench: GatewayBench;
 beforeAll(async () => {
