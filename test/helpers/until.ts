@@ -1,7 +1,10 @@
 import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
 
-/** The polling interval is a part of the time waited so far: a poll may be a request, which slows down what is waited for. */
-const [PART, FIRST_MS, LAST_MS] = [0.1, 5, 250];
+/**
+ * The polling interval is a part of the time waited so far: a poll may be a request, which slows down what is waited for.
+ * With a quarter, a wait of two seconds has 22 polls; with a tenth, it had 49.
+ */
+const [PART, FIRST_MS, LAST_MS] = [0.25, 10, 250];
 
 /** Polls until a condition holds, if there is no event to wait for. */
 export async function until(
