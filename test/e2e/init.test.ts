@@ -35,20 +35,30 @@ async function says(who: Shipper, args: string[], options: RunOptions = {}): Pro
   return ran.stdout;
 }
 
-/** The session that `svc sessions new` starts in a folder, and waits for. */
-async function start(who: Shipper, cwd: string, ...flags: string[]): Promise<string> {
-  const made = await says(who, ["sessions", "new", "--model", MODEL, "--json", ...flags], { cwd });
+/** The session that `svc sessions new` starts, and waits for. */
+async function start(who: Shipper): Promise<string> {
+  const made = await says(who, ["sessions", "new", "--model", MODEL, "--json"]);
   const session = JSON.parse(made);
   expect(session).toMatchObject({ status: "running", error: null });
   return session.session_id;
 }
 
-test("svc init, commit, ship: a session boots with the scaffold's agent, skill and tool", async () => {
+/** The files that a commit has of the agent runtime, with their contents' ids. */
+const scaffoldOf = (who: Shipper, folder: string) => who.git("-C", folder, "ls-tree", "-r", "HEAD", ".svc");
+
+test("svc init, commit, ship: a session boots with the scaffold's agent, skill and tool; svc <project-name> has the same", async () => {
+  const named = shipper(api, { branch: null });
+  await says(named, ["my-shop", "--yes"]);
+  const cwd = `${named.cwd}/my-shop`;
+  await says(named, ["ship", "--yes", "--json"], { cwd });
+  expect(await says(named, ["projects", "info", "--json"], { cwd })).toContain('"name":"my-shop"');
+
   const who = shipper(api);
   await says(who, ["init"]);
   who.commit({ "README.md": "# Shop\n" });
   await says(who, ["ship", "--yes", "--json"]);
-  const id = await start(who, who.cwd);
+  expect(scaffoldOf(named, cwd)).toBe(scaffoldOf(who, who.cwd));
+  const id = await start(who);
 
   const { body: agents } = await asks(id, "GET", "/agent");
   expect(agents[0]).toMatchObject({ name: "developer", mode: "primary", native: false });
@@ -72,16 +82,4 @@ test("svc init, commit, ship: a session boots with the scaffold's agent, skill a
   const { messages: given } = model.requests.at(-1)?.body ?? {};
   const system = given.filter(({ role }: { role: string }) => role === "system");
   expect(JSON.stringify(system)).toContain("How work leaves this svc session");
-});
-
-test("svc <project-name>, ship: the same", async () => {
-  const who = shipper(api, { branch: null });
-  await says(who, ["my-shop", "--yes"]);
-  const cwd = `${who.cwd}/my-shop`;
-  await says(who, ["ship", "--yes", "--json"], { cwd });
-  expect((await svc(["projects", "info", "--json"], { home: who.home, cwd })).stdout).toContain(
-    '"name":"my-shop"',
-  );
-  const id = await start(who, cwd, "--agent", "developer");
-  expect((await asks(id, "GET", "/agent")).body[0].name).toBe("developer");
 });
