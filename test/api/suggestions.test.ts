@@ -25,20 +25,30 @@ afterAll(() => bench?.stop());
 const FILE = "one\ntwo\nthree\nfour\n";
 const block = (text: string) => `Better:\n\`\`\`suggestion\n${text}\`\`\``;
 
-/** A change request that adds `file`, and a comment on its lines. */
-async function setUp(file: Change, where: Record<string, unknown>, body: string, path = "a") {
+/** A change request that adds files. */
+async function propose(files: Record<string, Change>) {
   const head = `work-${++count}`;
-  remote.commit(head, { [path]: file }, { from: "main" });
+  remote.commit(head, files, { from: "main" });
   const at = `${project}/change-requests`;
   const { body: cr } = await api.call("POST", at, { body: { title: "t", head_ref: head } });
-  const comments = `${at}/${cr.number}/comments`;
-  const comment = { body, path, ...where };
-  const made = await api.call("POST", comments, { token: member, body: comment });
+  return { head, cr, at, comments: `${at}/${cr.number}/comments` };
+}
+type Proposed = Awaited<ReturnType<typeof propose>>;
+
+/** A comment on lines of a change request. */
+async function suggest({ head, comments }: Proposed, path: string, where: object, body: string) {
+  const made = await api.call("POST", comments, { token: member, body: { body, path, ...where } });
   expect(made.status).toBe(201);
   const apply = (options: Parameters<Api["call"]>[2] = {}) =>
     api.call("POST", `${comments}/${made.body.comment_id}/apply`, options);
   const show = (name = path) => remote.git("show", `${head}:${name}`);
-  return { head, cr, comments, comment: made.body, apply, show, before: remote.sha(head) };
+  return { comment: made.body, apply, show, before: remote.sha(head) };
+}
+
+/** A change request that adds `file`, and a comment on its lines. */
+async function setUp(file: Change, where: object, body: string, path = "a") {
+  const proposed = await propose({ [path]: file });
+  return { ...proposed, ...(await suggest(proposed, path, where, body)) };
 }
 
 const APPLIED: [
@@ -61,8 +71,14 @@ const APPLIED: [
   ["text that is not ASCII", "ä\nö\n", { line: 2 }, "ü€\n", "ä\nü€\n"],
 ];
 
-test.each(APPLIED)("a suggestion replaces %s", async (_, file, where, suggestion, then) => {
-  const { head, cr, comment, apply, show, before } = await setUp(file, where, block(suggestion));
+let withAll: Promise<Proposed> | undefined;
+
+test.each(APPLIED)("a suggestion replaces %s", async (path, _, where, suggestion, then) => {
+  // one change request, with a file for each
+  withAll ??= propose(Object.fromEntries(APPLIED.map(([path, file]) => [path, file])));
+  const proposed = await withAll;
+  const { head, cr } = proposed;
+  const { comment, apply, show, before } = await suggest(proposed, path, where, block(suggestion));
   const applied = await apply({ body: { head_commit_sha: before } });
   expect(applied.status).toBe(200);
   const commit = remote.sha(head);
@@ -71,7 +87,7 @@ test.each(APPLIED)("a suggestion replaces %s", async (_, file, where, suggestion
     comment: { comment_id: comment.comment_id, resolved_at: expect.any(String) },
   });
   expect(show()).toBe(then);
-  expect(remote.git("diff", "--name-only", before, commit)).toBe("a\n");
+  expect(remote.git("diff", "--name-only", before, commit)).toBe(`${path}\n`);
   const shown = await api.call("GET", `${project}/change-requests/${cr.number}`);
   expect(shown.body.change_request.head_commit_sha).toBe(commit);
 });
@@ -129,22 +145,34 @@ test.each(MOVED)("lines that have %s are replaced where they are", async (_, fil
   expect(show(path)).toBe(then);
 });
 
-const OUTDATED: [what: string, files: Record<string, Change>][] = [
-  ["one changed", { a: FILE.replace("three", "3") }],
-  ["one went", { a: FILE.replace("three\n", "") }],
-  ["one came between them", { a: FILE.replace("two\n", "two\nx\n") }],
-  ["one went and one came", { a: "one\ntwo\nx\nfour\n" }],
-  ["all are gone", { a: "x\n" }],
-  ["the file is gone", { a: null }],
+const OUTDATED: [what: string, change: (file: string) => Change][] = [
+  ["one changed", (file) => file.replace("three", "3")],
+  ["one went", (file) => file.replace(/three.*\n/, "")],
+  ["one came between them", (file) => file.replace(/(two.*\n)/, "$1x\n")],
+  ["one went and one came", (file) => file.replace(/three.*\n/, "x\n")],
+  ["all are gone", () => "x\n"],
+  ["the file is gone", () => null],
 ];
 
-test.each(OUTDATED)("lines of which %s are not replaced", async (_, files) => {
-  const { head, apply, comments } = await setUp(FILE, { start_line: 2, line: 3 }, block("x\n"));
-  const pushed = remote.commit(head, files);
-  const refused = await apply();
-  expect([refused.status, refused.body.code]).toEqual([409, "suggestion_outdated"]);
+test(`lines are not replaced of which ${OUTDATED.map(([what]) => what).join(", ")}`, async () => {
+  // one change request with a file for each, whose lines are in no other
+  const fileOf = (what: string) => FILE.replaceAll("\n", ` of ${what}\n`);
+  const proposed = await propose(Object.fromEntries(OUTDATED.map(([what]) => [what, fileOf(what)])));
+  const { head, comments } = proposed;
+  const made: Awaited<ReturnType<typeof suggest>>[] = [];
+  for (const [what] of OUTDATED)
+    made.push(await suggest(proposed, what, { start_line: 2, line: 3 }, block("x\n")));
+  const pushed = remote.commit(
+    head,
+    Object.fromEntries(OUTDATED.map(([what, change]) => [what, change(fileOf(what))])),
+  );
+  for (const [at, [what]] of OUTDATED.entries()) {
+    const refused = await made[at]?.apply();
+    expect([what, refused?.status, refused?.body.code]).toEqual([what, 409, "suggestion_outdated"]);
+  }
   expect(remote.sha(head)).toBe(pushed);
-  expect((await api.call("GET", comments)).body.comments[0].resolved_at).toBeNull();
+  const shown: { resolved_at: string | null }[] = (await api.call("GET", comments)).body.comments;
+  expect(shown.map(({ resolved_at }) => resolved_at)).toEqual(OUTDATED.map(() => null));
 });
 
 test("a head that was not reviewed is not added to", async () => {
@@ -181,9 +209,12 @@ const REFUSED: [what: string, where: Record<string, unknown>, body: string][] = 
   ["no lines", {}, block("1\n")],
 ];
 
-test.each(REFUSED)("a comment with %s is not applied", async (_, where, body) => {
-  const { apply } = await setUp(FILE, where, body);
-  expect((await apply()).body.code).toBe("validation_failed");
+test(`a comment is not applied with ${REFUSED.map(([what]) => what).join(", ")}`, async () => {
+  const proposed = await propose({ a: FILE });
+  for (const [what, where, body] of REFUSED) {
+    const { apply } = await suggest(proposed, "a", where, body);
+    expect([what, (await apply()).body.code]).toEqual([what, "validation_failed"]);
+  }
 });
 
 test("a comment on lines before the change is not applied", async () => {
@@ -210,24 +241,16 @@ async function setUpBatch(
   files: Record<string, Change>,
   suggestions: [path: string, where: Record<string, unknown>, text: string][],
 ) {
-  const head = `work-${++count}`;
-  remote.commit(head, files, { from: "main" });
-  const at = `${project}/change-requests`;
-  const { body: cr } = await api.call("POST", at, { body: { title: "t", head_ref: head } });
-  const comments = `${at}/${cr.number}/comments`;
+  const proposed = await propose(files);
+  const { head, comments } = proposed;
   const ids: string[] = [];
-  for (const [path, where, text] of suggestions) {
-    const comment = { body: block(text), path, ...where };
-    ids.push((await api.call("POST", comments, { token: member, body: comment })).body.comment_id);
-  }
+  for (const [path, where, text] of suggestions)
+    ids.push((await suggest(proposed, path, where, block(text))).comment.comment_id);
   const apply = (body: Record<string, unknown> = {}) =>
     api.call("POST", `${comments}/apply`, { body: { comment_ids: ids, ...body } });
   const open = async () => (await api.call("GET", `${comments}?open=true`)).body.comments.length;
   return {
-    head,
-    cr,
-    at,
-    comments,
+    ...proposed,
     ids,
     apply,
     open,
