@@ -1,7 +1,15 @@
 import { afterAll, beforeAll, expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { PNG } from "../helpers/attachments.ts";
-import { barriers, CHROMIUM, DESKTOP, overflow, PHONE, untilCount } from "../helpers/browser.ts";
+import {
+  barriers,
+  CHROMIUM,
+  colourFindings,
+  DESKTOP,
+  overflow,
+  PHONE,
+  untilCount,
+} from "../helpers/browser.ts";
 import type { ScriptedRuntime } from "../helpers/conversation.ts";
 import { needs } from "../helpers/needs.ts";
 import { type SessionPages, startSessionPages } from "../helpers/session-pages.ts";
@@ -83,26 +91,29 @@ test("streams text, expands tools and edits, and shows the same after a reload",
   await close();
 });
 
-test.each([
-  ["Allow once", "once"],
-  ["Always allow", "always"],
-  ["Reject", "reject"],
-])("a permission request is answered in place: %s", async (button, reply) => {
+test("a permission request is answered in place", async () => {
   const { runtime, chat, say, close } = await talk();
-  runtime.onPrompt(async (run) => {
-    run.begin();
-    await run.permission("bash", ["rm -rf \u202edist"]);
-    await run.say("Done.");
-    run.end();
-  });
-  await say("Clean up");
   const card = chat.getByRole("alert");
-  expect(await card.textContent()).toContain("Allow it to use bash?rm -rf U+202Edist");
-  await card.getByRole("button", { name: button }).click();
-  await chat.getByText("Done.").waitFor();
-  expect(await card.count()).toBe(0);
-  const answer = runtime.requests.findLast(({ path }) => path.startsWith("/permission"));
-  expect(answer?.body).toEqual({ reply });
+  for (const [button, reply] of [
+    ["Allow once", "once"],
+    ["Always allow", "always"],
+    ["Reject", "reject"],
+  ] as const) {
+    runtime.onPrompt(async (run) => {
+      run.begin();
+      await run.permission("bash", ["rm -rf \u202edist"]);
+      await run.say(`Done: ${reply}.`);
+      run.end();
+    });
+    await say("Clean up");
+    await card.waitFor();
+    expect(await card.textContent()).toContain("Allow it to use bash?rm -rf U+202Edist");
+    await card.getByRole("button", { name: button }).click();
+    await chat.getByText(`Done: ${reply}.`).waitFor();
+    expect(await card.count()).toBe(0);
+    const answer = runtime.requests.findLast(({ path }) => path.startsWith("/permission"));
+    expect(answer?.body).toEqual({ reply });
+  }
   await close();
 });
 
@@ -392,12 +403,20 @@ test("only the reader scrolls up, also when content grows before the page has sc
   await close();
 });
 
-test.each([
-  ["desktop", { size: DESKTOP }],
-  ["phone", { size: PHONE }],
-  ["in the dark", { dark: true }],
-])("a conversation is accessible (%s)", async (_, options) => {
-  const { page, runtime, chat, faults, close } = await talk(options);
+/** Looks at a page in a large window, in a small one, and in the dark, where only its colours differ. */
+async function isAccessible(page: Page): Promise<void> {
+  for (const size of [PHONE, DESKTOP]) {
+    await page.setViewportSize(size);
+    expect(await barriers(page)).toEqual([]);
+    expect(await overflow(page)).toBe(0);
+  }
+  await page.emulateMedia({ colorScheme: "dark" });
+  expect(await colourFindings(page)).toEqual([]);
+  await page.emulateMedia({ colorScheme: "light" });
+}
+
+test("a conversation is accessible, on a desktop, on a phone and in the dark", async () => {
+  const { page, runtime, chat, faults, close } = await talk();
   const run = runtime.run();
   run.begin();
   await run.say(
@@ -409,13 +428,12 @@ test.each([
   run.tool("read", { status: "error", input: { filePath: title }, error: "no such file" });
   void run.permission("bash", [title]);
   await chat.getByText("The agent requests permission").waitFor();
-  expect(await barriers(page)).toEqual([]);
+  await isAccessible(page);
   await chat.getByRole("button", { name: "Allow once" }).click();
   void run.question([{ question: title, options: [{ label: title, description: title }] }]);
   await chat.getByText("Question from the agent", { exact: true }).waitFor();
   for (const summary of await chat.locator("summary").all()) await summary.click();
-  expect(await barriers(page)).toEqual([]);
-  expect(await overflow(page)).toBe(0);
+  await isAccessible(page);
   expect(faults()).toEqual([]);
   await close();
 });
