@@ -5,6 +5,7 @@ import { type AgentServer, agentServerNeeds, startAgentServer } from "../helpers
 import { SANDBOXES } from "../helpers/isolation.ts";
 import { UPSTREAM_KEY } from "../helpers/model-bench.ts";
 import { needs } from "../helpers/needs.ts";
+import { sample } from "../helpers/random.ts";
 import { until } from "../helpers/until.ts";
 
 // local sandboxes run dist/svc-agent
@@ -19,11 +20,15 @@ afterAll(async () => {
   await server?.[Symbol.asyncDispose]();
 });
 
-test.each([
+const AGENTS = [
   ["the one that is chosen", { runtime: "codex" }, "codex", "svc/of-openai"],
   ["one that the operator describes", { runtime: "opencode-acp" }, "opencode-acp", "svc/of-openai"],
   ["that of the manifest", {}, "claude-code", "svc/of-anthropic"],
-])("the agent of a session is %s", async (_, body, runtime, model) => {
+] as const;
+/** Each run draws the agent whose session is started again. */
+const RESTARTED = sample(1, AGENTS).map(([, , runtime]) => runtime);
+
+test.each(AGENTS)("the agent of a session is %s", async (_, body, runtime, model) => {
   const { call, upstream, firstTurn } = server;
   const { status, body: made } = await call("POST", "", { ...body, initial_prompt: "Run the command." });
   expect(status).toBe(201);
@@ -39,11 +44,13 @@ test.each([
   expect(JSON.stringify(turn)).not.toContain(UPSTREAM_KEY);
   expect([...upstream.credentials].every((each) => each.includes(UPSTREAM_KEY))).toBe(true);
 
-  // the agent continues with its own record of the conversation
-  const asked = await server.askedAfterRestart(id, "What did you do?");
-  expect(asked).toContain("Run the command.");
-  expect(asked).toContain("ran-42");
-  expect(asked).not.toContain("was told a summary");
+  if (RESTARTED.includes(runtime)) {
+    // the agent continues with its own record of the conversation
+    const asked = await server.askedAfterRestart(id, "What did you do?");
+    expect(asked).toContain("Run the command.");
+    expect(asked).toContain("ran-42");
+    expect(asked).not.toContain("was told a summary");
+  }
   await call("POST", `/${id}/stop`);
 });
 

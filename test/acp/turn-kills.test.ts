@@ -8,7 +8,7 @@ import { SANDBOXES } from "../helpers/isolation.ts";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
 import { killAll } from "../helpers/processes.ts";
-import { sample } from "../helpers/random.ts";
+import { generator, pick, SEED, share } from "../helpers/random.ts";
 import { AGENT, RUNTIME } from "../helpers/runtime.ts";
 import { type SessionServer, startSessionServer } from "../helpers/session-server.ts";
 import { until } from "../helpers/until.ts";
@@ -81,11 +81,11 @@ const KILLS: Record<string, (id: string) => Promise<void>> = {
     killAll(server.processes(id));
   },
 };
-const CASES = sample(
-  4,
-  RUNTIMES.flatMap((runtime) =>
-    Object.keys(KILLS).flatMap((killed) => POINTS.map((at) => [killed, runtime, at] as const)),
-  ),
+const ROWS = RUNTIMES.flatMap((runtime) => POINTS.map((at) => [runtime, at] as const));
+const random = generator(SEED);
+/** Each kill, with an agent and a point that the seed draws. */
+const CASES = Object.keys(KILLS).flatMap((killed) =>
+  pick(share(1, ROWS.length), ROWS, random).map((row) => [killed, ...row] as const),
 );
 
 test.each(CASES)(

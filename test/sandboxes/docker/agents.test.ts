@@ -5,6 +5,7 @@ import { type AgentServer, agentServerNeeds, startAgentServer } from "../../help
 import { DOCKER } from "../../helpers/docker-engine.ts";
 import { UPSTREAM_KEY } from "../../helpers/model-bench.ts";
 import { needs } from "../../helpers/needs.ts";
+import { sample } from "../../helpers/random.ts";
 import { until } from "../../helpers/until.ts";
 
 // the images contain dist/svc-agent
@@ -23,24 +24,32 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]();
 });
 
-test.each([
+const AGENTS = [
   ["claude-code", "svc/of-anthropic"],
   ["codex", "svc/of-openai"],
   ["opencode-acp", "svc/of-openai"],
-])("%s, which the server has, works in a container without it in the image", async (runtime, model) => {
-  const { call, firstTurn, upstream } = server;
-  const { body } = await call("POST", "", { runtime, initial_prompt: "Run the command." });
-  const turn = await firstTurn(body.session_id);
-  expect(turn).toMatchObject({ state: "done", model });
-  expect(turn.parts.at(-2).tool.output.trim()).toBe("ran-42");
-  expect(turn.parts.at(-1)).toMatchObject({ kind: "text", text: "The command printed: ran-42" });
-  expect([...upstream.credentials].every((each) => each.includes(UPSTREAM_KEY))).toBe(true);
+] as const;
+/** Each run draws the agent whose session is started again. */
+const RESTARTED = sample(1, AGENTS).map(([runtime]) => runtime);
 
-  const asked = await server.askedAfterRestart(body.session_id, "What did you do?");
-  expect(asked).toContain("Run the command.");
-  expect(asked).toContain("ran-42");
-  expect(asked).not.toContain("was told a summary");
-});
+test.each(AGENTS)(
+  "%s, which the server has, works in a container without it in the image",
+  async (runtime, model) => {
+    const { call, firstTurn, upstream } = server;
+    const { body } = await call("POST", "", { runtime, initial_prompt: "Run the command." });
+    const turn = await firstTurn(body.session_id);
+    expect(turn).toMatchObject({ state: "done", model });
+    expect(turn.parts.at(-2).tool.output.trim()).toBe("ran-42");
+    expect(turn.parts.at(-1)).toMatchObject({ kind: "text", text: "The command printed: ran-42" });
+    expect([...upstream.credentials].every((each) => each.includes(UPSTREAM_KEY))).toBe(true);
+
+    if (!RESTARTED.includes(runtime)) return;
+    const asked = await server.askedAfterRestart(body.session_id, "What did you do?");
+    expect(asked).toContain("Run the command.");
+    expect(asked).toContain("ran-42");
+    expect(asked).not.toContain("was told a summary");
+  },
+);
 
 test("an agent that neither the server nor the image has fails the session with what to do", async () => {
   const { api, call } = server;
