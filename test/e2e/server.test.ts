@@ -239,9 +239,9 @@ describe("the end of a server", () => {
       for (;;) {
         const answer = await call("POST", path, { body: { title: "t", head_ref } }).catch(() => null);
         if (!answer) return;
-        // on a slow machine, so many writers at once may not get the branches of the repository in time
-        if (answer.status === 502) continue;
-        expect(answer.status).toBe(201);
+        // a slow machine may not get the branches of the repository in time for all writers
+        if (answer.body.code === "repo_unreachable") continue;
+        expect([answer.status, answer.body.code]).toEqual([201, undefined]);
         acknowledged.push(answer.body.number);
         await call("POST", `${path}/${answer.body.number}/close`).catch(() => null);
       }
