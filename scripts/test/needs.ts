@@ -11,7 +11,7 @@ export interface Needs {
   browser: boolean;
   /** The compiled daemon. */
   agent: boolean;
-  /** The compiled servers of the fault tests. */
+  /** The compiled programs of the tests. */
   servers: boolean;
 }
 
