@@ -1,7 +1,8 @@
 import { newMessageId } from "../../src/contract/message-id.ts";
 import type { RuntimeCall } from "./call.ts";
 
-const CALL_MS = 10_000;
+/** A cold runtime reads its agents and plugins first: 15 s were seen on a machine under load. */
+const CALL_MS = 60_000;
 
 /**
  * Adds a note to a conversation, which the agent reads with the next prompt. It is there before this returns, so that no
