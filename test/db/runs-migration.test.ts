@@ -1,7 +1,7 @@
-import { expect, test } from "bun:test";
-import { PGlite } from "@electric-sql/pglite";
-import { migrateEmbedded } from "../../db/migrate.ts";
-import { migrateUpTo } from "../helpers/migrate-up-to.ts";
+import { expect } from "bun:test";
+import { openEarlier } from "../helpers/earlier-database.ts";
+import { needs } from "../helpers/needs.ts";
+import { POSTGRES } from "../helpers/postgres.ts";
 
 /** The last migration of the version in which a deployment was a session. */
 const BEFORE = 19;
@@ -10,20 +10,22 @@ const [STATUSES, GOALS] = [
   ["running", "stopped", "deleted"],
 ] as const;
 
-test("sessions and deployments of the previous version become runs, with all their data", async () => {
-  const client = await PGlite.create();
-  await migrateUpTo(client, BEFORE);
-  const ids = { user: crypto.randomUUID(), account: crypto.randomUUID(), project: crypto.randomUUID() };
-  await client.exec(`
+needs("a real Postgres", POSTGRES)(
+  "sessions and deployments of the previous version become runs, with all their data",
+  async () => {
+    await using database = await openEarlier(BEFORE);
+    const { query: rows } = database;
+    const ids = { user: crypto.randomUUID(), account: crypto.randomUUID(), project: crypto.randomUUID() };
+    await rows(`
     insert into users (user_id, email, name) values ('${ids.user}', 'a@b.c', 'a');
     insert into accounts (account_id, name, slug) values ('${ids.account}', 'a', 'a');
     insert into projects (project_id, account_id, name, slug, default_branch)
       values ('${ids.project}', '${ids.account}', 'p', 'p', 'main')`);
-  for (const purpose of ["agent", "app"])
-    for (const status of STATUSES)
-      for (const goal of GOALS) {
-        const id = `${purpose} ${status} ${goal}`;
-        await client.exec(`
+    for (const purpose of ["agent", "app"])
+      for (const status of STATUSES)
+        for (const goal of GOALS) {
+          const id = `${purpose} ${status} ${goal}`;
+          await rows(`
           insert into project_sessions (session_id, project_id, account_id, purpose, branch_name, base_ref, provider, place,
             status, goal, generation, step, error, stop_reason, worker, worker_until, created_by, created_at, updated_at,
             last_active_at)
@@ -40,45 +42,42 @@ test("sessions and deployments of the previous version become runs, with all the
                    values ('${id}', '${crypto.randomUUID()}', 1, 'x', '${ids.user}')`
               : ""
           }`);
-      }
+        }
 
-  await migrateEmbedded(client);
+    await database.migrate();
 
-  const rows = async (query: string) => (await client.query<Record<string, unknown>>(query)).rows;
-  const all = STATUSES.flatMap((status) => GOALS.map((goal) => ({ status, goal })));
-  const expected = (kind: string, purpose: string) =>
-    all.map(({ status, goal }) => ({
-      ...{ run_id: `${purpose} ${status} ${goal}`, kind, status, goal, generation: 3, step: "clone" },
-      ...{ error: "e", stop_reason: "idle", worker: "w", provider: "docker", place: "here" },
-      ready_at: status === "provisioning" ? null : new Date("2026-01-02T00:00Z"),
-      updated_at: new Date("2026-01-04T00:00Z"),
-      ...{ state: "active", service_key_hash: `hash of ${purpose} ${status} ${goal}`, host: "/socket" },
-      text: `a line of ${purpose} ${status} ${goal}`,
-    }));
-  const runs = await rows(`
+    const all = STATUSES.flatMap((status) => GOALS.map((goal) => ({ status, goal })));
+    const expected = (kind: string, purpose: string) =>
+      all.map(({ status, goal }) => ({
+        ...{ run_id: `${purpose} ${status} ${goal}`, kind, status, goal, generation: 3, step: "clone" },
+        ...{ error: "e", stop_reason: "idle", worker: "w", provider: "docker", place: "here" },
+        ready_at: status === "provisioning" ? null : new Date("2026-01-02T00:00Z"),
+        updated_at: new Date("2026-01-04T00:00Z"),
+        ...{ state: "active", service_key_hash: `hash of ${purpose} ${status} ${goal}`, host: "/socket" },
+        text: `a line of ${purpose} ${status} ${goal}`,
+      }));
+    const runs = await rows(`
     select run_id, kind, runs.status, goal, runs.generation, step, error, stop_reason, worker, provider, place, ready_at,
       runs.updated_at, state, service_key_hash, host, text
     from runs join session_sandboxes using (run_id) join run_log using (run_id)`);
-  const byId = (one: Record<string, unknown>, other: Record<string, unknown>) =>
-    String(one["run_id"]) < String(other["run_id"]) ? -1 : 1;
-  expect(runs.sort(byId)).toEqual(
-    [...expected("session", "agent"), ...expected("deployment", "app")].sort(byId),
-  );
-  const sessions = await rows(`
+    const byId = (one: Record<string, unknown>, other: Record<string, unknown>) =>
+      String(one["run_id"]) < String(other["run_id"]) ? -1 : 1;
+    expect(runs.sort(byId)).toEqual(
+      [...expected("session", "agent"), ...expected("deployment", "app")].sort(byId),
+    );
+    const sessions = await rows(`
     select session_id, s.status = r.status as is_same, count(t.*)::int as tokens, count(p.*)::int as prompts
     from project_sessions s join runs r on r.run_id = s.session_id left join tokens t using (session_id)
       left join session_prompts p using (session_id)
     group by session_id, s.status, r.status`);
-  expect(sessions.length).toBe(all.length);
-  for (const session of sessions) expect(session).toMatchObject({ is_same: true, tokens: 1, prompts: 1 });
+    expect(sessions.length).toBe(all.length);
+    for (const session of sessions) expect(session).toMatchObject({ is_same: true, tokens: 1, prompts: 1 });
 
-  // the next line has a number after those that were there
-  await client.exec(
-    "insert into run_log (run_id, source, text) values ('app running running', 'svc', 'next')",
-  );
-  const [last] = await rows("select text from run_log order by seq desc limit 1");
-  expect(last).toEqual({ text: "next" });
-  await client.exec("delete from runs where run_id = 'agent running running'");
-  expect(await rows("select from tokens where session_id = 'agent running running'")).toEqual([]);
-  await client.close();
-});
+    // the next line has a number after those that were there
+    await rows("insert into run_log (run_id, source, text) values ('app running running', 'svc', 'next')");
+    const [last] = await rows("select text from run_log order by seq desc limit 1");
+    expect(last).toEqual({ text: "next" });
+    await rows("delete from runs where run_id = 'agent running running'");
+    expect(await rows("select from tokens where session_id = 'agent running running'")).toEqual([]);
+  },
+);

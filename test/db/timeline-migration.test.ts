@@ -1,19 +1,19 @@
-import { expect, test } from "bun:test";
-import { PGlite } from "@electric-sql/pglite";
-import { migrateEmbedded } from "../../db/migrate.ts";
-import { migrateUpTo } from "../helpers/migrate-up-to.ts";
+import { expect } from "bun:test";
+import { openEarlier } from "../helpers/earlier-database.ts";
+import { needs } from "../helpers/needs.ts";
+import { POSTGRES } from "../helpers/postgres.ts";
 
 /** The last migration of the version without timelines. */
 const BEFORE = 57;
 
-test("the timelines of earlier change requests have what their rows say, in order", async () => {
-  const client = await PGlite.create();
-  try {
-    await migrateUpTo(client, BEFORE);
+needs("a real Postgres", POSTGRES)(
+  "the timelines of earlier change requests have what their rows say, in order",
+  async () => {
+    await using database = await openEarlier(BEFORE);
     const [user, project] = [crypto.randomUUID(), crypto.randomUUID()];
     const [merged, closed] = [crypto.randomUUID(), crypto.randomUUID()];
     const sha = (letter: string) => letter.repeat(40);
-    await client.exec(`
+    await database.query(`
       insert into users (user_id, email, name) values ('${user}', 'a@b.c', 'a');
       insert into accounts (account_id, name, slug) values ('${user}', 'a', 'a');
       insert into projects (project_id, account_id, name, slug, default_branch)
@@ -29,9 +29,9 @@ test("the timelines of earlier change requests have what their rows say, in orde
       insert into change_request_approvals (cr_id, user_id, head_commit_sha, state, body, created_at)
         values ('${merged}', '${user}', '${sha("b")}', 'approved', null, '2026-01-04');`);
 
-    await migrateEmbedded(client);
+    await database.migrate();
 
-    const { rows } = await client.query(
+    const rows = await database.query(
       "select cr_id, event::text, user_id, actor, data from change_request_events order by event_id",
     );
     const none = { user_id: null, actor: null };
@@ -49,7 +49,5 @@ test("the timelines of earlier change requests have what their rows say, in orde
       },
       { cr_id: merged, event: "merged", ...none, data: { commit_sha: sha("d") } },
     ]);
-  } finally {
-    await client.close();
-  }
-});
+  },
+);
