@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { GitHost, GitHostKind } from "../../src/git/run/options.ts";
 import { type GitHttpServer, serveGit } from "./git-http.ts";
@@ -55,6 +56,7 @@ export function serveHost(kind: GitHostKind, root: string, path: string, token: 
     checks: new Map(),
     onGit: () => null,
   };
+  const repository = new Repository(join(root, `${path}.git`));
   const server = serveGit(root, async (request) => {
     const { origin, pathname, search } = new URL(request.url);
     if (!pathname.startsWith(`${api.prefix}/`))
@@ -65,7 +67,6 @@ export function serveHost(kind: GitHostKind, root: string, path: string, token: 
       ? ({ read: "checks", write: "report" } as const)[isRead ? "read" : "write"]
       : ({ read: "read", write: "create" } as const)[isRead ? "read" : "write"];
     standIn.calls.push({ step, method: request.method, target });
-    const repository = new Repository(join(root, `${path}.git`));
     const perform = async () => {
       const text = await request.text();
       const answer = await api.answer({
@@ -327,19 +328,24 @@ const APIS: Record<GitHostKind, Api> = { github, gitlab, gitea };
 
 /** The bare repository behind the API. */
 class Repository {
+  /** Commits that were there: none is removed. */
+  private readonly known = new Set<string>();
+
   constructor(private readonly directory: string) {}
 
   async tip(branch: string): Promise<string | null> {
     const loose = looseRef(this.directory, branch);
-    if (loose !== null) return loose;
+    if (loose !== null || !existsSync(join(this.directory, "packed-refs"))) return loose;
     const { code, stdout } = await this.git(["rev-parse", "--verify", "--quiet", `refs/heads/${branch}`]);
     return code === 0 ? stdout.toString().trim() : null;
   }
 
   async has(commit: string): Promise<boolean> {
-    return (
-      /^[0-9a-f]{40}$/.test(commit) && (await this.git(["cat-file", "-e", `${commit}^{commit}`])).code === 0
-    );
+    if (this.known.has(commit)) return true;
+    if (!/^[0-9a-f]{40}$/.test(commit)) return false;
+    const { code } = await this.git(["cat-file", "-e", `${commit}^{commit}`]);
+    if (code === 0) this.known.add(commit);
+    return code === 0;
   }
 
   async make(branch: string, commit: string): Promise<"made" | "exists" | "refused"> {
