@@ -1,6 +1,6 @@
-import { expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Files } from "../helpers/git-repo.ts";
-import { mirrored } from "../helpers/mirrored.ts";
+import { type Mirrored, mirrored } from "../helpers/mirrored.ts";
 import { fc } from "../helpers/property.ts";
 import { share } from "../helpers/random.ts";
 
@@ -10,14 +10,14 @@ const text = (lines: readonly string[]) => lines.join("");
 /** The ten lines, with some of them replaced or, by "", removed. */
 const edited = (change: Record<number, string>) => text(TEN.map((line, at) => change[at + 1] ?? line));
 
+let place: Mirrored;
+beforeAll(async () => {
+  place = await mirrored();
+});
+afterAll(() => place[Symbol.asyncDispose]());
+
 /** Follows lines of `a` in the first commit into the second; null when the file is not found. */
-async function follow(
-  place: Awaited<ReturnType<typeof mirrored>>,
-  before: Files,
-  after: Files,
-  lines: number[],
-  path = "a",
-) {
+async function follow(before: Files, after: Files, lines: number[], path = "a") {
   const { one = "", two = "" } = await place.write([
     { name: "one", branch: "main", files: before },
     { name: "two", branch: "work", files: after },
@@ -65,36 +65,31 @@ const CASES: [what: string, after: Files, lines: number[], found: Found][] = [
 ];
 
 test.each(CASES)("follows lines: %s", async (_, after, lines, found) => {
-  await using place = await mirrored();
-  expect(await follow(place, { a: text(TEN) }, after, lines)).toEqual(found);
+  expect(await follow({ a: text(TEN) }, after, lines)).toEqual(found);
 });
 
 test("of several files with other names, each is found under its own", async () => {
-  await using place = await mirrored();
   const names = ["a", "b", "c", "d"];
   const textOf = (name: string) => TEN.map((line) => `${name} ${line}`);
   const before = Object.fromEntries(names.map((name) => [name, text(textOf(name))]));
   const after = Object.fromEntries(names.map((name) => [`new/${name}`, `${name}\n${text(textOf(name))}`]));
   for (const name of names)
-    expect(await follow(place, before, after, [5], name)).toEqual({ path: `new/${name}`, lines: [6] });
+    expect(await follow(before, after, [5], name)).toEqual({ path: `new/${name}`, lines: [6] });
 });
 
 test("a diff that is longer than what a pipe holds is read whole", async () => {
-  await using place = await mirrored();
   const lines = Array.from({ length: 40_000 }, (_, at) => `${at} ${"x".repeat(at % 50)}\n`);
   const after = lines.map((line, at) => (at % 4 === 0 ? `new\n${at}\n` : line));
   const all = [2, 10_002, 20_002, 39_999, 40_000];
-  const found = await follow(place, { a: text(lines) }, { a: text(after) }, all);
+  const found = await follow({ a: text(lines) }, { a: text(after) }, all);
   expect(found?.lines).toEqual(all.map((line) => line + Math.floor((line + 3) / 4)));
 });
 
 test("attributes and names cannot change what is found", async () => {
-  await using place = await mirrored();
   const attributes = { ".gitattributes": "* -diff -text binary\n" };
   const name = ":(glob)*\t\n\u{1f600}";
   const moved = `x\n${text(TEN)}`;
   const found = await follow(
-    place,
     { ...attributes, [name]: text(TEN), z: moved },
     { ...attributes, [name]: moved, z: text(TEN) },
     [3],
@@ -104,10 +99,9 @@ test("attributes and names cannot change what is found", async () => {
 });
 
 test("bytes that are no text are followed by their lines", async () => {
-  await using place = await mirrored();
   const bytes = Uint8Array.of(0, 255, 10, 1, 10);
   const after = Uint8Array.of(9, 10, 0, 255, 10, 2, 10);
-  expect(await follow(place, { a: bytes }, { a: after }, [1, 2])).toEqual({ path: "a", lines: [2, null] });
+  expect(await follow({ a: bytes }, { a: after }, [1, 2])).toEqual({ path: "a", lines: [2, null] });
 });
 
 /** Lines that differ from each other → whether each stays, and how many are written before it. */
@@ -117,7 +111,6 @@ const edits = fc.array(fc.record({ stays: fc.boolean(), before: fc.nat({ max: 2 
 });
 
 test(`in ${RUNS} random edits of lines that differ, each is found where it is`, async () => {
-  await using place = await mirrored();
   await fc.assert(
     fc.asyncProperty(edits, async (lines) => {
       const before = lines.map((_, at) => `${at}\n`);
@@ -127,7 +120,7 @@ test(`in ${RUNS} random edits of lines that differ, each is found where it is`, 
         return stays ? after.push(`${at}\n`) : null;
       });
       const all = lines.map((_, at) => at + 1);
-      expect(await follow(place, { a: text(before) }, { a: text(after) }, all)).toEqual({
+      expect(await follow({ a: text(before) }, { a: text(after) }, all)).toEqual({
         path: "a",
         lines: expected,
       });

@@ -13,6 +13,7 @@ import {
   temporary,
 } from "../helpers/git-repo.ts";
 import { needs } from "../helpers/needs.ts";
+import { sample } from "../helpers/random.ts";
 
 test.each(["sha1", "sha256"] as const)("branches, mirror and merge of a %s repository", async (format) => {
   await using place = await start({ format, branch: "trunk" });
@@ -302,7 +303,7 @@ const DAMAGES: Record<string, (mirror: string) => Promise<void>> = {
   },
 };
 
-test.each(Object.keys(DAMAGES))("damage is repaired from the remote: %s", async (name) => {
+test.each(sample(2, Object.keys(DAMAGES)))("damage is repaired from the remote: %s", async (name) => {
   await using place = await start();
   const { base = "", head = "" } = await place.upstream.write([
     { name: "root", files: { f: "1\n", k: "1\n" } },

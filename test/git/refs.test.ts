@@ -162,7 +162,7 @@ test("names that git check-ref-format --branch rejects are rejected, and all oth
       const refusedByUsOnly = /[\u0080-\u009f]/.test(short) || short === "HEAD";
       return ours === (theirs && !refusedByUsOnly && !short.startsWith("-"));
     }),
-    { numRuns: share(300, 10_000) },
+    { numRuns: share(80, 10_000) },
   );
 });
 
