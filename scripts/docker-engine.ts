@@ -15,6 +15,7 @@ export interface DockerEngine {
 const ROOTFS = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "svc/test-rootfs.tar");
 /** The tag of the tar in the engine: the base of svc's default image. */
 const BASE = { repo: "debian", tag: "bookworm-slim" };
+export const BASE_IMAGE = `${BASE.repo}:${BASE.tag}`;
 
 const START_MS = 60_000;
 /** The engine kills containers after ten seconds, then unmounts their files. */
