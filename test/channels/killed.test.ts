@@ -2,11 +2,12 @@ import { expect } from "bun:test";
 import { startChannels } from "../helpers/channels.ts";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
+import { sample } from "../helpers/random.ts";
 import { startSlack } from "../helpers/slack.ts";
 
 const test = needs("a real Postgres", POSTGRES);
 
-for (const step of ["channel-claimed", "channel-prompted", "channel-posted"] as const)
+for (const step of sample(1, ["channel-claimed", "channel-prompted", "channel-posted"] as const))
   test(`a server that dies at ${step}: the next one answers, with one session and one prompt`, async () => {
     const slack = startSlack();
     const [dead, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

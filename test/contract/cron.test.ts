@@ -44,7 +44,7 @@ describe("all due times of a year match a simulation of the wall clock, minute b
     { minute: "59", hour: "23", day: "31" },
   ];
   const random = generator(SEED);
-  const cases = patterns.map((pattern) => ({ pattern, zones: pick(share(3, 7), ZONES, random) }));
+  const cases = patterns.map((pattern) => ({ pattern, zones: pick(share(1, 7), ZONES, random) }));
   test.each(ZONES)("%s", (zone) => {
     const clock = readClock(zone, ...YEAR);
     for (const { pattern } of cases.filter(({ zones }) => zones.includes(zone))) {

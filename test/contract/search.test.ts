@@ -5,7 +5,7 @@ import { choicesOf, isQualifier, QUALIFIERS, SORTS } from "../../src/contract/se
 import { fc } from "../helpers/property.ts";
 import { share } from "../helpers/random.ts";
 
-const RUNS = { numRuns: share(300, 20_000) };
+const RUNS = { numRuns: share(150, 20_000) };
 
 const text = fc
   .oneof(

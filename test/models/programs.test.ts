@@ -6,13 +6,15 @@ import { hasNamespace, NAMESPACE } from "../helpers/dark-network.ts";
 import { UPSTREAM_KEY } from "../helpers/model-bench.ts";
 import { needs } from "../helpers/needs.ts";
 import type { ProgramReport } from "../helpers/offline-program.ts";
+import { sample } from "../helpers/random.ts";
 
 const NETWORK = hasNamespace();
-const AGENTS = [
+/** Each run draws one. */
+const AGENTS = sample(1, [
   ["claude", "/v1/messages", UPSTREAM_KEY],
   ["codex", "/v1/responses", `Bearer ${UPSTREAM_KEY}`],
   ["opencode", "/v1/chat/completions", `Bearer ${UPSTREAM_KEY}`],
-] as const;
+] as const);
 const INSTALLED = AGENTS.map(([agent]) => agent).filter((agent) => AGENT_PROGRAMS[agent].path !== null);
 
 /** One server runs the agents one after the other. */

@@ -46,7 +46,7 @@ test("no text causes an exception, and every problem has a position in the file"
         expect(message).not.toMatch(/[\0-\x1f]/);
       }
     }),
-    { numRuns: share(600, 6000) },
+    { numRuns: share(300, 6000) },
   );
 });
 
@@ -142,7 +142,7 @@ test("every value is found at its position, and no other", () => {
     fc.property(document, (text) => {
       hold(text, parse(text), positionsOf(text));
     }),
-    { numRuns: share(300, 3000) },
+    { numRuns: share(150, 3000) },
   );
 });
 
@@ -201,7 +201,7 @@ test("a valid trigger and app survive any invalid entry above or below", () => {
       const found = manifest?.[list].map(({ slug }) => slug);
       expect(found).toContain("g");
     }),
-    { numRuns: share(100, 1000) },
+    { numRuns: share(50, 1000) },
   );
 });
 

@@ -125,7 +125,7 @@ test("in any layout, an edit changes only the one flag of the manifest, and the 
       expect(edited.length - start - end).toBeLessThan(30);
       return undefined;
     }),
-    { numRuns: share(300, 3000) },
+    { numRuns: share(150, 3000) },
   );
 });
 

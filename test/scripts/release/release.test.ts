@@ -122,17 +122,18 @@ test("npx runs svc from the packed files, without a network", async () => {
   expect(installed).toMatchObject({ code: 0 });
   const npx = await run(["npx", "svc-cli", "version"], { env, cwd: prefix });
   expect(npx).toMatchObject({ code: 0, out: `${VERSION}\n` });
-  const failing = await run(["npx", "svc-cli", "--bogus"], { env, cwd: prefix });
-  expect(failing.code).toBe(2);
 
-  const shim = [...["node", "--import", OTHER_PROCESSOR], join(prefix, "node_modules/svc-cli/bin/svc.mjs")];
-  const other = await run([...shim, "version"]);
+  // what npx starts, without npm
+  const shim = join(prefix, "node_modules/svc-cli/bin/svc.mjs");
+  const failing = await run(["node", shim, "--bogus"], { env, cwd: prefix });
+  expect(failing.code).toBe(2);
+  const other = await run(["node", "--import", OTHER_PROCESSOR, shim, "version"]);
   expect(other.code).toBe(1);
   expect(other.err).toStartWith("error: svc has no program for linux-riscv64");
   expect(other.err).toContain("It has programs for: linux-x64, linux-x64-musl, ");
 
   rmSync(join(prefix, "node_modules/@svc-cli"), { recursive: true });
-  const without = await run(["npx", "svc-cli", "version"], { env, cwd: prefix });
+  const without = await run(["node", shim, "version"], { env, cwd: prefix });
   expect(without.code).toBe(1);
   expect(without.err).toStartWith(
     `error: The package @svc-cli/${platform} ${VERSION} with the program is not installed.`,

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { hasFailed, type RunOptions, runBatch } from "../../../scripts/test/job.ts";
 import type { TestFile } from "../../../scripts/test/plan.ts";
 import { failureText, reportText } from "../../../scripts/test/report.ts";
+import { sample } from "../../helpers/random.ts";
 
 const HELPERS = join(import.meta.dir, "../../helpers");
 const NOTHING = {
@@ -83,21 +84,23 @@ test.each([
   expect((await runFile(MIXED, options)).result.output).toContain(line);
 });
 
-test.each([
-  ["does not load", `import "./nowhere.ts";`],
-  [
-    "ends its process",
-    `import { test } from "bun:test"; test("x", () => process.exit(0)); test("y", () => {});`,
-  ],
-  [
-    "kills its process",
-    `import { test } from "bun:test"; test("x", () => process.kill(process.pid, "SIGKILL"));`,
-  ],
-  [
-    "fails in a hook",
-    `import { afterAll, test } from "bun:test"; afterAll(() => { throw 1; }); test("x", () => {});`,
-  ],
-])("a file that %s has failed", async (_, text) => {
+test.each(
+  sample<[string, string]>(2, [
+    ["does not load", `import "./nowhere.ts";`],
+    [
+      "ends its process",
+      `import { test } from "bun:test"; test("x", () => process.exit(0)); test("y", () => {});`,
+    ],
+    [
+      "kills its process",
+      `import { test } from "bun:test"; test("x", () => process.kill(process.pid, "SIGKILL"));`,
+    ],
+    [
+      "fails in a hook",
+      `import { afterAll, test } from "bun:test"; afterAll(() => { throw 1; }); test("x", () => {});`,
+    ],
+  ]),
+)("a file that %s has failed", async (_, text) => {
   const { result, report } = await runFile(text);
   expect(hasFailed(result)).toBe(true);
   expect(report).toMatch(/\n {2}npm test -- --seed 7 (?:--only \S+ )?a\.test\.ts\n\d passed, 1 failed\n$/);
@@ -163,17 +166,19 @@ test("the default timeout is the same in each file of a process", async () => {
   expect(results.map(({ failed }) => failed)).toEqual([["late"], ["late"]]);
 });
 
-test.each([
-  ["does not load", `import "./nowhere.ts";`, "b"],
-  ["ends its process", `import { test } from "bun:test"; test("x", () => process.exit(0));`, "a b c"],
-  ["kills its process", `process.kill(process.pid, "SIGKILL");`, "a b c"],
-  ["sets a status", `import { test } from "bun:test"; test("x", () => void (process.exitCode = 3));`, "c"],
-  [
-    "fails in a hook",
-    `import { afterAll, test } from "bun:test"; afterAll(() => { throw 1; }); test("x", () => {});`,
-    "b",
-  ],
-])("a file that %s has failed, and is named, among files that share its process", async (_, text, blamed) => {
+test.each(
+  sample<[string, string, string]>(2, [
+    ["does not load", `import "./nowhere.ts";`, "b"],
+    ["ends its process", `import { test } from "bun:test"; test("x", () => process.exit(0));`, "a b c"],
+    ["kills its process", `process.kill(process.pid, "SIGKILL");`, "a b c"],
+    ["sets a status", `import { test } from "bun:test"; test("x", () => void (process.exitCode = 3));`, "c"],
+    [
+      "fails in a hook",
+      `import { afterAll, test } from "bun:test"; afterAll(() => { throw 1; }); test("x", () => {});`,
+      "b",
+    ],
+  ]),
+)("a file that %s has failed, and is named, among files that share its process", async (_, text, blamed) => {
   const { results } = await runFiles({ "a.test.ts": FINE, "b.test.ts": text, "c.test.ts": FINE });
   expect(
     results
