@@ -6,7 +6,7 @@ import { signatureOf, startTriggers, webhook } from "../helpers/triggers.ts";
 
 const test = needs("a real Postgres", POSTGRES);
 const SECRET = "s";
-const [SENT, AT_ONCE, CAP] = [1_500, 300, 2];
+const [SENT, AT_ONCE, CAP] = [1_100, 300, 2];
 
 test("in a burst of webhooks each accepted one is recorded, the rest is refused, and the cap holds", async () => {
   const database = await createDatabase();
