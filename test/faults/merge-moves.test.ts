@@ -45,8 +45,8 @@ function makeRemote(diverged: boolean): Remote {
   return remote;
 }
 
-/** Those that write commits; two of them in each run. */
-const WRITING = sample(2, ["merge", "squash", "rebase"] as const);
+/** Those that write commits; one of them in each run. */
+const WRITING = sample(1, ["merge", "squash", "rebase"] as const);
 
 test.each(WRITING)("a push whose response is lost is found in the repository (%s)", async (method) => {
   const { remote, merge, get } = await setUp(true);
