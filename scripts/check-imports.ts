@@ -26,7 +26,7 @@ const ORDER: readonly (readonly string[])[] = [
   ["src/identity/auth/"],
   ["src/identity/device/"],
   ["src/identity/accounts/", "src/features/projects/"],
-  ["src/identity/sign-in/"],
+  ["src/identity/sign-in/", "src/identity/audit/"],
   // webhooks and timelines record the events of every feature above them
   [
     "src/features/secrets/",

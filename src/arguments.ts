@@ -10,6 +10,7 @@ export type Wanted =
   | { verb: "admin user"; email: string }
   | { verb: "admin link"; email: string }
   | { verb: "admin operator"; email: string; revoke: boolean }
+  | { verb: "admin verify-audit" }
   | { verb: "backup"; out: string; withKey: boolean }
   | { verb: "restore"; from: string }
   | { verb: "runtime install"; name: RuntimeName }
@@ -29,6 +30,7 @@ export const USAGE = `svc-api: the svc server
   svc-api admin link --email <e>        print a link with which a user sets a password
   svc-api admin user --email <e>        set the password of a user, from standard input
   svc-api admin operator --email <e>    let a user manage the server's settings; --revoke ends that
+  svc-api admin verify-audit            check that nobody has changed the audit log
   svc-api backup --out <file|->         back up database, repositories and master key, also of a running server
   svc-api restore --from <file|->       restore a backup into an empty data folder (and an empty database)
   svc-api runtime install [<name>]      install an agent into the data folder: ${RUNTIME_NAMES.join(", ")}
@@ -56,7 +58,12 @@ export function readArguments(argv: string[]): Wanted {
   if (words === "") return { verb: "serve" };
   if (positionals[0] === "runtime" && positionals[1] === "install" && positionals.length <= 3)
     return { verb: "runtime install", name: runtimeName(positionals[2] ?? DEFAULT_RUNTIME) };
-  if (words === "runtime ls" || words === "runtime status" || words === "config check")
+  if (
+    words === "runtime ls" ||
+    words === "runtime status" ||
+    words === "config check" ||
+    words === "admin verify-audit"
+  )
     return { verb: words };
   if (words === "backup") {
     if (!values.out)

@@ -115,6 +115,8 @@ export interface Config {
   defaultModel: string | null;
   /** Requests a minute to the model gateway. */
   modelRates: { session: number; project: number };
+  /** Days after which entries of the audit log are deleted. */
+  auditDays: number;
   /** Who may sign up. */
   signUp: (typeof SIGN_UP)[number];
   /** The OAuth app for sign-in with GitHub. */
@@ -148,6 +150,9 @@ const STARTS_PER_PROCESSOR = 2;
 
 const NPM_REGISTRY = "https://registry.npmjs.org";
 const SLACK_API = "https://slack.com/api";
+
+/** A year, and the weeks of an audit of that year. */
+const AUDIT_DAYS = 400;
 
 /** An agent with several subagents makes fewer than a hundred calls a minute. */
 const MODEL_RATES = { session: 300, project: 1_500 };
@@ -236,10 +241,8 @@ export function readConfig(env: Environment, isRoot = process.getuid?.() === 0):
     modelsFile: env["SVC_MODELS_FILE"] ? folder(env, "SVC_MODELS_FILE", "", PROGRAM_MAX_BYTES) : null,
     modelUpstream: modelUpstream(env),
     defaultModel: defaultModel(env),
-    modelRates: {
-      session: integer(env, "SVC_LLM_SESSION_RATE", MODEL_RATES.session, 1, 1_000_000),
-      project: integer(env, "SVC_LLM_PROJECT_RATE", MODEL_RATES.project, 1, 1_000_000),
-    },
+    modelRates: modelRates(env),
+    auditDays: integer(env, "SVC_AUDIT_DAYS", AUDIT_DAYS, 1, 36_500),
     signUp: oneOf(env, "SVC_SIGN_UP", SIGN_UP, "invited"),
     github: githubApp(env),
     slackApiUrl: baseUrl(env, "SVC_SLACK_API_URL", SLACK_API) ?? SLACK_API,
@@ -248,6 +251,13 @@ export function readConfig(env: Environment, isRoot = process.getuid?.() === 0):
     logLevel: oneOf(env, "SVC_LOG_LEVEL", LOG_LEVELS, "info"),
     trustedProxies: trustedProxies(env),
     metricsListen: metricsListen(env),
+  };
+}
+
+function modelRates(env: Environment): Config["modelRates"] {
+  return {
+    session: integer(env, "SVC_LLM_SESSION_RATE", MODEL_RATES.session, 1, 1_000_000),
+    project: integer(env, "SVC_LLM_PROJECT_RATE", MODEL_RATES.project, 1, 1_000_000),
   };
 }
 

@@ -72,7 +72,10 @@ function untilSignal(reason?: Error): AbortSignal {
   return stop.signal;
 }
 
-async function commandOf(wanted: Extract<Wanted, { email: string }>): Promise<AdminCommand> {
+async function commandOf(
+  wanted: Extract<Wanted, { email: string } | { verb: "admin verify-audit" }>,
+): Promise<AdminCommand> {
+  if (wanted.verb === "admin verify-audit") return { verb: "verify-audit" };
   const { email } = wanted;
   if (wanted.verb === "admin token") return { verb: "token", email, name: wanted.name };
   if (wanted.verb === "admin link") return { verb: "link", email };

@@ -43,6 +43,7 @@ import { startTriggerScheduler } from "./features/triggers/scheduler.ts";
 import { startWebhookWorker } from "./features/webhooks/worker.ts";
 import { createGit } from "./git/create.ts";
 import type { GitLimits } from "./git/run/limits.ts";
+import { startAuditWorker } from "./identity/audit/worker.ts";
 import { publicUrl } from "./identity/auth/public-url.ts";
 import { makeFirstUserLink } from "./identity/sign-in/links.ts";
 import { startHeartbeat } from "./jobs/heartbeat.ts";
@@ -255,6 +256,7 @@ async function startWork(
     startOwnerRequestWorker(deps),
     startDomainWorker(deps),
     startVolumeWorker(deps),
+    startAuditWorker(deps),
   ];
   const endTriggers = startTriggerScheduler(deps);
   const endWebhooks = startWebhookWorker(deps);

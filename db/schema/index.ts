@@ -2,6 +2,7 @@ export * from "./account.ts";
 export * from "./app.ts";
 export * from "./app-domain.ts";
 export * from "./approval.ts";
+export * from "./audit.ts";
 export * from "./auto-merge.ts";
 export * from "./change-request.ts";
 export * from "./channel.ts";

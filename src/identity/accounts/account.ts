@@ -5,6 +5,7 @@ import { SvcError } from "../../contract/errors.ts";
 import { NAME_MAX } from "../../contract/limits.ts";
 import type { Deps } from "../../deps.ts";
 import { storable } from "../../http/text.ts";
+import { audit } from "../auth/audit.ts";
 import type { Caller } from "../auth/caller.ts";
 import { type AccountRow, resolveAccount, resolveManaged } from "./membership.ts";
 
@@ -28,14 +29,18 @@ export async function editAccount(
     ...(modelBudget !== undefined && { modelBudget }),
     ...(modelSessionBudget !== undefined && { modelSessionBudget }),
   };
-  const [account] = await deps.db
-    .update(accounts)
-    .set(changes)
-    .where(eq(accounts.accountId, accountId))
-    .returning();
-  if (!account)
-    throw new SvcError("not_found", `Account ${accountId} not found. List yours with: svc whoami`);
-  return toWire(account, role);
+  return await deps.db.transaction(async (tx) => {
+    const [account] = await tx
+      .update(accounts)
+      .set(changes)
+      .where(eq(accounts.accountId, accountId))
+      .returning();
+    if (!account)
+      throw new SvcError("not_found", `Account ${accountId} not found. List yours with: svc whoami`);
+    const entry = { action: "account.edited", target: account.slug, targetId: accountId } as const;
+    await audit(tx, caller, { ...entry, accountId, details: body });
+    return toWire(account, role);
+  });
 }
 
 function toWire(row: AccountRow, role: Role): Account {

@@ -6,6 +6,7 @@ import { SvcError } from "../../contract/errors.ts";
 import { UUID } from "../../contract/id.ts";
 import type { Deps } from "../../deps.ts";
 import { type Page, page, readCursor } from "../../http/page.ts";
+import { type AuditEntry, audit } from "../auth/audit.ts";
 import type { Caller } from "../auth/caller.ts";
 import { publicUrl } from "../auth/public-url.ts";
 import { type LinkRow, makeLink } from "./links.ts";
@@ -55,15 +56,18 @@ export async function invite(
     const sentence = `The account has ${OPEN_MAX} open invitations. Withdraw some first.`;
     throw new SvcError("rate_limited", sentence, {}, { "Retry-After": "3600" });
   }
-  const { url, row } = await makeLink(deps.db, deps.keys, publicUrl(deps), {
-    kind: "invitation",
-    accountId,
-    role: wanted.role,
-    email,
-    createdBy: caller.userId,
-    expiresAt: new Date(deps.clock().getTime() + LIFE_MS),
+  return await deps.db.transaction(async (tx) => {
+    const { url, row } = await makeLink(tx, deps.keys, publicUrl(deps), {
+      kind: "invitation",
+      accountId,
+      role: wanted.role,
+      email,
+      createdBy: caller.userId,
+      expiresAt: new Date(deps.clock().getTime() + LIFE_MS),
+    });
+    await audit(tx, caller, entryOf("invitation.created", accountId, row));
+    return { ...toWire(row), url };
   });
-  return { ...toWire(row), url };
 }
 
 /** Withdraws an invitation. @throws not_found, forbidden to all but owners and admins */
@@ -74,16 +78,28 @@ export async function withdrawInvitation(
   invitationId: string,
 ): Promise<{ ok: true }> {
   await resolveManaged(deps.db, caller, accountId);
-  const gone = await deps.db
-    .delete(links)
-    .where(and(isOpen(deps, accountId), eq(links.linkId, invitationId)))
-    .returning({ linkId: links.linkId });
-  if (gone.length === 0)
-    throw new SvcError(
-      "not_found",
-      `The account has no open invitation ${invitationId}. It was used, withdrawn, or has expired.`,
-    );
-  return { ok: true };
+  return await deps.db.transaction(async (tx) => {
+    const [gone] = await tx
+      .delete(links)
+      .where(and(isOpen(deps, accountId), eq(links.linkId, invitationId)))
+      .returning();
+    if (!gone)
+      throw new SvcError(
+        "not_found",
+        `The account has no open invitation ${invitationId}. It was used, withdrawn, or has expired.`,
+      );
+    await audit(tx, caller, entryOf("invitation.withdrawn", accountId, gone));
+    return { ok: true };
+  });
+}
+
+function entryOf(
+  action: "invitation.created" | "invitation.withdrawn",
+  accountId: string,
+  { email, linkId, role }: LinkRow,
+): AuditEntry {
+  const target = email ?? "anyone with the link";
+  return { action, target, targetId: linkId, accountId, details: { role } };
 }
 
 function isOpen(deps: Deps, accountId: string) {

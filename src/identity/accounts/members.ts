@@ -7,6 +7,7 @@ import { UUID } from "../../contract/id.ts";
 import type { Deps } from "../../deps.ts";
 import { type Page, page, readCursor } from "../../http/page.ts";
 import { updateSandboxes } from "../../jobs/update-sandboxes.ts";
+import { audit } from "../auth/audit.ts";
 import type { Caller } from "../auth/caller.ts";
 import { lockAccount } from "./lock.ts";
 import { allowOwners, resolveAccount, resolveManaged } from "./membership.ts";
@@ -44,6 +45,8 @@ export async function changeRole(
     if (role === "member") await endInvitations(tx, accountId, userId);
     const [row] = await membersOf(tx, accountId).where(isMember(accountId, userId));
     if (!row) throw noSuchMember(userId);
+    const entry = { action: "member.role_changed", target: row.email, targetId: row.user_id } as const;
+    await audit(tx, caller, { ...entry, accountId, details: { from: theirs, to: role } });
     return toWire(row);
   });
 }
@@ -66,10 +69,13 @@ export async function removeMember(
     const theirs = await roleOf(tx, accountId, userId);
     allowOwners(mine, theirs);
     if (theirs === "owner") await keepAnOwner(tx, accountId);
+    const [removed] = await membersOf(tx, accountId).where(isMember(accountId, userId));
     const projectIds = await projectsWithSecretsOf(tx, accountId, userId);
     await tx.delete(accountMembers).where(isMember(accountId, userId));
     await updateSandboxes(deps, tx, projectIds);
     await endInvitations(tx, accountId, userId);
+    const entry = { action: "member.removed", target: removed?.email ?? "", targetId: userId } as const;
+    await audit(tx, caller, { ...entry, accountId, details: { role: theirs } });
     return { ok: true };
   });
 }

@@ -6,6 +6,7 @@ import { type AddSigningKeyBody, SIGNING_KEYS_MAX, type SigningKey } from "../..
 import type { Deps } from "../../deps.ts";
 import { storable } from "../../http/text.ts";
 import { fingerprintOf, publicKeyOf } from "../../lib/ssh-key.ts";
+import { type AuditEntry, audit } from "../auth/audit.ts";
 import type { Caller } from "../auth/caller.ts";
 
 type KeyRow = typeof signingKeys.$inferSelect;
@@ -27,9 +28,10 @@ export async function listSigningKeys(deps: Deps, { userId }: Caller): Promise<S
 /** Adds a signing key of the caller. @throws validation_failed */
 export async function addSigningKey(
   deps: Deps,
-  { userId }: Caller,
+  caller: Caller,
   body: AddSigningKeyBody,
 ): Promise<SigningKey> {
+  const { userId } = caller;
   const { key, comment } = readKey(body.key);
   const given = body.title?.trim() || comment || key.split(" ")[0] || key;
   const title = storable("title", given.slice(0, NAME_MAX), NAME_MAX * 4);
@@ -46,6 +48,7 @@ export async function addSigningKey(
       .values({ userId, key, title, createdAt: deps.clock() })
       .onConflictDoNothing()
       .returning();
+    if (added) await audit(tx, caller, entryOf("signing_key.added", added));
     return added;
   });
   if (!row) throw invalid("is one of your signing keys already");
@@ -53,14 +56,27 @@ export async function addSigningKey(
 }
 
 /** Removes a signing key of the caller: from then on, no commit is verified by it. @throws not_found */
-export async function removeSigningKey(deps: Deps, { userId }: Caller, keyId: number): Promise<{ ok: true }> {
-  const gone = await deps.db
-    .delete(signingKeys)
-    .where(and(eq(signingKeys.keyId, keyId), eq(signingKeys.userId, userId)))
-    .returning({ keyId: signingKeys.keyId });
-  if (gone.length === 0)
-    throw new SvcError("not_found", `You have no signing key ${keyId}. List yours with: svc signing-keys ls`);
-  return { ok: true };
+export async function removeSigningKey(deps: Deps, caller: Caller, keyId: number): Promise<{ ok: true }> {
+  return await deps.db.transaction(async (tx) => {
+    const [gone] = await tx
+      .delete(signingKeys)
+      .where(and(eq(signingKeys.keyId, keyId), eq(signingKeys.userId, caller.userId)))
+      .returning();
+    if (!gone)
+      throw new SvcError(
+        "not_found",
+        `You have no signing key ${keyId}. List yours with: svc signing-keys ls`,
+      );
+    await audit(tx, caller, entryOf("signing_key.removed", gone));
+    return { ok: true };
+  });
+}
+
+function entryOf(
+  action: "signing_key.added" | "signing_key.removed",
+  { keyId, key, title }: KeyRow,
+): AuditEntry {
+  return { action, target: title, targetId: String(keyId), details: { fingerprint: keyFingerprint(key) } };
 }
 
 /** A line of a `.pub` file. @throws validation_failed */

@@ -6,8 +6,9 @@ import { SvcError } from "../../contract/errors.ts";
 import { UUID } from "../../contract/id.ts";
 import type { Deps } from "../../deps.ts";
 import { type Page, page, readCursor } from "../../http/page.ts";
+import { audit } from "../auth/audit.ts";
 import type { Caller } from "../auth/caller.ts";
-import { mintToken, readExpiry, type TokenRow } from "../auth/token.ts";
+import { mintToken, readExpiry, type TokenRow, tokenCreated } from "../auth/token.ts";
 import { approveDevice } from "../device/decide.ts";
 
 /** The caller's user tokens, without their secrets. */
@@ -47,24 +48,28 @@ export async function mintUserToken(
     await approveDevice(deps, caller, wanted.device_user_code, name);
     return { status: "approved", name };
   }
-  const { row, secret } = await mintToken(deps.db, deps.keys, {
-    userId: caller.userId,
-    name: wanted.name,
-    scopes: wanted.scopes,
-    expiresAt: readExpiry(deps, wanted.expires_at),
+  const expiresAt = readExpiry(deps, wanted.expires_at);
+  return await deps.db.transaction(async (tx) => {
+    const { userId } = caller;
+    const { name, scopes } = wanted;
+    const { row, secret } = await mintToken(tx, deps.keys, { userId, name, scopes, expiresAt });
+    await audit(tx, caller, tokenCreated(row));
+    return { ...toWire(row), token: secret };
   });
-  return { ...toWire(row), token: secret };
 }
 
 /** Revokes one of the caller's user tokens; it may be the one in use. */
 export async function revokeUserToken(deps: Deps, caller: Caller, tokenId: string): Promise<{ ok: true }> {
-  const gone = await deps.db
-    .delete(tokens)
-    .where(and(eq(tokens.tokenId, tokenId), eq(tokens.userId, caller.userId), isNull(tokens.projectId)))
-    .returning({ tokenId: tokens.tokenId });
-  if (gone.length === 0)
-    throw new SvcError("not_found", `You have no token ${tokenId}. List yours with: svc tokens ls`);
-  return { ok: true };
+  return await deps.db.transaction(async (tx) => {
+    const [gone] = await tx
+      .delete(tokens)
+      .where(and(eq(tokens.tokenId, tokenId), eq(tokens.userId, caller.userId), isNull(tokens.projectId)))
+      .returning({ name: tokens.name });
+    if (!gone)
+      throw new SvcError("not_found", `You have no token ${tokenId}. List yours with: svc tokens ls`);
+    await audit(tx, caller, { action: "token.revoked", target: gone.name, targetId: tokenId });
+    return { ok: true };
+  });
 }
 
 function toWire(row: TokenRow): UserToken {

@@ -83,8 +83,16 @@ export async function renewBrowserSession(deps: Lookup, secret: string): Promise
   return renewed.length > 0;
 }
 
-export async function endBrowserSession(deps: Lookup, secret: string): Promise<void> {
-  await deps.db.delete(browserSessions).where(eq(browserSessions.hash, deps.keys.hashToken(secret)));
+/** @returns the user and the public id of the session that was ended; null when there was none */
+export async function endBrowserSession(
+  deps: Lookup,
+  secret: string,
+): Promise<{ userId: string; signInId: string } | null> {
+  const [ended] = await deps.db
+    .delete(browserSessions)
+    .where(eq(browserSessions.hash, deps.keys.hashToken(secret)))
+    .returning({ userId: browserSessions.userId, signInId: browserSessions.signInId });
+  return ended ?? null;
 }
 
 const browserAndProjectById = prepared((db) => browserAndProject(db, projects.projectId));

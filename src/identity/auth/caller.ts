@@ -13,20 +13,29 @@ import { type BrowserRow, findBrowserAndProject, findBrowserSession, type Lookup
 /** Dependencies of the lookup of callers. */
 export type CallerLookup = Lookup & Pick<Deps, "log">;
 
+/** Where a request comes from, for the audit log. */
+export interface Origin {
+  /** The client's address, as `addressOf` has it; null: not known. */
+  address: string | null;
+  requestId: string;
+}
+
 /** The credentials of a request. A token takes precedence. */
 export interface Credentials {
   /** The `Authorization` header. */
   authorization: string | null;
   /** The secret of a signed-in browser, from its cookie. */
   browser?: string | null;
+  origin?: Origin;
 }
 
 /** The caller of a request. A project token acts as the user who created it, inside one project. */
 export type Caller =
-  /** `tokenId`: null for a signed-in browser. */
-  | { kind: "user"; userId: string; tokenId: string | null; expiresAt: Date | null }
+  /** `tokenId`: null for a signed-in browser. `origin`: none for what svc does later for this caller. */
+  | { kind: "user"; userId: string; tokenId: string | null; expiresAt: Date | null; origin?: Origin }
   | {
       kind: "project";
+      origin?: Origin;
       userId: string;
       tokenId: string;
       tokenName: string;
@@ -48,15 +57,16 @@ const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
  */
 export async function resolveCaller(
   deps: CallerLookup,
-  { authorization, browser }: Credentials,
+  { authorization, browser, origin }: Credentials,
   required: Scope | null,
 ): Promise<Caller> {
-  if (authorization === null && browser) return visitorOf(await findBrowserSession(deps, browser));
+  if (authorization === null && browser)
+    return from(visitorOf(await findBrowserSession(deps, browser)), origin);
   const hash = deps.keys.hashToken(bearer(authorization));
   const [row] = await deps.db.select(tokenColumns).from(tokens).where(eq(tokens.hash, hash));
   const caller = callerOf(deps, row, hash);
   if (required !== null) requireScope(row?.scopes, required);
-  return caller;
+  return from(caller, origin);
 }
 
 /**
@@ -99,7 +109,11 @@ export async function resolveProject(
       "You are not a member of this project's account. Ask an owner or admin of it for an invitation.",
     );
   requireScope(scopes, required);
-  return { caller, project, role: row.role };
+  return { caller: from(caller, credentials.origin), project, role: row.role };
+}
+
+function from(caller: Caller, origin: Origin | undefined): Caller {
+  return origin === undefined ? caller : { ...caller, origin };
 }
 
 /** @param scopes of a token; undefined: of a browser, which may do what its user may */

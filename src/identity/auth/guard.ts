@@ -12,6 +12,7 @@ import {
   resolveProject,
 } from "./caller.ts";
 import { cookieRequestOf, cookieSecret } from "./cookie.ts";
+import { originOf } from "./origin.ts";
 import { requireOwner } from "./owner.ts";
 
 /**
@@ -106,8 +107,9 @@ function scopeOf({ method }: Request): Scope {
 /** @throws forbidden for a request from another site */
 function credentialsOf(deps: Deps, request: Request): Credentials {
   const authorization = request.headers.get("authorization");
-  if (authorization !== null) return { authorization };
-  return { authorization, browser: cookieSecret(deps, cookieRequestOf(request)) };
+  const origin = originOf(request);
+  if (authorization !== null) return { authorization, origin };
+  return { authorization, browser: cookieSecret(deps, cookieRequestOf(request)), origin };
 }
 
 /** @throws unauthorized; insufficient_scope; forbidden for a project token */

@@ -6,6 +6,7 @@ import { SvcError } from "../../contract/errors.ts";
 import { DEFAULT_SCOPES, type Scope } from "../../contract/scope.ts";
 import type { Deps } from "../../deps.ts";
 import { answer, ok } from "../../http/schema.ts";
+import { audit } from "./audit.ts";
 import { type Caller, userOf } from "./caller.ts";
 import { guard } from "./guard.ts";
 
@@ -22,10 +23,26 @@ export const authRoutes = (deps: Deps) =>
     .post("/revoke", ({ caller }) => revoke(deps, caller), { caller: "any", ...answer(200, ok) });
 
 /** The holder of a token can always revoke it. @throws forbidden to a browser, which signs out instead */
-async function revoke(deps: Deps, { tokenId }: Caller): Promise<{ ok: true }> {
+async function revoke(deps: Deps, caller: Caller): Promise<{ ok: true }> {
+  const { tokenId } = caller;
   if (tokenId === null)
     throw new SvcError("forbidden", "A browser session has no token to revoke. Sign out instead.");
-  await deps.db.delete(tokens).where(eq(tokens.tokenId, tokenId));
+  await deps.db.transaction(async (tx) => {
+    const [revoked] = await tx
+      .delete(tokens)
+      .where(eq(tokens.tokenId, tokenId))
+      .returning({ name: tokens.name, projectId: tokens.projectId });
+    if (!revoked) return;
+    const [project] =
+      revoked.projectId === null
+        ? []
+        : await tx
+            .select({ projectId: projects.projectId, accountId: projects.accountId })
+            .from(projects)
+            .where(eq(projects.projectId, revoked.projectId));
+    const entry = { action: "token.revoked", target: revoked.name, targetId: tokenId } as const;
+    await audit(tx, caller, { ...entry, ...(project && { project }) });
+  });
   return { ok: true };
 }
 

@@ -4,6 +4,7 @@ import { SvcError } from "../../contract/errors.ts";
 import type { SignIn } from "../../contract/sign-in.ts";
 import type { Deps } from "../../deps.ts";
 import { addressOf } from "./attempts.ts";
+import { audit } from "./audit.ts";
 import { BROWSER_SESSION_LIFE_S, type BrowserPlace } from "./browser.ts";
 import type { Caller } from "./caller.ts";
 import { cookieRequestOf, cookieSecret } from "./cookie.ts";
@@ -37,17 +38,24 @@ export async function listSignIns(
 }
 
 /** Signs a browser of the caller out; it may be the one in use. @throws not_found */
-export async function endSignIn(deps: Deps, { userId }: Caller, signInId: string): Promise<{ ok: true }> {
-  const ended = await deps.db
-    .delete(browserSessions)
-    .where(and(eq(browserSessions.signInId, signInId), eq(browserSessions.userId, userId)))
-    .returning({ signInId: browserSessions.signInId });
-  if (ended.length === 0)
-    throw new SvcError(
-      "not_found",
-      `You are not signed in as ${signInId}. List your browsers with: svc sign-ins ls`,
-    );
-  return { ok: true };
+export async function endSignIn(deps: Deps, caller: Caller, signInId: string): Promise<{ ok: true }> {
+  return await deps.db.transaction(async (tx) => {
+    const [ended] = await tx
+      .delete(browserSessions)
+      .where(and(eq(browserSessions.signInId, signInId), eq(browserSessions.userId, caller.userId)))
+      .returning({ userAgent: browserSessions.userAgent });
+    if (!ended)
+      throw new SvcError(
+        "not_found",
+        `You are not signed in as ${signInId}. List your browsers with: svc sign-ins ls`,
+      );
+    await audit(tx, caller, {
+      action: "sign_in.ended",
+      target: ended.userAgent ?? "unknown browser",
+      targetId: signInId,
+    });
+    return { ok: true };
+  });
 }
 
 function toWire(row: typeof browserSessions.$inferSelect, own: string | null): SignIn {

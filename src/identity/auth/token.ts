@@ -7,6 +7,7 @@ import { SvcError } from "../../contract/errors.ts";
 import { DEFAULT_SCOPES, type Scope } from "../../contract/scope.ts";
 import type { Deps } from "../../deps.ts";
 import type { Keys } from "../../keys.ts";
+import type { AuditEntry } from "./audit.ts";
 
 export type TokenRow = typeof tokens.$inferSelect;
 
@@ -53,6 +54,12 @@ export async function mintToken(
     .returning();
   if (!row) throw new Error("the insert of a token returned no row");
   return { row, secret };
+}
+
+/** The entry of the audit log for a new token. */
+export function tokenCreated({ name, tokenId, scopes, expiresAt, sessionId }: TokenRow): AuditEntry {
+  const details = { scopes, expires_at: expiresAt?.toISOString() ?? null, session_id: sessionId };
+  return { action: "token.created", target: name, targetId: tokenId, details };
 }
 
 /** @throws validation_failed for an expiry in the past */

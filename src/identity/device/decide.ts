@@ -4,6 +4,7 @@ import { DEVICE_LIFE_S, type DeviceRequest } from "../../contract/device.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { Deps } from "../../deps.ts";
 import { countAttempt, forgetAttempt, type Limit } from "../auth/attempts.ts";
+import { audit } from "../auth/audit.ts";
 import type { Caller } from "../auth/caller.ts";
 import { hashUserCode, readUserCode } from "./codes.ts";
 
@@ -43,12 +44,13 @@ export async function approveDevice(
   userCode: string,
   name: string,
 ): Promise<void> {
-  await decide(deps, caller, userCode, { status: "approved", userId: caller.userId, tokenName: name });
+  const decision = { status: "approved", userId: caller.userId, tokenName: name } as const;
+  await decide(deps, caller, userCode, "device.approved", decision);
 }
 
 /** Denies a device request. @throws not_found, rate_limited */
 export async function denyDevice(deps: Deps, caller: Caller, userCode: string): Promise<{ ok: true }> {
-  await decide(deps, caller, userCode, { status: "denied" });
+  await decide(deps, caller, userCode, "device.denied", { status: "denied" });
   return { ok: true };
 }
 
@@ -56,15 +58,20 @@ async function decide(
   deps: Deps,
   caller: Caller,
   userCode: string,
+  action: "device.approved" | "device.denied",
   decision: Partial<typeof deviceRequests.$inferInsert>,
 ): Promise<void> {
   await counted(deps, caller, async () => {
-    const decided = await deps.db
-      .update(deviceRequests)
-      .set(decision)
-      .where(isPending(deps, userCode))
-      .returning({ hash: deviceRequests.hash });
-    if (decided.length === 0) throw noSuchCode();
+    await deps.db.transaction(async (tx) => {
+      const [decided] = await tx
+        .update(deviceRequests)
+        .set(decision)
+        .where(isPending(deps, userCode))
+        .returning({ label: deviceRequests.label, address: deviceRequests.address });
+      if (!decided) throw noSuchCode();
+      const { label: target, address } = decided;
+      await audit(tx, caller, { action, target, details: { requested_from: address } });
+    });
   });
 }
 

@@ -3,7 +3,9 @@ import { deviceRequests } from "../../../db/schema/index.ts";
 import type { DeviceToken } from "../../contract/device.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { Deps } from "../../deps.ts";
-import { mintToken } from "../auth/token.ts";
+import { audit } from "../auth/audit.ts";
+import { originOf } from "../auth/origin.ts";
+import { mintToken, tokenCreated } from "../auth/token.ts";
 import { hashDeviceCode } from "./codes.ts";
 
 /** What `slow_down` adds to the interval (RFC 8628, 3.5), and the longest interval. */
@@ -18,7 +20,7 @@ type RequestRow = typeof deviceRequests.$inferSelect;
  * A poll of the program (RFC 8628, 3.4). The token is created only now, so that a program that has given up leaves none.
  * @throws authorization_pending, slow_down, access_denied, expired_token
  */
-export async function pollDevice(deps: Deps, deviceCode: string): Promise<DeviceToken> {
+export async function pollDevice(deps: Deps, request: Request, deviceCode: string): Promise<DeviceToken> {
   const hash = hashDeviceCode(deps.keys, deviceCode);
   const row = await notePoll(deps, hash);
   if (row.status === "denied") throw refusal("access_denied", "The request was denied in the browser.");
@@ -32,6 +34,7 @@ export async function pollDevice(deps: Deps, deviceCode: string): Promise<Device
     if (!taken?.userId || taken.name === null) throw expired();
     const { userId, name } = taken;
     const { row: token, secret } = await mintToken(tx, deps.keys, { userId, name });
+    await audit(tx, { userId, origin: originOf(request) }, tokenCreated(token));
     return { access_token: secret, token_type: "bearer", token_id: token.tokenId };
   });
 }

@@ -22,7 +22,7 @@ export const deviceRoutes = (deps: Deps) =>
       body: deviceBody,
       ...answer(200, deviceCode),
     })
-    .post("/token", ({ body }) => pollDevice(deps, body.device_code), {
+    .post("/token", ({ request, body }) => pollDevice(deps, request, body.device_code), {
       body: devicePollBody,
       ...answer(200, deviceToken),
     })

@@ -2,6 +2,7 @@ import { SvcError } from "../../contract/errors.ts";
 import type { SignedIn } from "../../contract/sign-in.ts";
 import type { Deps } from "../../deps.ts";
 import { countAttempt, forgetAttempts, type Limit } from "../auth/attempts.ts";
+import { audit } from "../auth/audit.ts";
 import { type Caller, userOf } from "../auth/caller.ts";
 import { findByPassword, hashPassword } from "./password.ts";
 import { storePassword } from "./set-password.ts";
@@ -25,6 +26,10 @@ export async function changePassword(
   const user = await findByPassword(deps.db, email, wanted.current_password);
   if (!user) throw new SvcError("bad_credentials", "The current password is wrong.");
   await forgetAttempts(deps, OF_USER, caller.userId);
-  await storePassword(deps.db, caller.userId, await hashPassword(wanted.new_password));
-  return start(deps, request, user);
+  const passwordHash = await hashPassword(wanted.new_password);
+  return deps.db.transaction(async (tx) => {
+    await storePassword(tx, caller.userId, passwordHash);
+    await audit(tx, caller, { action: "user.password_changed", target: email, targetId: caller.userId });
+    return start({ ...deps, db: tx }, request, user);
+  });
 }

@@ -8,12 +8,13 @@ import type { Deps } from "../../deps.ts";
 import { storable } from "../../http/text.ts";
 import type { LinkRow } from "../accounts/links.ts";
 import { joinAccount, makeUser, readEmail } from "../accounts/make-user.ts";
+import { audit } from "../auth/audit.ts";
 import { findBrowserSession } from "../auth/browser.ts";
 import { cookieRequestOf, cookieSecret, requireDashboard } from "../auth/cookie.ts";
 import { hasPasswords, linkNotFound } from "./links.ts";
 import { hashPassword } from "./password.ts";
 import { storePassword } from "./set-password.ts";
-import { start, type WithCookie } from "./sign-in.ts";
+import { byVisitor, start, type WithCookie } from "./sign-in.ts";
 
 /**
  * Describes a link, for the page that it opens, without using it.
@@ -42,8 +43,22 @@ export async function followLink(
 ): Promise<WithCookie<SignedIn>> {
   requireDashboard(deps, cookieRequestOf(request));
   const row = await findLink(deps, body.token);
-  const user = await userByLink(deps, row, await visitorOf(deps, request), body);
-  return start(deps, request, user);
+  const visitor = await visitorOf(deps, request);
+  const isJoining = visitor !== null && membershipOf(row) !== null;
+  if (!isJoining && body.password === undefined) throw missing("password", "A password is required.");
+  const passwordHash = body.password === undefined || isJoining ? "" : await hashPassword(body.password);
+  return deps.db.transaction(async (tx) => {
+    const { user, action } = await userByLink(tx, row, visitor, { ...body, passwordHash });
+    const { email, user_id: userId } = user;
+    const membership = membershipOf(row);
+    await audit(tx, byVisitor(request, userId), {
+      action,
+      target: email,
+      targetId: userId,
+      ...(membership && { accountId: membership.accountId, details: { role: membership.role } }),
+    });
+    return start({ ...deps, db: tx }, request, user);
+  });
 }
 
 /** @throws not_found for a link that is unknown, used or expired */
@@ -56,68 +71,58 @@ export async function findLink(deps: Deps, token: string): Promise<LinkRow> {
   return row;
 }
 
+/** The user of a link, and what the link did. */
+type Followed = { user: SignedIn; action: "member.joined" | "user.signed_up" | "user.password_changed" };
+
 async function userByLink(
-  deps: Deps,
+  tx: Db,
   row: LinkRow,
   visitor: SignedIn | null,
-  body: LinkBody,
-): Promise<SignedIn> {
+  { passwordHash, ...body }: LinkBody & { passwordHash: string },
+): Promise<Followed> {
   const membership = membershipOf(row);
-  if (membership && visitor) return joinAs(deps, row, membership, visitor);
-  if (body.password === undefined) throw missing("password", "A password is required.");
-  const passwordHash = await hashPassword(body.password);
-  if (row.userId !== null) return setOwnPassword(deps, row, row.userId, passwordHash);
+  if (membership && visitor) return joinAs(tx, row, membership, visitor);
+  if (row.userId !== null) return setOwnPassword(tx, row, row.userId, passwordHash);
   const email = emailOf(row, body);
   const name = body.name === undefined ? null : storable("name", body.name, NAME_MAX * 4);
-  return deps.db.transaction(async (tx) => {
-    await redeemLink(tx, row);
-    if (row.kind === "first_user" && (await hasPasswords(tx))) throw linkNotFound();
-    const userId = await makeUser(tx, {
-      email,
-      name,
-      passwordHash,
-      ...(row.kind === "first_user" && { byOperator: true }),
-      ...(membership && { joins: membership }),
-    });
-    if (userId !== null) return userOf(tx, userId);
-    if (row.kind !== "first_user") throw emailTaken();
-    // the link is from the server's log, whose readers can set any password; this user only had tokens so far
-    const [known] = await tx.select({ userId: users.userId }).from(users).where(eq(users.email, email));
-    if (!known) throw new Error("a user was neither created nor found");
-    await storePassword(tx, known.userId, passwordHash);
-    return userOf(tx, known.userId);
+  await redeemLink(tx, row);
+  if (row.kind === "first_user" && (await hasPasswords(tx))) throw linkNotFound();
+  const userId = await makeUser(tx, {
+    email,
+    name,
+    passwordHash,
+    ...(row.kind === "first_user" && { byOperator: true }),
+    ...(membership && { joins: membership }),
   });
+  if (userId !== null) return { user: await userOf(tx, userId), action: "user.signed_up" };
+  if (row.kind !== "first_user") throw emailTaken();
+  // the link is from the server's log, whose readers can set any password; this user only had tokens so far
+  const [known] = await tx.select({ userId: users.userId }).from(users).where(eq(users.email, email));
+  if (!known) throw new Error("a user was neither created nor found");
+  await storePassword(tx, known.userId, passwordHash);
+  return { user: await userOf(tx, known.userId), action: "user.password_changed" };
 }
 
 /** @throws forbidden when the invitation is for another user */
 async function joinAs(
-  deps: Deps,
+  tx: Db,
   row: LinkRow,
   membership: NonNullable<ReturnType<typeof membershipOf>>,
   visitor: SignedIn,
-): Promise<SignedIn> {
+): Promise<Followed> {
   if (row.email !== null && row.email !== visitor.email) {
     const sentence = `This invitation is for ${row.email}, and you are signed in as ${visitor.email}. Sign out first.`;
     throw new SvcError("forbidden", sentence);
   }
-  await deps.db.transaction(async (tx) => {
-    await redeemLink(tx, row);
-    await joinAccount(tx, visitor.user_id, membership);
-  });
-  return visitor;
+  await redeemLink(tx, row);
+  await joinAccount(tx, visitor.user_id, membership);
+  return { user: visitor, action: "member.joined" };
 }
 
-async function setOwnPassword(
-  deps: Deps,
-  row: LinkRow,
-  userId: string,
-  passwordHash: string,
-): Promise<SignedIn> {
-  return deps.db.transaction(async (tx) => {
-    await redeemLink(tx, row);
-    await storePassword(tx, userId, passwordHash);
-    return userOf(tx, userId);
-  });
+async function setOwnPassword(tx: Db, row: LinkRow, userId: string, passwordHash: string): Promise<Followed> {
+  await redeemLink(tx, row);
+  await storePassword(tx, userId, passwordHash);
+  return { user: await userOf(tx, userId), action: "user.password_changed" };
 }
 
 /** Uses a link, once across all servers on the database. All links for the first user are used together. */

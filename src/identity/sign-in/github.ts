@@ -6,6 +6,7 @@ import { NAME_MAX } from "../../contract/limits.ts";
 import type { Deps } from "../../deps.ts";
 import { makeUser, readEmail } from "../accounts/make-user.ts";
 import { addressOf, countAttempt, type Limit } from "../auth/attempts.ts";
+import { audit } from "../auth/audit.ts";
 import { openBrowserSession } from "../auth/browser.ts";
 import { writeCookie } from "../auth/cookie.ts";
 import { publicUrl } from "../auth/public-url.ts";
@@ -14,6 +15,7 @@ import { emailTaken, findLink, membershipOf, redeemLink } from "./follow-link.ts
 import { fetchGithubUser, type GithubUser } from "./github-api.ts";
 import { challengeOf, clearState, createState, readState, writeState } from "./github-state.ts";
 import { linkNotFound } from "./links.ts";
+import { byVisitor } from "./sign-in.ts";
 import { signUpClosed } from "./sign-up.ts";
 
 /** Callbacks from one address: each sends three requests to GitHub. */
@@ -66,8 +68,21 @@ export async function handleGithubCallback(
     redirectUri: redirectUri(deps),
   });
   const known = await knownUser(deps, person);
-  const userId = known ?? (await newUser(deps, person, signIn.invitation));
-  const cookie = writeCookie(deps.config, await openBrowserSession(deps, userId, placeOf(request)));
+  const secret = await deps.db.transaction(async (tx) => {
+    const inTransaction = { ...deps, db: tx };
+    const userId = known ?? (await newUser(inTransaction, person, signIn.invitation));
+    const action = known === null ? "user.signed_up" : "user.signed_in";
+    const target = person.emails[0] ?? person.id;
+    const entry = {
+      action,
+      target,
+      targetId: userId,
+      details: { way: "github", github_id: person.id },
+    } as const;
+    await audit(tx, byVisitor(request, userId), entry);
+    return openBrowserSession(inTransaction, userId, placeOf(request));
+  });
+  const cookie = writeCookie(deps.config, secret);
   // an existing user decides on that page whether to join
   const isAsked = known !== null && signIn.invitation !== null;
   const location = isAsked ? `/welcome?token=${encodeURIComponent(signIn.invitation ?? "")}` : signIn.next;
@@ -111,12 +126,10 @@ async function newUser(deps: Deps, person: GithubUser, invitation: string | null
     githubId: person.id,
     ...(joins && { joins }),
   };
-  return deps.db.transaction(async (tx) => {
-    if (row) await redeemLink(tx, row);
-    const userId = await makeUser(tx, wanted);
-    if (userId === null) throw emailTaken();
-    return userId;
-  });
+  if (row) await redeemLink(deps.db, row);
+  const userId = await makeUser(deps.db, wanted);
+  if (userId === null) throw emailTaken();
+  return userId;
 }
 
 function appOf({ config }: Deps): GithubApp {

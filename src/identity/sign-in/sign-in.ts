@@ -1,9 +1,13 @@
+import { eq } from "drizzle-orm";
+import { users } from "../../../db/schema/index.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { SignedIn } from "../../contract/sign-in.ts";
 import type { Deps } from "../../deps.ts";
 import { addressOf, countAttempt, forgetAttempt, forgetAttempts, type Limit } from "../auth/attempts.ts";
+import { type AuditEntry, type AuditedBy, audit } from "../auth/audit.ts";
 import { endBrowserSession, openBrowserSession } from "../auth/browser.ts";
 import { clearCookie, cookieRequestOf, cookieSecret, requireDashboard, writeCookie } from "../auth/cookie.ts";
+import { originOf } from "../auth/origin.ts";
 import { placeOf } from "../auth/sign-ins.ts";
 import { findByPassword } from "./password.ts";
 
@@ -35,14 +39,46 @@ export async function signIn(
   await countAttempt(deps, OF_USER, `${address} ${user}`);
   await countAttempt(deps, OF_USER_ANYWHERE, user);
   const found = user.includes("\0") ? null : await findByPassword(deps.db, user, password);
-  if (!found) throw new SvcError("bad_credentials", "Wrong e-mail address or password.");
+  if (!found) {
+    noteFailure(deps, request, user);
+    throw new SvcError("bad_credentials", "Wrong e-mail address or password.");
+  }
   await forgetAttempts(deps, OF_USER, `${address} ${user}`);
   await forgetAttempt(deps, OF_USER_ANYWHERE, user);
   await forgetAttempt(deps, OF_ADDRESS, address);
-  return start(deps, request, found);
+  return deps.db.transaction(async (tx) => {
+    await audit(tx, byVisitor(request, found.user_id), signedIn(found, "password"));
+    return start({ ...deps, db: tx }, request, found);
+  });
 }
 
-/** Signs a browser in as an authenticated user, and ends its earlier session. */
+/** The user of a request that signs in, for the audit log. */
+export function byVisitor(request: Request, userId: string): AuditedBy {
+  return { userId, origin: originOf(request) };
+}
+
+/** @param way how the user has signed in */
+function signedIn({ email, user_id }: SignedIn, way: "password" | "github"): AuditEntry {
+  return { action: "user.signed_in", target: email, targetId: user_id, details: { way } };
+}
+
+/**
+ * Records a wrong password for a user, of which the limits let few through. In the background, so that the time does not
+ * show whether the user exists.
+ */
+function noteFailure(deps: Deps, request: Request, email: string): void {
+  const recorded = async () => {
+    if (email.includes("\0")) return;
+    const [user] = await deps.db.select({ userId: users.userId }).from(users).where(eq(users.email, email));
+    if (!user) return;
+    const { userId } = user;
+    const entry = { action: "user.sign_in_failed", target: email, targetId: userId, userId } as const;
+    await audit(deps.db, { userId: null, origin: originOf(request) }, entry);
+  };
+  recorded().catch((error: unknown) => deps.log.warn({ err: error }, "cannot record a failed sign-in"));
+}
+
+/** Signs a browser in as an authenticated user, and ends its earlier session. The caller records that it was signed in. */
 export async function start(deps: Deps, request: Request, user: SignedIn): Promise<WithCookie<SignedIn>> {
   const before = cookieSecret(deps, cookieRequestOf(request));
   if (before !== null) await endBrowserSession(deps, before);
@@ -57,6 +93,13 @@ export async function signOut(deps: Deps, request: Request): Promise<WithCookie<
   const cookieRequest = cookieRequestOf(request);
   requireDashboard(deps, cookieRequest);
   const secret = cookieSecret(deps, cookieRequest);
-  if (secret !== null) await endBrowserSession(deps, secret);
+  if (secret !== null)
+    await deps.db.transaction(async (tx) => {
+      const ended = await endBrowserSession({ ...deps, db: tx }, secret);
+      if (ended === null) return;
+      const target = placeOf(request).userAgent ?? "unknown browser";
+      const entry = { action: "user.signed_out", target, targetId: ended.signInId } as const;
+      await audit(tx, byVisitor(request, ended.userId), entry);
+    });
   return { answer: { ok: true }, cookie: clearCookie(deps.config) };
 }

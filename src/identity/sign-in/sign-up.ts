@@ -5,11 +5,12 @@ import type { Deps } from "../../deps.ts";
 import { storable } from "../../http/text.ts";
 import { makeUser, readEmail } from "../accounts/make-user.ts";
 import { addressOf, countAttempt, type Limit } from "../auth/attempts.ts";
+import { audit } from "../auth/audit.ts";
 import { cookieRequestOf, requireDashboard } from "../auth/cookie.ts";
 import { emailTaken, findLink, followLink } from "./follow-link.ts";
 import { linkNotFound } from "./links.ts";
 import { hashPassword } from "./password.ts";
-import { start, type WithCookie } from "./sign-in.ts";
+import { byVisitor, start, type WithCookie } from "./sign-in.ts";
 
 /** Sign-ups from one address: enough for a team, and a limit on probing for registered e-mail addresses. */
 const OF_ADDRESS: Limit = { name: "sign-up", max: 20, windowS: 60 * 60 };
@@ -35,9 +36,17 @@ export async function signUp(
   const name = storable("name", body.name, NAME_MAX * 4).trim();
   await countAttempt(deps, OF_ADDRESS, addressOf(request));
   const passwordHash = await hashPassword(body.password);
-  const userId = await makeUser(deps.db, { email, name, passwordHash, emailProven: false });
-  if (userId === null) throw emailTaken();
-  return start(deps, request, { user_id: userId, email, name });
+  return deps.db.transaction(async (tx) => {
+    const userId = await makeUser(tx, { email, name, passwordHash, emailProven: false });
+    if (userId === null) throw emailTaken();
+    await audit(tx, byVisitor(request, userId), {
+      action: "user.signed_up",
+      target: email,
+      targetId: userId,
+      details: { way: "password" },
+    });
+    return start({ ...deps, db: tx }, request, { user_id: userId, email, name });
+  });
 }
 
 /** The error for a sign-up that requires an invitation. */
