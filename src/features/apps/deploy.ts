@@ -5,6 +5,7 @@ import type { App } from "../../contract/app.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { Deps } from "../../deps.ts";
 import { publish } from "../../events/publish.ts";
+import { audit } from "../../identity/auth/audit.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { APPS_QUEUE } from "../../jobs/places.ts";
 import { catchUp } from "../manifest/catch-up.ts";
@@ -24,7 +25,7 @@ export async function deployApp(deps: Deps, caller: Caller, project: ProjectRow,
   await catchUp(deps, project);
   const app = await findAppByName(deps.db, project, slug);
   const tree = await treeOf(deps, project, app);
-  return await startDeployment(deps, project, app, false, async (tx, row) =>
+  return await startDeployment(deps, caller, project, app, false, async (tx, row) =>
     (await isDeployedSince(tx, row, begunAt)) ? null : { tree, reason: "asked", by: caller },
   );
 }
@@ -37,6 +38,7 @@ export async function deployApp(deps: Deps, caller: Caller, project: ProjectRow,
  */
 export async function startDeployment(
   deps: Deps,
+  caller: Caller,
   project: ProjectRow,
   { appId }: AppRow,
   isPinned: boolean,
@@ -51,6 +53,8 @@ export async function startDeployment(
       .where(eq(apps.appId, appId));
     const wanted = await choose(tx, row);
     if (wanted) await createDeployment(deps, tx, { app: row, project }, wanted);
+    const action = wanted?.reason === "rollback" ? "app.rolled_back" : "app.deployed";
+    await audit(tx, caller, { action, target: row.slug, targetId: appId, project });
     await deps.jobs.enqueue(tx, APPS_QUEUE, appId);
     await publish(tx, project.projectId, appChange(row));
   });
@@ -82,11 +86,12 @@ function requireEnabled(app: AppRow | null, { manifestPath }: ProjectRow): asser
 }
 
 /** Stops an app until it is deployed again. @throws not_found */
-export async function stopApp(deps: Deps, project: ProjectRow, slug: string): Promise<App> {
+export async function stopApp(deps: Deps, caller: Caller, project: ProjectRow, slug: string): Promise<App> {
   const { appId } = await findAppByName(deps.db, project, slug);
   const touched = await deps.db.transaction(async (tx) => {
     await lockApp(tx, appId);
     await tx.update(apps).set({ isStopped: true, updatedAt: deps.clock() }).where(eq(apps.appId, appId));
+    await audit(tx, caller, { action: "app.stopped", target: slug, targetId: appId, project });
     return await reconcile(deps, tx, appId);
   });
   for (const sessionId of touched) deps.changes.notify(sessionId);

@@ -32,7 +32,7 @@ export async function rollBackApp(
   }
   const tree = found === "no-folder" ? null : found.id;
   const wanted = { tree, reason: "rollback", by: caller, again: target } as const;
-  return await startDeployment(deps, project, app, true, async () => wanted);
+  return await startDeployment(deps, caller, project, app, true, async () => wanted);
 }
 
 async function targetOf(db: Db, app: AppRow, number: number | null): Promise<DeploymentRow> {

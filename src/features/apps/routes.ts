@@ -46,9 +46,9 @@ export const appRoutes = (deps: Deps) =>
     )
     .post(
       "/:slug/stop",
-      ({ project, params, set }) => {
+      ({ caller, project, params, set }) => {
         set.status = 202;
-        return stopApp(deps, project, params.slug);
+        return stopApp(deps, caller, project, params.slug);
       },
       { project: "write", ...answer(202, app) },
     )
@@ -89,10 +89,14 @@ export const appRoutes = (deps: Deps) =>
         ...answer(200, appLogs),
       },
     )
-    .delete("/:slug/volume", ({ project, params }) => removeVolume(deps, project, params.slug), {
-      project: "manage",
-      ...answer(200, ok),
-    })
+    .delete(
+      "/:slug/volume",
+      ({ caller, project, params }) => removeVolume(deps, caller, project, params.slug),
+      {
+        project: "manage",
+        ...answer(200, ok),
+      },
+    )
     .post(
       "/:slug/preview",
       ({ caller, project, params, set }) => {

@@ -4,6 +4,7 @@ import { channels } from "../../../db/schema/index.ts";
 import { CHANNELS_MAX, type Channel, type ConnectChannelBody } from "../../contract/channel.ts";
 import { SvcError } from "../../contract/errors.ts";
 import type { Deps } from "../../deps.ts";
+import { audit } from "../../identity/auth/audit.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { lockProject } from "../projects/lock.ts";
 import { type ChannelRow, signingPurpose, tokenPurpose } from "./rows.ts";
@@ -18,9 +19,10 @@ import { allToWire } from "./wire.ts";
 export async function connectChannel(
   deps: Deps,
   caller: Caller,
-  { projectId }: ProjectRow,
+  project: ProjectRow,
   body: ConnectChannelBody,
 ): Promise<Channel> {
+  const { projectId } = project;
   const identity = await identify(deps, body.bot_token);
   const channelId = randomUUID();
   const row = await deps.db.transaction(async (tx) => {
@@ -48,11 +50,18 @@ export async function connectChannel(
       })
       .onConflictDoNothing()
       .returning();
-    return added ?? taken(identity, body.slack_channel);
+    const row = added ?? taken(identity, body.slack_channel);
+    await audit(tx, caller, { ...channelEntry(row), action: "channel.connected", project });
+    return row;
   });
   const [shown] = await allToWire(deps, [row]);
   if (!shown) throw new Error("a channel was left out");
   return shown;
+}
+
+/** What the audit log has of a channel. */
+export function channelEntry({ channelId, kind, teamName, room }: ChannelRow) {
+  return { target: teamName, targetId: channelId, details: { kind, room } };
 }
 
 /** The workspace and app of a token. @throws validation_failed, slack_unreachable */

@@ -127,7 +127,7 @@ async function startSession(
   }
   const row = await findThread(deps.db, channel, { room, thread });
   // another server has made the thread a session at the same time
-  if (row && row.sessionId !== sessionId) await deleteSession(deps, project, sessionId);
+  if (row && row.sessionId !== sessionId) await deleteSession(deps, { userId: null }, project, sessionId);
   return row;
 }
 

@@ -30,10 +30,14 @@ export const channelRoutes = (deps: Deps) =>
       },
       { project: "manage", body: connectChannelBody, ...answer(201, channel) },
     )
-    .delete("/:channelId", ({ project, params }) => disconnectChannel(deps, project, params.channelId), {
-      ...one,
-      ...answer(200, ok),
-    })
+    .delete(
+      "/:channelId",
+      ({ caller, project, params }) => disconnectChannel(deps, caller, project, params.channelId),
+      {
+        ...one,
+        ...answer(200, ok),
+      },
+    )
     .post("/:channelId/test", ({ project, params }) => testChannel(deps, project, params.channelId), {
       ...one,
       ...answer(200, channelTest),

@@ -6,6 +6,7 @@ import type { Deps } from "../../deps.ts";
 import { publish } from "../../events/publish.ts";
 import { storable } from "../../http/text.ts";
 import { authorOf, namesOf } from "../../identity/auth/actor.ts";
+import { audit } from "../../identity/auth/audit.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import type { AskRow } from "./ask.ts";
 import { APPROVAL_MS, ASKS_KEPT } from "./limits.ts";
@@ -40,10 +41,11 @@ export async function listAsks(
 export async function answerAsk(
   deps: Deps,
   caller: Caller,
-  { projectId }: ProjectRow,
+  project: ProjectRow,
   askId: string,
   { answer, message }: AnswerAskBody,
 ): Promise<ConnectorAsk> {
+  const { projectId } = project;
   const text = message === undefined ? null : storable("message", message, ASK_MESSAGE_MAX_BYTES);
   const isIt = and(eq(connectorAsks.projectId, projectId), eq(connectorAsks.askId, askId));
   return await deps.db.transaction(async (tx) => {
@@ -73,6 +75,13 @@ export async function answerAsk(
     if (!answered) throw new Error("the update of a question returned no row");
     const [shown] = await allToWire({ ...deps, db: tx }, [answered], now);
     if (!shown) throw new Error("a question was left out");
+    await audit(tx, caller, {
+      action: "connector_ask.answered",
+      target: `${ask.connector} ${ask.tool}`,
+      targetId: askId,
+      project,
+      details: { answer, session_id: ask.sessionId },
+    });
     await publish(tx, projectId, { type: "connector_ask", id: askId, action: "changed" });
     return shown;
   });

@@ -46,7 +46,7 @@ export const connectorRoutes = (deps: Deps) =>
     )
     .delete(
       "/connectors/:slug/connect",
-      ({ project, params }) => disconnectConnector(deps, project, params.slug),
+      ({ caller, project, params }) => disconnectConnector(deps, caller, project, params.slug),
       { ...ofConnector, ...answer(200, ok) },
     )
     .post(

@@ -1,8 +1,7 @@
 import { and, eq } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
 import { modelUpstreams } from "../../../db/schema/index.ts";
-import { SvcError } from "../../contract/errors.ts";
-import { type ModelUpstream, UPSTREAM_ID, type UpstreamModel } from "../../contract/model-upstream.ts";
+import type { ModelUpstream, UpstreamModel } from "../../contract/model-upstream.ts";
 import type { Deps } from "../../deps.ts";
 import { authorOf, namesOf } from "../../identity/auth/actor.ts";
 import type { ProjectRow } from "../../identity/auth/caller.ts";
@@ -41,28 +40,6 @@ export async function listServerUpstreams(
   const configured = deps.models.upstreams().map((upstream) => unauthored(upstream, "configuration"));
   const stored = await allToWire(deps, deps.db, await rowsOf(deps.db, null));
   return { model_upstreams: [...configured, ...stored] };
-}
-
-/** Removes a stored upstream with its key. @throws not_found */
-export async function removeUpstream(
-  { db }: Pick<Deps, "db">,
-  owner: Owner,
-  upstreamId: string,
-): Promise<{ ok: true }> {
-  // others cannot be stored, and Postgres refuses one with NUL
-  if (new RegExp(UPSTREAM_ID).test(upstreamId)) {
-    const [gone] = await db
-      .delete(modelUpstreams)
-      .where(isUpstream(owner, upstreamId))
-      .returning({ id: modelUpstreams.upstreamId });
-    if (gone) return { ok: true };
-  }
-  throw new SvcError(
-    "not_found",
-    owner === null
-      ? "The database has no such upstream of the server. List them with: svc models ls --server"
-      : "The project has no such upstream of its own. List its upstreams with: svc models ls",
-  );
 }
 
 export function isUpstream(owner: Owner, upstreamId: string) {

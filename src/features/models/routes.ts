@@ -5,7 +5,8 @@ import { usage, usageQuery } from "../../contract/usage.ts";
 import type { Deps } from "../../deps.ts";
 import { answer, listOf, ok, uuidParam } from "../../http/schema.ts";
 import { guard } from "../../identity/auth/guard.ts";
-import { listServerUpstreams, listUpstreams, removeUpstream } from "./list-upstreams.ts";
+import { listServerUpstreams, listUpstreams } from "./list-upstreams.ts";
+import { removeUpstream } from "./remove-upstream.ts";
 import { setUpstream } from "./set-upstream.ts";
 import { readUsage } from "./usage.ts";
 
@@ -39,14 +40,17 @@ const upstreamRoutes = (deps: Deps) =>
     })
     .put(
       "/:upstream",
-      ({ caller, project, params, body }) =>
-        setUpstream(deps, caller, project.projectId, params.upstream, body),
+      ({ caller, project, params, body }) => setUpstream(deps, caller, project, params.upstream, body),
       { ...one, body: setModelUpstreamBody, ...answer(200, modelUpstream) },
     )
-    .delete("/:upstream", ({ project, params }) => removeUpstream(deps, project.projectId, params.upstream), {
-      ...one,
-      ...answer(200, ok),
-    });
+    .delete(
+      "/:upstream",
+      ({ caller, project, params }) => removeUpstream(deps, caller, project, params.upstream),
+      {
+        ...one,
+        ...answer(200, ok),
+      },
+    );
 
 const oneOfServer = { operator: true, params: Type.Object({ upstream: Type.String() }) } as const;
 
@@ -63,7 +67,7 @@ const serverUpstreamRoutes = (deps: Deps) =>
       body: setModelUpstreamBody,
       ...answer(200, modelUpstream),
     })
-    .delete("/:upstream", ({ params }) => removeUpstream(deps, null, params.upstream), {
+    .delete("/:upstream", ({ caller, params }) => removeUpstream(deps, caller, null, params.upstream), {
       ...oneOfServer,
       ...answer(200, ok),
     });

@@ -11,7 +11,8 @@ import {
 } from "../../contract/model-upstream.ts";
 import type { Deps } from "../../deps.ts";
 import { requireOutboundUrl } from "../../http/outbound-url.ts";
-import type { Caller } from "../../identity/auth/caller.ts";
+import { type AuditEntry, audit } from "../../identity/auth/audit.ts";
+import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { CatalogError, pricesOf, upstreamUrl } from "../../models/catalog.ts";
 import { lockProject } from "../projects/lock.ts";
 import { isUpstream, toWire } from "./list-upstreams.ts";
@@ -24,10 +25,11 @@ import { isOf, type Owner, sealKey } from "./stored-upstreams.ts";
 export async function setUpstream(
   deps: Deps,
   caller: Caller,
-  owner: Owner,
+  project: ProjectRow | null,
   upstreamId: string,
   body: SetModelUpstreamBody,
 ): Promise<ModelUpstream> {
+  const owner = project?.projectId ?? null;
   if (!new RegExp(UPSTREAM_ID).test(upstreamId))
     throw invalid("id", "must be 1 to 64 letters, digits, dots, dashes and underscores");
   const url = checkUrl(deps, owner, body.url);
@@ -54,8 +56,25 @@ export async function setUpstream(
       .onConflictDoUpdate({ ...uniqueOf(owner), set: values })
       .returning();
     if (!row) throw new Error("the insert of an upstream returned no row");
+    const details = { url, format: body.format, key_given: body.key !== undefined };
+    await audit(tx, caller, upstreamEntry("model_upstream.set", project, upstreamId, details));
     return await toWire(deps, tx, row);
   });
+}
+
+/** What the audit log has of an upstream: one of the server belongs to no project. */
+export function upstreamEntry(
+  action: "model_upstream.set" | "model_upstream.removed",
+  project: ProjectRow | null,
+  upstreamId: string,
+  details: Record<string, unknown> = {},
+): AuditEntry {
+  return {
+    action,
+    target: upstreamId,
+    details: { ...details, of: project === null ? "server" : "project" },
+    ...(project && { project }),
+  };
 }
 
 /** What makes an id unique. */

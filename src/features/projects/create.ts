@@ -10,6 +10,7 @@ import { publish } from "../../events/publish.ts";
 import type { Repository } from "../../git/git.ts";
 import { checkBranchName } from "../../git/refs.ts";
 import { storable } from "../../http/text.ts";
+import { audit } from "../../identity/auth/audit.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { slugCandidate, slugify } from "../../lib/slug.ts";
 import { checkRepository, chooseCredential, FIRST_BRANCH } from "./check-repository.ts";
@@ -28,14 +29,19 @@ export async function createProject(deps: Deps, caller: Caller, body: CreateProj
   const common = { projectId: randomUUID(), mirrorId: randomUUID(), accountId, name };
   const row =
     body.repo_url === undefined
-      ? await createHosted(deps, common, body)
-      : await createRemote(deps, common, body, body.repo_url);
+      ? await createHosted(deps, caller, common, body)
+      : await createRemote(deps, caller, common, body, body.repo_url);
   return toWire(deps, row);
 }
 
 type Common = Pick<ProjectRow, "projectId" | "mirrorId" | "accountId" | "name">;
 
-async function createHosted(deps: Deps, common: Common, body: CreateProjectBody): Promise<ProjectRow> {
+async function createHosted(
+  deps: Deps,
+  caller: Caller,
+  common: Common,
+  body: CreateProjectBody,
+): Promise<ProjectRow> {
   if (body.git_token !== undefined || body.git_username !== undefined) {
     const sentence = "A git credential requires repo_url, the URL of a repository on a git host.";
     throw new SvcError("validation_failed", sentence, {
@@ -46,7 +52,7 @@ async function createHosted(deps: Deps, common: Common, body: CreateProjectBody)
   const repo: Repository = { id: common.mirrorId, url: null, credential: null };
   await deps.git.host(repo, defaultBranch);
   try {
-    return await insert(deps, { ...common, repoUrl: null, defaultBranch });
+    return await insert(deps, caller, { ...common, repoUrl: null, defaultBranch });
   } catch (error) {
     await deps.git.forget(repo.id);
     throw error;
@@ -55,6 +61,7 @@ async function createHosted(deps: Deps, common: Common, body: CreateProjectBody)
 
 async function createRemote(
   deps: Deps,
+  caller: Caller,
   common: Common,
   body: CreateProjectBody,
   url: string,
@@ -65,7 +72,7 @@ async function createRemote(
   const repo: Repository = { id: common.mirrorId, url: remote.url, credential };
   const defaultBranch = await checkRepository(deps, repo, body.default_branch);
   const gitCredential = credential && sealCredential(deps, common.projectId, credential);
-  return await insert(deps, { ...common, repoUrl: remote.url, defaultBranch, gitCredential });
+  return await insert(deps, caller, { ...common, repoUrl: remote.url, defaultBranch, gitCredential });
 }
 
 async function accountFor(deps: Deps, caller: Caller, wanted: string | undefined): Promise<string> {
@@ -88,7 +95,11 @@ async function accountFor(deps: Deps, caller: Caller, wanted: string | undefined
   return membership.accountId;
 }
 
-async function insert(deps: Deps, values: Omit<typeof projects.$inferInsert, "slug">): Promise<ProjectRow> {
+async function insert(
+  deps: Deps,
+  caller: Caller,
+  values: Omit<typeof projects.$inferInsert, "slug">,
+): Promise<ProjectRow> {
   const slug = slugify(values.name, "project");
   for (let attempt = 0; ; attempt++) {
     try {
@@ -101,6 +112,9 @@ async function insert(deps: Deps, values: Omit<typeof projects.$inferInsert, "sl
         if (inserted) {
           const { projectId } = inserted;
           await schedulePoll(deps, tx, projectId);
+          const entry = { action: "project.created", target: inserted.slug, targetId: projectId } as const;
+          const details = { repo_url: inserted.repoUrl, default_branch: inserted.defaultBranch };
+          await audit(tx, caller, { ...entry, project: inserted, details });
           await publish(tx, projectId, { type: "project", id: projectId, action: "created" });
         }
         return inserted;

@@ -10,7 +10,8 @@ import type { Deps } from "../../deps.ts";
 import { publish } from "../../events/publish.ts";
 import { repositoryName } from "../../git/remote/remote-url.ts";
 import { storable } from "../../http/text.ts";
-import type { ProjectRow } from "../../identity/auth/caller.ts";
+import { type AuditEntry, audit } from "../../identity/auth/audit.ts";
+import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { requireManager } from "../../identity/auth/guard.ts";
 import { checkRepository, chooseCredential } from "./check-repository.ts";
 import { repositoryOf, sealCredential } from "./repository.ts";
@@ -26,6 +27,7 @@ import { toWire } from "./wire.ts";
  */
 export async function editProject(
   deps: Deps,
+  caller: Caller,
   project: ProjectRow,
   role: Role,
   body: EditProjectBody,
@@ -55,14 +57,21 @@ export async function editProject(
     // computed in the update, so that a default branch that another request sets meanwhile stays protected too
     changes.formerDefaultBranches = sql`array_remove(array_append(array_remove(${former}, ${now}), ${now}), ${next})`;
   }
-  const row = await update(deps, project, changes);
+  // the URL without the credential that it may have
+  const details = { ...body, ...(body.repo_url !== undefined && { repo_url: repo.url }) };
+  const row = await update(deps, caller, project, changes, { action: "project.edited", details });
   if (row.mirrorId !== project.mirrorId) await deps.git.forget(project.mirrorId);
   const dropped = project.gitCredential !== null && row.gitCredential === null;
   return { ...toWire(deps, row), git_credential_dropped: dropped };
 }
 
 /** Stops protecting a former default branch. @throws not_found */
-export async function unprotectBranch(deps: Deps, project: ProjectRow, branch: string): Promise<Project> {
+export async function unprotectBranch(
+  deps: Deps,
+  caller: Caller,
+  project: ProjectRow,
+  branch: string,
+): Promise<Project> {
   const name = decoded(branch);
   if (!project.formerDefaultBranches.includes(name)) {
     const sentence =
@@ -72,10 +81,9 @@ export async function unprotectBranch(deps: Deps, project: ProjectRow, branch: s
     throw new SvcError("not_found", sentence);
   }
   const former = projects.formerDefaultBranches;
-  return toWire(
-    deps,
-    await update(deps, project, { formerDefaultBranches: sql`array_remove(${former}, ${name})` }),
-  );
+  const changes = { formerDefaultBranches: sql`array_remove(${former}, ${name})` };
+  const entry = { action: "branch.unprotected", details: { branch: name } } as const;
+  return toWire(deps, await update(deps, caller, project, changes, entry));
 }
 
 /** The router does not decode wildcards. Invalid encoding stays as it is and names no branch. */
@@ -96,6 +104,7 @@ const ONLY_MANAGERS_BUDGET =
 /** Stores the credential for the git host, encrypted, in place of any earlier one. */
 export async function storeGitCredential(
   deps: Deps,
+  caller: Caller,
   project: ProjectRow,
   body: GitCredentialBody,
 ): Promise<{ ok: true }> {
@@ -107,7 +116,8 @@ export async function storeGitCredential(
       "token is required: the token, password or ssh key for the git host.",
     );
   await checkRepository(deps, { ...repositoryOf(deps, project), credential }, undefined);
-  await update(deps, project, { gitCredential: sealCredential(deps, project.projectId, credential) });
+  const changes = { gitCredential: sealCredential(deps, project.projectId, credential) };
+  await update(deps, caller, project, changes, { action: "git_credential.set" });
   return { ok: true };
 }
 
@@ -121,7 +131,13 @@ function requireRemote(project: ProjectRow): void {
 /** Columns of a project, as values or SQL expressions. */
 type Changes = PgUpdateSetSource<typeof projects>;
 
-async function update(deps: Deps, project: ProjectRow, changes: Changes): Promise<ProjectRow> {
+async function update(
+  deps: Deps,
+  caller: Caller,
+  project: ProjectRow,
+  changes: Changes,
+  entry: Pick<AuditEntry, "action" | "details">,
+): Promise<ProjectRow> {
   const { projectId } = project;
   return await deps.db.transaction(async (tx) => {
     const [row] = await tx
@@ -135,6 +151,7 @@ async function update(deps: Deps, project: ProjectRow, changes: Changes): Promis
         "The project was deleted while this request ran. List yours with: svc projects ls",
       );
     await schedulePoll(deps, tx, projectId);
+    await audit(tx, caller, { ...entry, target: row.slug, targetId: projectId, project: row });
     await publish(tx, projectId, { type: "project", id: projectId, action: "changed" });
     return row;
   });

@@ -44,16 +44,24 @@ export const projectRoutes = (deps: Deps) =>
       project: "write",
       ...answer(200, projectSchema),
     })
-    .patch("/:projectId", ({ project, role, body }) => editProject(deps, project, role, body), {
-      project: "user",
-      body: editProjectBody,
-      ...answer(200, editedProject),
-    })
-    .delete("/:projectId/protected/*", ({ project, params }) => unprotectBranch(deps, project, params["*"]), {
-      project: "manage",
-      ...answer(200, projectSchema),
-    })
-    .delete("/:projectId", ({ project }) => deleteProject(deps, project), {
+    .patch(
+      "/:projectId",
+      ({ caller, project, role, body }) => editProject(deps, caller, project, role, body),
+      {
+        project: "user",
+        body: editProjectBody,
+        ...answer(200, editedProject),
+      },
+    )
+    .delete(
+      "/:projectId/protected/*",
+      ({ caller, project, params }) => unprotectBranch(deps, caller, project, params["*"]),
+      {
+        project: "manage",
+        ...answer(200, projectSchema),
+      },
+    )
+    .delete("/:projectId", ({ caller, project }) => deleteProject(deps, caller, project), {
       project: "manage",
       ...answer(200, ok),
     })
@@ -86,11 +94,15 @@ export const projectRoutes = (deps: Deps) =>
       project: "write",
       ...answer(200, Type.Object({ agents: Type.Array(agent) })),
     })
-    .put("/:projectId/git-credential", ({ project, body }) => storeGitCredential(deps, project, body), {
-      project: "manage",
-      body: gitCredentialBody,
-      ...answer(200, ok),
-    });
+    .put(
+      "/:projectId/git-credential",
+      ({ caller, project, body }) => storeGitCredential(deps, caller, project, body),
+      {
+        project: "manage",
+        body: gitCredentialBody,
+        ...answer(200, ok),
+      },
+    );
 
 /** Project tokens: `/projects/:projectId/cli-token`. */
 export const projectTokenRoutes = (deps: Deps) =>
@@ -111,7 +123,7 @@ export const projectTokenRoutes = (deps: Deps) =>
     )
     .delete(
       "/:projectId/cli-token/:tokenId",
-      ({ project, params }) => revokeProjectToken(deps, project, params.tokenId),
+      ({ caller, project, params }) => revokeProjectToken(deps, caller, project, params.tokenId),
       {
         project: "user",
         params: Type.Object({ projectId: Type.String(), tokenId: uuidParam }),

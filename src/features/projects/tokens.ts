@@ -7,8 +7,9 @@ import { NAME_MAX } from "../../contract/limits.ts";
 import type { Deps } from "../../deps.ts";
 import { type Page, page, readCursor } from "../../http/page.ts";
 import { storable } from "../../http/text.ts";
+import { audit } from "../../identity/auth/audit.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
-import { mintToken, readExpiry, type TokenRow } from "../../identity/auth/token.ts";
+import { mintToken, readExpiry, type TokenRow, tokenCreated } from "../../identity/auth/token.ts";
 
 /** The project's tokens, without their secrets. */
 export async function listProjectTokens(deps: Deps, project: ProjectRow, { limit, cursor }: Page) {
@@ -36,33 +37,42 @@ export async function mintProjectToken(
   const sessionId = wanted.session_id;
   if (sessionId !== undefined)
     await requireSession(deps, project, storable("session_id", sessionId, NAME_MAX));
-  const { row, secret } = await mintToken(deps.db, deps.keys, {
-    userId: caller.userId,
-    projectId: project.projectId,
-    name: storable("name", wanted.name ?? "project token", NAME_MAX * 4),
-    ...(sessionId !== undefined && { sessionId }),
-    scopes: wanted.scopes,
-    expiresAt: readExpiry(deps, wanted.expires_at),
+  const name = storable("name", wanted.name ?? "project token", NAME_MAX * 4);
+  const expiresAt = readExpiry(deps, wanted.expires_at);
+  return await deps.db.transaction(async (tx) => {
+    const { row, secret } = await mintToken(tx, deps.keys, {
+      userId: caller.userId,
+      projectId: project.projectId,
+      name,
+      ...(sessionId !== undefined && { sessionId }),
+      scopes: wanted.scopes,
+      expiresAt,
+    });
+    await audit(tx, caller, { ...tokenCreated(row), project });
+    return { ...toWire(project, row), token: secret };
   });
-  return { ...toWire(project, row), token: secret };
 }
 
 /** Revokes one of the project's tokens. */
 export async function revokeProjectToken(
   deps: Deps,
+  caller: Caller,
   project: ProjectRow,
   tokenId: string,
 ): Promise<{ ok: true }> {
-  const removed = await deps.db
-    .delete(tokens)
-    .where(and(eq(tokens.tokenId, tokenId), eq(tokens.projectId, project.projectId)))
-    .returning({ tokenId: tokens.tokenId });
-  if (removed.length === 0)
-    throw new SvcError(
-      "not_found",
-      `${project.name} has no token ${tokenId}. List its tokens with: svc tokens ls --project ${project.slug}`,
-    );
-  return { ok: true };
+  return await deps.db.transaction(async (tx) => {
+    const [removed] = await tx
+      .delete(tokens)
+      .where(and(eq(tokens.tokenId, tokenId), eq(tokens.projectId, project.projectId)))
+      .returning({ name: tokens.name });
+    if (!removed)
+      throw new SvcError(
+        "not_found",
+        `${project.name} has no token ${tokenId}. List its tokens with: svc tokens ls --project ${project.slug}`,
+      );
+    await audit(tx, caller, { action: "token.revoked", target: removed.name, targetId: tokenId, project });
+    return { ok: true };
+  });
 }
 
 async function requireSession(deps: Deps, project: ProjectRow, sessionId: string): Promise<void> {

@@ -9,6 +9,7 @@ import type { Deps } from "../../deps.ts";
 import { publish } from "../../events/publish.ts";
 import { shorten, storable } from "../../http/text.ts";
 import { actorOf } from "../../identity/auth/actor.ts";
+import { audit } from "../../identity/auth/audit.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { updateSandboxes } from "../../jobs/update-sandboxes.ts";
 import { lockProject } from "../projects/lock.ts";
@@ -60,6 +61,8 @@ export async function setSecret(
     await updateSandboxes(deps, tx, [project.projectId]);
     const action = row.createdAt < row.updatedAt ? "changed" : "created";
     const [shown] = await allToWire(tx, [row]);
+    const details = { for: row.audience, is_new: action === "created" };
+    await audit(tx, caller, { action: "secret.set", target: name, project, details });
     await publish(tx, project.projectId, { type: "secret", id: name, action });
     if (!shown) throw new Error("a secret was left out");
     return shown;
@@ -94,6 +97,7 @@ export async function unsetSecret(
       .returning({ name: projectSecrets.name });
     if (removed.length === 0) throw notFound(name);
     await updateSandboxes(deps, tx, [project.projectId]);
+    await audit(tx, caller, { action: "secret.deleted", target: name, project });
     await publish(tx, project.projectId, { type: "secret", id: name, action: "deleted" });
     return { ok: true };
   });

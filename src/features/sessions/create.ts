@@ -13,6 +13,7 @@ import { type ProjectChange, publish } from "../../events/publish.ts";
 import { checkBranchName } from "../../git/refs.ts";
 import { storable } from "../../http/text.ts";
 import { actorOf } from "../../identity/auth/actor.ts";
+import { audit } from "../../identity/auth/audit.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { addRun } from "../runs/goal.ts";
 import { enforceSessionCap } from "./cap.ts";
@@ -69,7 +70,8 @@ export async function createSessions(
   try {
     const rows = await deps.db.transaction(async (tx) => {
       const added: SessionRow[] = [];
-      for (const { session, files } of sessions) added.push(await addSession(deps, tx, session, files));
+      for (const { session, files } of sessions)
+        added.push(await addSession(deps, tx, session, files, caller));
       await publish(tx, project.projectId, ...added.map(sessionCreated));
       return added;
     });
@@ -170,6 +172,7 @@ export function newSession(
 /**
  * Inserts a session, enforces the account's cap and enqueues its start, in the caller's transaction. The caller
  * publishes the session as the last statement: `sessionCreated`.
+ * @param caller who created it, for the audit log; by default the user and actor of the row
  * @throws concurrent_session_limit, session_exists
  */
 export async function addSession(
@@ -177,6 +180,7 @@ export async function addSession(
   tx: Db,
   { provider, ...values }: NewSession,
   attachments: readonly NewAttachment[] = [],
+  caller?: Caller,
 ): Promise<SessionRow> {
   await enforceSessionCap(deps, tx, values.accountId);
   const run = await addRun(deps, tx, sessionRuns, { ...values, runId: values.sessionId, provider });
@@ -190,6 +194,13 @@ export async function addSession(
   const { sessionId, initialPrompt: text, createdBy: userId, createdActor: actor, createdAt: at } = session;
   if (text !== null)
     await addPrompt(tx, sessionId, { promptId: sessionId, text, attachments, by: { userId, actor }, at });
+  await audit(tx, caller ?? { userId, actor }, {
+    action: "session.created",
+    target: session.name ?? sessionId,
+    targetId: sessionId,
+    project: session,
+    details: { base_ref: session.baseRef, provider, has_prompt: text !== null },
+  });
   return { ...run, ...session };
 }
 

@@ -6,6 +6,7 @@ import type { EditSessionBody, Session } from "../../contract/session.ts";
 import type { Deps } from "../../deps.ts";
 import { publish } from "../../events/publish.ts";
 import { storable } from "../../http/text.ts";
+import { audit } from "../../identity/auth/audit.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { queueOf } from "../../jobs/places.ts";
 import { knownChoices, runtimeFor } from "./choices/known.ts";
@@ -40,6 +41,8 @@ export async function editSession(
       .where(and(eq(projectSessions.sessionId, id), eq(projectSessions.projectId, project.projectId)))
       .returning({ id: projectSessions.sessionId });
     if (!row) return;
+    const entry = { action: "session.edited", target: session.name ?? id, targetId: id } as const;
+    await audit(tx, caller, { ...entry, project, details: changes });
     if (Object.keys(chosen).length > 0) await deps.jobs.enqueue(tx, queueOf("choices", place), id);
     await publish(tx, project.projectId, { type: "session", id, action: "changed" });
   });

@@ -4,7 +4,8 @@ import { projectSessions } from "../../../db/schema/index.ts";
 import type { Session } from "../../contract/session.ts";
 import { isAlive } from "../../contract/session.ts";
 import type { Deps } from "../../deps.ts";
-import type { ProjectRow } from "../../identity/auth/caller.ts";
+import { audit } from "../../identity/auth/audit.ts";
+import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { startAgain as startRunAgain } from "../runs/goal.ts";
 import { enforceSessionCap } from "./cap.ts";
 import { sessionRuns } from "./kind.ts";
@@ -19,12 +20,29 @@ import { lockSession, type SessionRow } from "./row.ts";
  */
 export async function restartSession(
   deps: Deps,
+  caller: Caller,
   project: ProjectRow,
   name: string,
   restore: boolean,
 ): Promise<Session> {
   const { session } = await findSession(deps, project, name);
-  if (!(await start(deps, session.sessionId, () => true, restore))) throw unknownSession(session.sessionId);
+  const { sessionId } = session;
+  const isRestarted = await start(
+    deps,
+    sessionId,
+    async (tx, { goal }) => {
+      if (goal === "deleted") return true;
+      const entry = {
+        action: "session.restarted",
+        target: session.name ?? sessionId,
+        targetId: sessionId,
+      } as const;
+      await audit(tx, caller, { ...entry, project, details: { restore } });
+      return true;
+    },
+    restore,
+  );
+  if (!isRestarted) throw unknownSession(sessionId);
   return await getSession(deps, project, session.sessionId);
 }
 
@@ -34,7 +52,7 @@ export async function restartSession(
  * @throws concurrent_session_limit
  */
 export async function resumeSession(deps: Deps, sessionId: string): Promise<void> {
-  await start(deps, sessionId, ({ status }) => status === "stopped");
+  await start(deps, sessionId, async (_, { status }) => status === "stopped");
 }
 
 /**
@@ -44,12 +62,12 @@ export async function resumeSession(deps: Deps, sessionId: string): Promise<void
 async function start(
   deps: Deps,
   sessionId: string,
-  isDue: (session: SessionRow) => boolean,
+  isDue: (tx: Db, session: SessionRow) => Promise<boolean>,
   restore?: boolean,
 ): Promise<boolean> {
   const isKept = await deps.db.transaction(async (tx) => {
     const session = await lockSession(tx, sessionId);
-    if (!session || !isDue(session)) return session !== null;
+    if (!session || !(await isDue(tx, session))) return session !== null;
     return await startAgain(deps, tx, session, restore);
   });
   deps.changes.notify(sessionId);

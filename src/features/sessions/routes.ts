@@ -84,23 +84,27 @@ export const sessionRoutes = (deps: Deps, referencesIn: ReferencesIn) =>
         ...answer(200, sessionChoices),
       },
     )
-    .delete("/:sessionId", ({ project, params }) => deleteSession(deps, project, params.sessionId), {
-      project: "write",
-      ...answer(200, ok),
-    })
+    .delete(
+      "/:sessionId",
+      ({ caller, project, params }) => deleteSession(deps, caller, project, params.sessionId),
+      {
+        project: "write",
+        ...answer(200, ok),
+      },
+    )
     .post(
       "/:sessionId/restart",
-      ({ project, params, body, set }) => {
+      ({ caller, project, params, body, set }) => {
         set.status = 202;
-        return restartSession(deps, project, params.sessionId, body?.restore ?? false);
+        return restartSession(deps, caller, project, params.sessionId, body?.restore ?? false);
       },
       { project: "write", body: Type.Optional(restartSessionBody), ...answer(202, session) },
     )
     .post(
       "/:sessionId/stop",
-      ({ project, params, set }) => {
+      ({ caller, project, params, set }) => {
         set.status = 202;
-        return stopSession(deps, project, params.sessionId);
+        return stopSession(deps, caller, project, params.sessionId);
       },
       { project: "write", ...answer(202, session) },
     );

@@ -38,6 +38,6 @@ export async function chooseTry(
     });
   }
   for (const { session: other } of await findTries(deps, project, name))
-    if (other.sessionId !== session.session_id && isAlive(other)) await stop(deps, other, "user");
+    if (other.sessionId !== session.session_id && isAlive(other)) await stop(deps, other, "user", caller);
   return await readTries(deps, project, name);
 }

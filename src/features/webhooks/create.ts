@@ -7,8 +7,10 @@ import { WEBHOOK_EVENTS } from "../../contract/webhook-event.ts";
 import type { Deps } from "../../deps.ts";
 import { requireOutboundUrl } from "../../http/outbound-url.ts";
 import { shorten } from "../../http/text.ts";
+import { audit } from "../../identity/auth/audit.ts";
 import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
 import { lockProject } from "../projects/lock.ts";
+import type { WebhookRow } from "./rows.ts";
 import { secretPurpose, urlPurpose } from "./seal.ts";
 import { checkSecret, makeSecret } from "./signature.ts";
 import { toWire } from "./wire.ts";
@@ -20,9 +22,10 @@ import { toWire } from "./wire.ts";
 export async function createWebhook(
   deps: Deps,
   caller: Caller,
-  { projectId }: ProjectRow,
+  project: ProjectRow,
   body: CreateWebhookBody,
 ): Promise<WebhookWithSecret> {
+  const { projectId } = project;
   const url = requireOutboundUrl(deps.config, body.url);
   const events = readEvents(body.events ?? ["*"]);
   const secret = body.secret === undefined ? makeSecret() : checkSecret(body.secret);
@@ -50,8 +53,16 @@ export async function createWebhook(
       })
       .returning();
     if (!row) throw new Error("the insert of a webhook returned no row");
+    await audit(tx, caller, { ...webhookEntry(deps, row), action: "webhook.created", project });
     return { ...(await toWire(deps, tx, row)), secret };
   });
+}
+
+/** What the audit log has of a webhook: of the URL only the host, since the rest may be secret. */
+export function webhookEntry({ keys }: Pick<Deps, "keys">, row: WebhookRow) {
+  const { projectId, webhookId, events, isEnabled } = row;
+  const url = keys.open(projectId, urlPurpose(webhookId), row.url);
+  return { target: new URL(url).host, targetId: webhookId, details: { events, enabled: isEnabled } };
 }
 
 /** @returns the events, in the order of the contract, with `cr.*` and the like replaced @throws validation_failed */

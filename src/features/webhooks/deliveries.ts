@@ -4,7 +4,9 @@ import { SvcError } from "../../contract/errors.ts";
 import { type Delivery, type DeliveryWithPayload, TEST_EVENT } from "../../contract/webhook.ts";
 import type { Deps } from "../../deps.ts";
 import { type Page, page, readCursor } from "../../http/page.ts";
-import type { ProjectRow } from "../../identity/auth/caller.ts";
+import { audit } from "../../identity/auth/audit.ts";
+import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
+import { webhookEntry } from "./create.ts";
 import { addDeliveries, payloadOf } from "./record.ts";
 import { findDelivery, findWebhook, lockWebhook, type WebhookRow } from "./rows.ts";
 import { deliveryToWire } from "./wire.ts";
@@ -54,6 +56,7 @@ export async function getDelivery(
 /** Queues the same event again, with the id of the first delivery. @throws not_found, webhook_disabled */
 export async function redeliver(
   deps: Deps,
+  caller: Caller,
   project: ProjectRow,
   { webhookId, deliveryId }: DeliveryNames,
 ): Promise<Delivery> {
@@ -63,12 +66,19 @@ export async function redeliver(
     requireEnabled(webhook);
     const [row] = await addDeliveries(tx, [webhookId], { eventId, type, payload, at: deps.clock() });
     if (!row) throw new Error("the insert of a delivery returned no row");
+    const entry = { ...webhookEntry(deps, webhook), details: { delivery_id: deliveryId, type } };
+    await audit(tx, caller, { ...entry, action: "webhook.redelivered", project });
     return deliveryToWire(row);
   });
 }
 
 /** Queues a test event for a webhook. @throws not_found, webhook_disabled */
-export async function testWebhook(deps: Deps, project: ProjectRow, webhookId: string): Promise<Delivery> {
+export async function testWebhook(
+  deps: Deps,
+  caller: Caller,
+  project: ProjectRow,
+  webhookId: string,
+): Promise<Delivery> {
   return await deps.db.transaction(async (tx) => {
     const webhook = await lockWebhook(tx, project, webhookId);
     requireEnabled(webhook);
@@ -76,6 +86,7 @@ export async function testWebhook(deps: Deps, project: ProjectRow, webhookId: st
     const payload = payloadOf(project, event, { webhook_id: webhookId });
     const [row] = await addDeliveries(tx, [webhookId], { ...event, payload });
     if (!row) throw new Error("the insert of a delivery returned no row");
+    await audit(tx, caller, { ...webhookEntry(deps, webhook), action: "webhook.tested", project });
     return deliveryToWire(row);
   });
 }

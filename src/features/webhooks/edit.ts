@@ -4,8 +4,9 @@ import { webhookDeliveries, webhooks } from "../../../db/schema/index.ts";
 import type { EditWebhookBody, WebhookWithSecret } from "../../contract/webhook.ts";
 import type { Deps } from "../../deps.ts";
 import { requireOutboundUrl } from "../../http/outbound-url.ts";
-import type { ProjectRow } from "../../identity/auth/caller.ts";
-import { readEvents } from "./create.ts";
+import { audit } from "../../identity/auth/audit.ts";
+import type { Caller, ProjectRow } from "../../identity/auth/caller.ts";
+import { readEvents, webhookEntry } from "./create.ts";
 import { isWebhook, lockWebhook, unknown, type WebhookRow } from "./rows.ts";
 import { secretPurpose, urlPurpose } from "./seal.ts";
 import { makeSecret } from "./signature.ts";
@@ -18,6 +19,7 @@ import { toWire } from "./wire.ts";
  */
 export async function editWebhook(
   deps: Deps,
+  caller: Caller,
   project: ProjectRow,
   webhookId: string,
   body: EditWebhookBody,
@@ -47,6 +49,9 @@ export async function editWebhook(
       .returning();
     if (!row) unknown(webhookId);
     if (body.enabled === false) await cancelPending(tx, webhookId, "The webhook was disabled.");
+    const entry = webhookEntry(deps, row);
+    const details = { ...entry.details, secret_rotated: secret !== undefined };
+    await audit(tx, caller, { ...entry, action: "webhook.edited", project, details });
     return { ...(await toWire(deps, tx, row)), ...(secret !== undefined && { secret }) };
   });
 }
@@ -54,15 +59,16 @@ export async function editWebhook(
 /** Deletes a webhook with its deliveries. @throws not_found */
 export async function deleteWebhook(
   deps: Deps,
-  { projectId }: ProjectRow,
+  caller: Caller,
+  project: ProjectRow,
   webhookId: string,
 ): Promise<{ ok: true }> {
-  const gone = await deps.db
-    .delete(webhooks)
-    .where(isWebhook(projectId, webhookId))
-    .returning({ id: webhooks.webhookId });
-  if (gone.length === 0) unknown(webhookId);
-  return { ok: true };
+  return await deps.db.transaction(async (tx) => {
+    const [gone] = await tx.delete(webhooks).where(isWebhook(project.projectId, webhookId)).returning();
+    if (!gone) unknown(webhookId);
+    await audit(tx, caller, { ...webhookEntry(deps, gone), action: "webhook.deleted", project });
+    return { ok: true };
+  });
 }
 
 /** Ends the deliveries of a webhook that is disabled. They can be redelivered. @param why as a sentence */

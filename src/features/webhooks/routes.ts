@@ -44,20 +44,28 @@ export const projectWebhookRoutes = (deps: Deps) =>
       ...one,
       ...answer(200, webhook),
     })
-    .patch("/:webhookId", ({ project, params, body }) => editWebhook(deps, project, params.webhookId, body), {
-      ...one,
-      body: editWebhookBody,
-      ...answer(200, webhookWithSecret),
-    })
-    .delete("/:webhookId", ({ project, params }) => deleteWebhook(deps, project, params.webhookId), {
-      ...one,
-      ...answer(200, ok),
-    })
+    .patch(
+      "/:webhookId",
+      ({ caller, project, params, body }) => editWebhook(deps, caller, project, params.webhookId, body),
+      {
+        ...one,
+        body: editWebhookBody,
+        ...answer(200, webhookWithSecret),
+      },
+    )
+    .delete(
+      "/:webhookId",
+      ({ caller, project, params }) => deleteWebhook(deps, caller, project, params.webhookId),
+      {
+        ...one,
+        ...answer(200, ok),
+      },
+    )
     .post(
       "/:webhookId/test",
-      ({ project, params, set }) => {
+      ({ caller, project, params, set }) => {
         set.status = 202;
-        return testWebhook(deps, project, params.webhookId);
+        return testWebhook(deps, caller, project, params.webhookId);
       },
       { ...one, ...answer(202, delivery) },
     )
@@ -72,9 +80,9 @@ export const projectWebhookRoutes = (deps: Deps) =>
     })
     .post(
       "/:webhookId/deliveries/:deliveryId/redeliver",
-      ({ project, params, set }) => {
+      ({ caller, project, params, set }) => {
         set.status = 202;
-        return redeliver(deps, project, params);
+        return redeliver(deps, caller, project, params);
       },
       { ...oneDelivery, ...answer(202, delivery) },
     );

@@ -5,7 +5,8 @@ import type { AppDomain } from "../../../contract/app-domain.ts";
 import { SvcError } from "../../../contract/errors.ts";
 import type { Deps } from "../../../deps.ts";
 import { lockAccount } from "../../../identity/accounts/lock.ts";
-import type { ProjectRow } from "../../../identity/auth/caller.ts";
+import { audit } from "../../../identity/auth/audit.ts";
+import type { Caller, ProjectRow } from "../../../identity/auth/caller.ts";
 import { findAppByName } from "../rows.ts";
 import { announce, checkDomain } from "./check.ts";
 import { readOne } from "./list.ts";
@@ -22,6 +23,7 @@ const PER_ACCOUNT = 100;
  */
 export async function addDomain(
   deps: Deps,
+  caller: Caller,
   project: ProjectRow,
   slug: string,
   text: string,
@@ -41,6 +43,7 @@ export async function addDomain(
     if (known) throw exists(domain, known.slug);
     refuseMore(has.length, PER_ACCOUNT, "The account");
     refuseMore(has.filter(({ appId }) => appId === app.appId).length, PER_APP, "The app");
+    await audit(tx, caller, { action: "domain.added", target: domain, project, details: { app: slug } });
     await insert(deps, tx, { ...key, appId: app.appId });
   });
   await checkDomain(deps, key);

@@ -19,9 +19,9 @@ export const appDomainRoutes = (deps: Deps) =>
     })
     .post(
       "",
-      ({ project, params, body, set }) => {
+      ({ caller, project, params, body, set }) => {
         set.status = 201;
-        return addDomain(deps, project, params.slug, body.domain);
+        return addDomain(deps, caller, project, params.slug, body.domain);
       },
       { project: "manage", body: addDomainBody, ...answer(201, appDomain) },
     )
@@ -30,7 +30,11 @@ export const appDomainRoutes = (deps: Deps) =>
       ({ project, params }) => verifyDomain(deps, project, params.slug, params.domain),
       { project: "manage", ...answer(200, appDomain) },
     )
-    .delete("/:domain", ({ project, params }) => removeDomain(deps, project, params.slug, params.domain), {
-      project: "manage",
-      ...answer(200, ok),
-    });
+    .delete(
+      "/:domain",
+      ({ caller, project, params }) => removeDomain(deps, caller, project, params.slug, params.domain),
+      {
+        project: "manage",
+        ...answer(200, ok),
+      },
+    );

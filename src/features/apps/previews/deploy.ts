@@ -31,7 +31,7 @@ export async function deployPreview(
   const app = await findAppByName(deps.db, project, name);
   const tree = await treeOf(deps, project, app);
   await makeRoom(deps, app);
-  return await startDeployment(deps, project, app, false, async (tx, row) => {
+  return await startDeployment(deps, caller, project, app, false, async (tx, row) => {
     if (await isDeployedSince(tx, row, begunAt)) return null;
     if (await hasRoom(deps, tx, row)) return { tree, reason: "asked", by: caller };
     await tx.update(apps).set({ consideredCommit: null }).where(eq(apps.appId, row.appId));

@@ -5,7 +5,8 @@ import { isAlive } from "../../../contract/session.ts";
 import type { Deps } from "../../../deps.ts";
 import { publish } from "../../../events/publish.ts";
 import { shorten } from "../../../http/text.ts";
-import type { ProjectRow } from "../../../identity/auth/caller.ts";
+import { audit } from "../../../identity/auth/audit.ts";
+import type { Caller, ProjectRow } from "../../../identity/auth/caller.ts";
 import { appChange } from "../rows.ts";
 import { usesVolume } from "./take.ts";
 import { VOLUME_WORK } from "./worker.ts";
@@ -16,9 +17,11 @@ import { VOLUME_WORK } from "./worker.ts";
  */
 export async function removeVolume(
   deps: Deps,
-  { projectId }: Pick<ProjectRow, "projectId">,
+  caller: Caller,
+  project: ProjectRow,
   slug: string,
 ): Promise<{ ok: true }> {
+  const { projectId } = project;
   await deps.db.transaction(async (tx) => {
     const isIt = and(eq(apps.projectId, projectId), eq(apps.slug, slug), isNull(apps.crId));
     // Postgres rejects NUL
@@ -44,6 +47,7 @@ export async function removeVolume(
       throw new SvcError("volume_in_use", sentence);
     }
     await tx.update(volumes).set({ appId: null }).where(eq(volumes.volumeId, volume.volumeId));
+    await audit(tx, caller, { action: "volume.removed", target: slug, targetId: app.appId, project });
     await publish(tx, projectId, appChange(app));
   });
   deps.changes.notify(VOLUME_WORK);

@@ -13,7 +13,8 @@ import { LABEL_DESCRIPTION_MAX, LABEL_NAME_MAX, LABELS_MAX } from "../../../cont
 import type { Deps } from "../../../deps.ts";
 import { publish } from "../../../events/publish.ts";
 import { shorten, storable } from "../../../http/text.ts";
-import type { ProjectRow } from "../../../identity/auth/caller.ts";
+import { audit } from "../../../identity/auth/audit.ts";
+import type { Caller, ProjectRow } from "../../../identity/auth/caller.ts";
 import { lockProject } from "../../projects/lock.ts";
 import { keyOf, type LabelRow } from "./named.ts";
 
@@ -30,9 +31,11 @@ export async function listLabels(deps: Deps, { projectId }: ProjectRow): Promise
 /** @throws validation_failed, label_exists */
 export async function createLabel(
   deps: Deps,
-  { projectId }: ProjectRow,
+  caller: Caller,
+  project: ProjectRow,
   { name, color = LABEL_COLOR, description }: CreateLabelBody,
 ): Promise<Label> {
+  const { projectId } = project;
   const values = { ...nameOf(name), color: color.toLowerCase(), description: descriptionOf(description) };
   return await deps.db.transaction(async (tx) => {
     await lockProject(tx, projectId);
@@ -47,6 +50,7 @@ export async function createLabel(
       .values({ projectId, ...values })
       .returning();
     if (!row) throw new Error("the insert of a label returned no row");
+    await audit(tx, caller, { action: "label.created", target: row.name, project });
     await publish(tx, projectId, { type: "label", id: row.name, action: "created" });
     return toWire(row);
   });
@@ -55,10 +59,12 @@ export async function createLabel(
 /** Changes a label, also on the change requests that have it. @throws not_found, validation_failed, label_exists */
 export async function editLabel(
   deps: Deps,
-  { projectId }: ProjectRow,
+  caller: Caller,
+  project: ProjectRow,
   wanted: string,
   { name, color, description }: EditLabelBody,
 ): Promise<Label> {
+  const { projectId } = project;
   const values = {
     ...(name !== undefined && nameOf(name)),
     ...(color !== undefined && { color: color.toLowerCase() }),
@@ -70,6 +76,7 @@ export async function editLabel(
     if (name !== undefined) await requireFree(tx, projectId, name, labelId);
     const [row] = await tx.update(labels).set(values).where(eq(labels.labelId, labelId)).returning();
     if (!row) throw noSuchLabel(wanted);
+    await audit(tx, caller, { action: "label.edited", target: wanted, project, details: toWire(row) });
     await publish(tx, projectId, { type: "label", id: row.name, action: "changed" });
     return toWire(row);
   });
@@ -78,13 +85,16 @@ export async function editLabel(
 /** Deletes a label, and takes it off the change requests that have it. @throws not_found */
 export async function deleteLabel(
   deps: Deps,
-  { projectId }: ProjectRow,
+  caller: Caller,
+  project: ProjectRow,
   wanted: string,
 ): Promise<{ ok: true }> {
+  const { projectId } = project;
   await deps.db.transaction(async (tx) => {
     await lockProject(tx, projectId);
     const { labelId, name } = await findLabel(tx, projectId, wanted);
     await tx.delete(labels).where(eq(labels.labelId, labelId));
+    await audit(tx, caller, { action: "label.deleted", target: name, project });
     await publish(tx, projectId, { type: "label", id: name, action: "deleted" });
   });
   return { ok: true };

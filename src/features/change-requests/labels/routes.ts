@@ -18,19 +18,23 @@ export const labelRoutes = (deps: Deps) =>
     })
     .post(
       "",
-      ({ project, body, set }) => {
+      ({ caller, project, body, set }) => {
         set.status = 201;
-        return createLabel(deps, project, body);
+        return createLabel(deps, caller, project, body);
       },
       { project: "write", body: createLabelBody, ...answer(201, label) },
     )
-    .patch("/:name", ({ project, params, body }) => editLabel(deps, project, params.name, body), {
-      project: "user",
-      params,
-      body: editLabelBody,
-      ...answer(200, label),
-    })
-    .delete("/:name", ({ project, params }) => deleteLabel(deps, project, params.name), {
+    .patch(
+      "/:name",
+      ({ caller, project, params, body }) => editLabel(deps, caller, project, params.name, body),
+      {
+        project: "user",
+        params,
+        body: editLabelBody,
+        ...answer(200, label),
+      },
+    )
+    .delete("/:name", ({ caller, project, params }) => deleteLabel(deps, caller, project, params.name), {
       project: "user",
       params,
       ...answer(200, ok),

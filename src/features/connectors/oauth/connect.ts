@@ -6,6 +6,7 @@ import { CONSENT_PAGE } from "../../../contract/connector-consent.ts";
 import { SvcError } from "../../../contract/errors.ts";
 import { OAUTH } from "../../../contract/manifest/kinds.ts";
 import type { Deps } from "../../../deps.ts";
+import { audit } from "../../../identity/auth/audit.ts";
 import type { Caller, ProjectRow } from "../../../identity/auth/caller.ts";
 import { publicUrl } from "../../../identity/auth/public-url.ts";
 import { findConnector, lookUpConnector, SLUG } from "../row.ts";
@@ -71,10 +72,12 @@ export async function connectConnector(
  */
 export async function completeConsent(
   deps: Deps,
-  { userId }: Caller,
-  { projectId }: ProjectRow,
+  caller: Caller,
+  project: ProjectRow,
   { state, code, iss }: CompleteConsentBody,
 ): Promise<{ slug: string }> {
+  const { userId } = caller;
+  const { projectId } = project;
   const hash = deps.keys.hashToken(state);
   const now = await deps.databaseTime(deps.db);
   const [asked] = await deps.db
@@ -102,6 +105,7 @@ export async function completeConsent(
     const row = await lookUpConnector(tx, { projectId }, slug);
     if (row?.auth !== OAUTH || row.url !== url) throw unknownConsent();
     await storeGrant(deps, tx, row, { registration, tokens, userId, now });
+    await audit(tx, caller, { action: "connector.connected", target: slug, project, details: { url } });
   });
   return { slug };
 }
@@ -109,11 +113,20 @@ export async function completeConsent(
 /** Deletes the tokens of a connector. @throws not_found */
 export async function disconnectConnector(
   deps: Pick<Deps, "db">,
-  { projectId }: ProjectRow,
+  caller: Caller,
+  project: ProjectRow,
   slug: string,
 ): Promise<{ ok: true }> {
-  if (SLUG.test(slug) && (await removeGrant(deps.db, { projectId, slug }))) return { ok: true };
-  throw new SvcError("not_found", "This connector is not connected. List them with: svc connectors ls");
+  if (!SLUG.test(slug)) throw notConnected();
+  return await deps.db.transaction(async (tx) => {
+    if (!(await removeGrant(tx, { projectId: project.projectId, slug }))) throw notConnected();
+    await audit(tx, caller, { action: "connector.disconnected", target: slug, project });
+    return { ok: true };
+  });
+}
+
+function notConnected(): SvcError {
+  return new SvcError("not_found", "This connector is not connected. List them with: svc connectors ls");
 }
 
 const purposeOf = (hash: string) => `connector consent ${hash}`;

@@ -5,6 +5,7 @@ import { SECRET_NAME } from "../../../contract/environment.ts";
 import { SvcError } from "../../../contract/errors.ts";
 import { type OwnSecret, SECRET_PROJECTS_MAX } from "../../../contract/secret.ts";
 import type { Deps } from "../../../deps.ts";
+import { audit } from "../../../identity/auth/audit.ts";
 import type { Caller, ProjectRow } from "../../../identity/auth/caller.ts";
 import { updateSandboxes } from "../../../jobs/update-sandboxes.ts";
 import { noSuchOwnSecret, readOwnSecret } from "./row.ts";
@@ -16,10 +17,12 @@ import { lockHolder } from "./set.ts";
  */
 export async function allowOwnSecret(
   deps: Deps,
-  { userId }: Caller,
-  { projectId, accountId, slug }: ProjectRow,
+  caller: Caller,
+  project: ProjectRow,
   name: string,
 ): Promise<OwnSecret> {
+  const { userId } = caller;
+  const { projectId, accountId, slug } = project;
   if (!SECRET_NAME.test(name)) throw noSuchOwnSecret(name);
   try {
     return await deps.db.transaction(async (tx) => {
@@ -34,6 +37,7 @@ export async function allowOwnSecret(
         );
       await tx.insert(ownSecretProjects).values({ userId, name, projectId, accountId }).onConflictDoNothing();
       await updateSandboxes(deps, tx, [projectId]);
+      await audit(tx, caller, { action: "own_secret.allowed", target: name, project });
       return await readOwnSecret(tx, userId, name);
     });
   } catch (error) {
@@ -48,10 +52,12 @@ export async function allowOwnSecret(
 /** Takes a secret of the caller from their sessions in a project, also from running ones. @throws not_found */
 export async function denyOwnSecret(
   deps: Deps,
-  { userId }: Caller,
-  { projectId, slug }: ProjectRow,
+  caller: Caller,
+  project: ProjectRow,
   name: string,
 ): Promise<OwnSecret> {
+  const { userId } = caller;
+  const { projectId, slug } = project;
   if (!SECRET_NAME.test(name)) throw noSuchOwnSecret(name);
   return await deps.db.transaction(async (tx) => {
     await lockHolder(tx, userId);
@@ -67,6 +73,7 @@ export async function denyOwnSecret(
         `The project ${slug} does not get ${name}. See which do with: svc secrets ls --mine`,
       );
     await updateSandboxes(deps, tx, [projectId]);
+    await audit(tx, caller, { action: "own_secret.denied", target: name, project });
     return left;
   });
 }

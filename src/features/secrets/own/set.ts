@@ -7,6 +7,7 @@ import { SECRET_MAX_BYTES } from "../../../contract/limits.ts";
 import { type OwnSecret, SECRETS_MAX } from "../../../contract/secret.ts";
 import type { Deps } from "../../../deps.ts";
 import { storable } from "../../../http/text.ts";
+import { audit } from "../../../identity/auth/audit.ts";
 import type { Caller } from "../../../identity/auth/caller.ts";
 import { updateSandboxes } from "../../../jobs/update-sandboxes.ts";
 import { requireName } from "../set.ts";
@@ -19,10 +20,11 @@ import { noSuchOwnSecret, ownPurposeOf, readOwnSecret } from "./row.ts";
  */
 export async function setOwnSecret(
   deps: Deps,
-  { userId }: Caller,
+  caller: Caller,
   name: string,
   given: { value: string },
 ): Promise<OwnSecret> {
+  const { userId } = caller;
   requireName(name);
   const plain = storable("value", given.value, SECRET_MAX_BYTES);
   const value = deps.keys.seal(userId, ownPurposeOf(name), plain);
@@ -40,12 +42,14 @@ export async function setOwnSecret(
       .values({ userId, name, value, createdAt: updatedAt, updatedAt })
       .onConflictDoUpdate({ target: [ownSecrets.userId, ownSecrets.name], set: { value, updatedAt } });
     await updateSandboxes(deps, tx, await projectsWith(tx, userId, name));
+    await audit(tx, caller, { action: "own_secret.set", target: name });
     return await readOwnSecret(tx, userId, name);
   });
 }
 
 /** Removes a secret of the caller, also from running sandboxes. @throws not_found */
-export async function unsetOwnSecret(deps: Deps, { userId }: Caller, name: string): Promise<{ ok: true }> {
+export async function unsetOwnSecret(deps: Deps, caller: Caller, name: string): Promise<{ ok: true }> {
+  const { userId } = caller;
   // such a name was never set, and may hold bytes that the database rejects
   if (!SECRET_NAME.test(name)) throw noSuchOwnSecret(name);
   return await deps.db.transaction(async (tx) => {
@@ -57,6 +61,7 @@ export async function unsetOwnSecret(deps: Deps, { userId }: Caller, name: strin
       .returning({ name: ownSecrets.name });
     if (removed.length === 0) throw noSuchOwnSecret(name);
     await updateSandboxes(deps, tx, projectIds);
+    await audit(tx, caller, { action: "own_secret.deleted", target: name });
     return { ok: true };
   });
 }

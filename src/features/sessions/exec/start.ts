@@ -5,6 +5,7 @@ import { DAEMON_PORT, execPath } from "../../../contract/daemon.ts";
 import { SvcError } from "../../../contract/errors.ts";
 import type { ExecBody, StartedExec } from "../../../contract/exec.ts";
 import type { Deps } from "../../../deps.ts";
+import { audit } from "../../../identity/auth/audit.ts";
 import type { Caller, ProjectRow } from "../../../identity/auth/caller.ts";
 import { sendExec } from "../../../sandboxes/daemon.ts";
 import { noteActivity } from "../activity.ts";
@@ -31,7 +32,17 @@ export async function startExec(
   const daemon = await requireDaemon(deps, session, "to run a command in");
   const execId = randomUUID();
   const row = { execId, sessionId, userId: caller.userId, command, tty, createdAt: deps.clock() };
-  await deps.db.insert(sessionExecs).values(row);
+  await deps.db.transaction(async (tx) => {
+    await tx.insert(sessionExecs).values(row);
+    await audit(tx, caller, {
+      action: "session.command_started",
+      target: session.name ?? sessionId,
+      targetId: sessionId,
+      project,
+      // its arguments may be secret: they are in the list of the session's commands
+      details: { exec_id: execId, program: command[0] ?? "shell", tty },
+    });
+  });
   const terminal = tty ? { cols, rows } : null;
   const answer = await sendExec(daemon, {
     ...{ exec_id: execId, user_id: caller.userId, command, terminal },

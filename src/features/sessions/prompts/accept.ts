@@ -10,6 +10,7 @@ import { type CreatePromptBody, PROMPTS_QUEUED_MAX, type Prompt } from "../../..
 import type { Deps } from "../../../deps.ts";
 import { storable } from "../../../http/text.ts";
 import { actorOf } from "../../../identity/auth/actor.ts";
+import { audit } from "../../../identity/auth/audit.ts";
 import type { Caller, ProjectRow } from "../../../identity/auth/caller.ts";
 import { queueOf } from "../../../jobs/places.ts";
 import { nextPlaceOf } from "../../runs/goal.ts";
@@ -57,6 +58,9 @@ export async function acceptPrompt(
         "prompt_exists",
         `Another prompt with the id ${promptId} already exists in the session. Send this one with another id.`,
       );
+    const target = session.name ?? sessionId;
+    const details = { prompt_id: promptId, characters: text.length };
+    await audit(tx, caller, { action: "session.prompted", target, targetId: sessionId, project, details });
     const added = await queuePrompt(deps, tx, session, { promptId, text, attachments, by });
     await recordTitle(tx, session, { of: "promptTitle", text: firstWords(text) });
     return added;
