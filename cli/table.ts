@@ -3,6 +3,7 @@ import { account } from "./table/account.ts";
 import { accounts } from "./table/accounts.ts";
 import { alias } from "./table/alias.ts";
 import { apps } from "./table/apps.ts";
+import { audit } from "./table/audit.ts";
 import { browse } from "./table/browse.ts";
 import { channels } from "./table/channels.ts";
 import { checks } from "./table/checks.ts";
@@ -56,6 +57,7 @@ export const TABLE: readonly (Group | Command)[] = [
   signIns,
   accounts,
   members,
+  audit,
   projects,
   hosts,
   alias,

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { Elysia } from "elysia";
 import { SvcError } from "./contract/errors.ts";
 import { type Health, health as healthSchema } from "./contract/health.ts";
@@ -57,9 +56,11 @@ import { toBody, toSvcError } from "./http/errors.ts";
 import { setFormats } from "./http/formats.ts";
 import { methodTable, unanswered } from "./http/methods.ts";
 import { openapiDocument } from "./http/openapi/document.ts";
+import { requestIdOf } from "./http/request-id.ts";
 import { answer } from "./http/schema.ts";
 import { oneAccountRoutes } from "./identity/accounts/account-routes.ts";
 import { accountRoutes, signingKeyRoutes } from "./identity/accounts/routes.ts";
+import { auditRoutes } from "./identity/audit/routes.ts";
 import { authRoutes } from "./identity/auth/routes.ts";
 import { deviceRoutes } from "./identity/device/routes.ts";
 import { signInRoutes } from "./identity/sign-in/routes.ts";
@@ -83,16 +84,14 @@ function headersOf(request: Request, id: string): Record<string, string> {
  */
 export function createApp(deps: Deps) {
   setFormats();
-  const requests = new WeakMap<Request, { id: string; started: number }>();
-  const seen = (request: Request) => {
-    const known = requests.get(request) ?? { id: randomUUID(), started: performance.now() };
-    requests.set(request, known);
-    return known;
-  };
+  const started = new WeakMap<Request, number>();
   const app = new Elysia({ normalize: false })
-    .onRequest(({ request, set }) => void Object.assign(set.headers, headersOf(request, seen(request).id)))
+    .onRequest(({ request, set }) => {
+      started.set(request, performance.now());
+      Object.assign(set.headers, headersOf(request, requestIdOf(request)));
+    })
     .onError(({ error, code, request, path, set }) => {
-      const { id } = seen(request);
+      const id = requestIdOf(request);
       const failure = code === "NOT_FOUND" ? unanswered(methods(path)) : toSvcError(error, code, id);
       if (failure.status >= 500 && !(error instanceof SvcError)) logFailure(deps, id, failure, error);
       if (acceptsPage(request.headers.get("accept"))) return errorPage(failure, { "x-request-id": id });
@@ -104,9 +103,10 @@ export function createApp(deps: Deps) {
       SIGNED.some((prefix) => path.startsWith(prefix)) ? null : readJson(request),
     )
     .onAfterResponse(({ request, route, set }) => {
-      const { id, started } = seen(request);
       const status = typeof set.status === "number" ? set.status : 200;
-      recordRequest(deps, { id, method: request.method, route, status, ms: performance.now() - started });
+      const now = performance.now();
+      const ms = now - (started.get(request) ?? now);
+      recordRequest(deps, { id: requestIdOf(request), method: request.method, route, status, ms });
     })
     .use(metricsRoutes(deps))
     .group("/v1", (v1) =>
@@ -120,6 +120,7 @@ export function createApp(deps: Deps) {
         .use(accountRoutes(deps))
         .use(signingKeyRoutes(deps))
         .use(oneAccountRoutes(deps))
+        .use(auditRoutes(deps))
         .use(notificationRoutes(deps))
         .use(inboxRoutes(deps))
         .use(ownSecretRoutes(deps))

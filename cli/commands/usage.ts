@@ -1,19 +1,15 @@
 import type { Usage, UsageRow } from "../../src/contract/usage.ts";
 import { ownAccount } from "../account.ts";
 import { path } from "../api.ts";
-import { usage as usageError } from "../failure.ts";
 import type { Handler } from "../spec.ts";
 import type * as table from "../table/usage.ts";
 import { type Column, table as tableOf } from "../table-print.ts";
 import { costText } from "../text.ts";
+import { periodOf } from "../time-flag.ts";
 
 export const usage: Handler<typeof table.usageSpec> = async (context, { flags }) => {
   const { api, account } = await ownAccount(context, flags.account);
-  const query = {
-    group_by: flags.by ?? "day",
-    ...(flags.since !== undefined && { since: timeOf("since", flags.since) }),
-    ...(flags.until !== undefined && { until: timeOf("until", flags.until) }),
-  };
+  const query = { group_by: flags.by ?? "day", ...periodOf(flags) };
   const answer = await api.call<Usage>({ path: path`/accounts/${account.account_id}/usage`, query });
   await context.out.result(answer, (view) => {
     if (answer.usage.length === 0) return "";
@@ -24,14 +20,6 @@ export const usage: Handler<typeof table.usageSpec> = async (context, { flags })
   if (answer.usage.length === 0) await context.out.note("No model calls in this period.");
   if (answer.truncated) await context.out.warn(`Only ${answer.usage.length} groups are shown.`);
 };
-
-/** A day, as its first instant in UTC, or a time. */
-function timeOf(flag: string, text: string): string {
-  const time = new Date(text);
-  if (!/^\d{4}-\d\d-\d\d/.test(text) || Number.isNaN(time.getTime()))
-    throw usageError(`--${flag} must be a date such as 2026-11-01, not "${text}".`);
-  return time.toISOString();
-}
 
 function columnsOf(group: Usage["group_by"]): Column<UsageRow>[] {
   return [

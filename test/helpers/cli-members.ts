@@ -1,4 +1,5 @@
 import type { EditAccountBody, Invitation, InviteBody, Me, Member } from "../../src/contract/account.ts";
+import type { AuditEvent } from "../../src/contract/audit.ts";
 
 const created_at = "2026-11-20T10:00:00.000Z";
 
@@ -18,6 +19,29 @@ export const MEMBERS: readonly Member[] = [
     created_at,
   },
 ];
+
+const AUDIT: AuditEvent = {
+  id: 7,
+  created_at,
+  action: "token.created",
+  actor: {
+    user_id: "9a1c0000-0000-4000-8000-000000000002",
+    name: "Bob",
+    email: "bob@example.com",
+    kind: "user",
+    session_id: null,
+    token_id: null,
+    token_name: null,
+  },
+  target: "laptop",
+  target_id: "9a1c0000-0000-4000-8000-000000000009",
+  project_id: null,
+  address: "192.0.2.1",
+  request_id: null,
+  details: {},
+  position: 7,
+  hash: "a".repeat(64),
+};
 
 const invitation: Invitation = {
   invitation_id: "6b1b0000-0000-4000-8000-000000000001",
@@ -43,6 +67,7 @@ export function memberRoutes({ account_id, name, slug, role, tier }: Me["account
   };
   return {
     [`PATCH ${at}`]: ({ body }: { body: unknown }) => ({ ...account, ...(body as EditAccountBody) }),
+    [`GET ${at}/audit`]: () => ({ audit_events: [AUDIT] }),
     [`GET ${at}/members`]: () => ({ members: MEMBERS }),
     [`GET ${at}/invitations`]: () => ({ invitations: [invitation] }),
     [`POST ${at}/invitations`]: ({ body }: { body: unknown }) =>

@@ -40,6 +40,7 @@ export const ACCOUNT_OPERATIONS = {
   "DELETE /v1/users/me/signing-keys/:keyId": ["removeSigningKey", "Remove a signing key of the user"],
   "GET /v1/accounts/:accountId": ["getAccount", "Get an account"],
   "PATCH /v1/accounts/:accountId": ["editAccount", "Edit an account"],
+  "GET /v1/accounts/:accountId/audit": ["listAudit", "List the audit log of an account"],
   "GET /v1/accounts/:accountId/usage": ["getUsage", "Get an account's model usage"],
   "GET /v1/accounts/:accountId/members": ["listMembers", "List the members of an account"],
   "PATCH /v1/accounts/:accountId/members/:userId": ["changeMemberRole", "Change the role of a member"],
