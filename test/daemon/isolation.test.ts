@@ -100,31 +100,29 @@ const walled = needs(
 
 walled("a runtime in namespaces is restarted and ended with all its processes", async () => {
   const wrap = ["bwrap", "--unshare-pid", "--dev-bind", "/", "/", "--proc", "/proc", "--"];
-  const sandbox = await startSandbox({
+  await using sandbox = await startSandbox({
     env: { SVC_RUNTIME_WRAP: JSON.stringify(wrap) },
     behaviour: { children: true },
   });
   const mine = () =>
     allProcesses().filter(({ environment }) => environment.includes(`SVC_SESSION_ID=${sandbox.sessionId}`));
-  try {
-    await sandbox.untilHealth("it works", ({ runtime }) => runtime === "ok");
-    await until(
-      "its children run",
-      () => mine().filter(({ command }) => command.startsWith("sleep")).length === 3,
-    );
-    const { body } = await sandbox.call("POST", "/svc/env", "platform", { revision: "2", env: { A: "1" } });
-    await body?.cancel();
-    await sandbox.untilHealth("it works again", ({ runtime }) => runtime === "ok");
-    expect((await (await sandbox.call("GET", "/standin")).json()).env).toMatchObject({ A: "1" });
-    expect(
-      mine().filter(
-        ({ environment }) =>
-          !environment.includes("A=1") && !environment.some((line) => line.startsWith("SVC_TOKEN=")),
-      ),
-    ).toEqual([]);
-  } finally {
-    await sandbox[Symbol.asyncDispose]();
-  }
+  await sandbox.untilHealth("it works", ({ runtime }) => runtime === "ok");
+  await until(
+    "its children run",
+    () => mine().filter(({ command }) => command.startsWith("sleep")).length === 3,
+  );
+  const { body } = await sandbox.call("POST", "/svc/env", "platform", { revision: "2", env: { A: "1" } });
+  await body?.cancel();
+  await sandbox.untilHealth("it works again", ({ runtime }) => runtime === "ok");
+  expect((await (await sandbox.call("GET", "/standin")).json()).env).toMatchObject({ A: "1" });
+  expect(
+    mine().filter(
+      ({ environment }) =>
+        !environment.includes("A=1") && !environment.some((line) => line.startsWith("SVC_TOKEN=")),
+    ),
+  ).toEqual([]);
+  sandbox.child.kill("SIGTERM");
+  await sandbox.child.exited;
   expect(mine()).toEqual([]);
 });
 

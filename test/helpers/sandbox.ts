@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { shellWord } from "../../daemon/this-program.ts";
 import { freePort } from "../../scripts/free-port.ts";
-import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
 import type { DaemonHealth } from "../../src/contract/daemon.ts";
 import { readManifest } from "../../src/contract/manifest/manifest.ts";
 import { signedPath, signUserContext, type UserContext } from "../../src/contract/user-context.ts";
@@ -11,6 +10,7 @@ import { cleanEnvironment } from "./api.ts";
 import { type GitHttpServer, serveGit } from "./git-http.ts";
 import { createRepository, type TestRepository } from "./git-repo.ts";
 import type { Behaviour } from "./opencode.ts";
+import { descendantsOf, killAllAndWait } from "./processes.ts";
 import { compile } from "./sandbox-bench.ts";
 import { until } from "./until.ts";
 import { writeWhole } from "./write-whole.ts";
@@ -197,15 +197,24 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
         ...(body !== undefined && { body: JSON.stringify(body) }),
       }),
     async [Symbol.asyncDispose]() {
-      child.kill("SIGTERM");
-      const timer = setTimeout(() => child.kill("SIGKILL"), WAIT_LIMIT_MS);
-      await child.exited;
-      clearTimeout(timer);
+      await endAtOnce(child);
       git[Symbol.dispose]();
       api[Symbol.dispose]();
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/**
+ * Ends a daemon with all that it has started, by a second signal: a stop, for which a test sends one, takes as long as the
+ * start, since it saves work and the agent's record.
+ */
+async function endAtOnce(child: Bun.Subprocess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const started = descendantsOf(child.pid);
+  for (const signal of ["SIGTERM", "SIGINT"] as const) child.kill(signal);
+  await child.exited;
+  if (started.length > 0) await killAllAndWait(started);
 }
 
 /** @param agents the tar of the project's agents as they are merged; null: it has none */
@@ -258,8 +267,10 @@ function grant(authorization: string | null): Response {
   });
 }
 
-/** Writes the stand-in of the runtime as a separate program. */
+/** The stand-in of the runtime as a separate program: the compiled one, or a new one that runs its source. */
 export function runtimeProgram(folder: string): string {
+  const built = process.env["SVC_TEST_RUNTIME"];
+  if (built) return built;
   const program = join(folder, "opencode");
   const words = [process.execPath, resolve("test/helpers/opencode.ts")].map((word) => `'${word}'`);
   writeFileSync(program, `#!/bin/sh\nexec ${words.join(" ")} "$@"\n`);
