@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { appendFileSync, existsSync, readFileSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { AgentChoice } from "../../src/contract/daemon.ts";
+import type { PermissionMode } from "../../src/contract/runtimes.ts";
 import { runClient } from "../helpers/gateway.ts";
 import { type Sandbox, type SandboxOptions, startSandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
@@ -202,6 +204,49 @@ describe("env", () => {
       SVC_PROJECT_SECRETS_REVISION: "r2",
     });
     expect(env).not.toHaveProperty("GONE");
+  });
+});
+
+describe("choice", () => {
+  const shared = sharedBy({
+    env: { SVC_LLM_BASE_URL: "http://127.0.0.1:1/v1", SVC_LLM_API_KEY: "k", SVC_OPENCODE_MODEL: "svc/one" },
+  });
+  const START: AgentChoice = { model: "svc/one", agent: null, mode: "full", effort: null };
+
+  test("starts opencode again only for another mode, or another of the gateway's models or efforts", async () => {
+    const sandbox = shared();
+    const other = { mode: "ask", model: "svc/other" } as const;
+    const steps: [Partial<AgentChoice>, boolean][] = [
+      [{}, false],
+      [{ agent: "plan" }, false],
+      [{ mode: "ask" }, true],
+      [other, true],
+      [{ ...other, effort: "high" }, true],
+      [{ mode: "ask", model: "own/mine", effort: "low" }, false],
+      [{ mode: "ask", model: "own/mine" }, false],
+      [other, true],
+    ];
+    for (const [change, isRestarted] of steps) {
+      const { runtime_pid } = await sandbox.health();
+      expect(await ask(sandbox, "/svc/choice", { ...START, ...change })).toMatchObject({ status: 200 });
+      const after = await sandbox.health();
+      const seen = [change, after.runtime, after.runtime_pid !== runtime_pid];
+      expect(seen).toEqual([change, "ok", isRestarted]);
+    }
+  });
+
+  test.each<[PermissionMode, string, string]>([
+    ["auto-edit", "ask", "allow"],
+    ["ask", "ask", "ask"],
+    ["full", "allow", "allow"],
+  ])("in the mode %s, opencode may run by %s and edit by %s, and read", async (mode, runs, edits) => {
+    const sandbox = shared();
+    expect(await ask(sandbox, "/svc/choice", { ...START, mode })).toMatchObject({ status: 200 });
+    const { env } = await standin(sandbox);
+    const { permission } = JSON.parse(env.OPENCODE_CONFIG_CONTENT);
+    expect(JSON.parse(env.OPENCODE_PERMISSION)).toEqual(permission);
+    const rule = (tool: string) => permission[tool] ?? permission["*"];
+    expect(["bash", "edit", "read", "grep"].map(rule)).toEqual([runs, edits, "allow", "allow"]);
   });
 });
 

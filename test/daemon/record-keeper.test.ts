@@ -17,6 +17,7 @@ import { createChildren } from "../../daemon/process/children.ts";
 import { AgentRecordKeeper, type RecordContext } from "../../daemon/record/agent-record.ts";
 import { packRecord, unpackRecord } from "../../daemon/record/archive.ts";
 import { readSettings } from "../../daemon/settings.ts";
+import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
 import type { AgentRecord } from "../../src/contract/agent-record.ts";
 import { AGENT, leastEnvironment, type StandInApi, standInApi } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
@@ -48,7 +49,7 @@ afterEach(() => {
 
 const answered = (turn: number) => ({ info: { id: `msg_${turn}_answer`, parentID: `msg_${turn}` } });
 
-function keeper(change: Partial<RecordContext> = {}): AgentRecordKeeper {
+function keeper(change: Partial<RecordContext> = {}, env: Record<string, string> = {}): AgentRecordKeeper {
   // one that still sends when its test ends logs nothing into the next
   const own = logged;
   const environment = {
@@ -56,6 +57,7 @@ function keeper(change: Partial<RecordContext> = {}): AgentRecordKeeper {
     SVC_API_URL: `${api.origin}/v1`,
     SVC_RUNTIME_HOME: home,
     SVC_RUNTIME_NAME: "claude-code",
+    ...env,
   };
   const call: ReturnType<RecordContext["runtime"]>["call"] = async (_, path) => ({
     status: 200,
@@ -132,6 +134,35 @@ describe("the record of an agent", () => {
     await keeper().save();
     expect(sent).toEqual([]);
     expect(logged).toEqual(["the agent's own record of the conversation was not kept: it is too large."]);
+  });
+});
+
+describe("of an earlier sandbox", () => {
+  const earlier = (workspace: string) => () =>
+    Response.json({ turn_id: "msg_1", workspace, record: Buffer.from("no archive").toString("base64") });
+
+  test.each([
+    ["that is missing", () => new Response(null, { status: 404 }), "svc's API returned status 404."],
+    ["that is damaged", earlier("/workspace"), "it could not be unpacked."],
+    ["of another folder", earlier("/elsewhere"), "the workspace was in another folder."],
+  ])("a record %s is not restored, and the agent is told a summary once", async (_, answer, why) => {
+    rmSync(join(home, PROJECTS), { recursive: true });
+    api.answer = answer;
+    const told: string[] = [];
+    const call: ReturnType<RecordContext["runtime"]>["call"] = async (_method, _path, _ms, body) => {
+      told.push(JSON.stringify(body));
+      return { status: 200, isJson: true, body: {} };
+    };
+    const keeps = keeper(
+      { runtime: () => ({ state: "ok", call }) },
+      { SVC_CONVERSATION_RECAP: "all that svc knows", SVC_AGENT_RECORD: JSON.stringify({ since: null }) },
+    );
+    await keeps.restore(AbortSignal.timeout(WAIT_LIMIT_MS));
+    expect(logged).toEqual([`the agent's own record of the conversation was not restored: ${why}`]);
+    await keeps.tell();
+    await keeps.tell();
+    expect(told).toEqual([expect.stringContaining("all that svc knows")]);
+    expect(told[0]).toContain("record of the conversation is not in this sandbox");
   });
 });
 
