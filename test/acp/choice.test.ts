@@ -116,17 +116,29 @@ describe("an agent with config options", () => {
   });
 
   test("a change that it refuses fails the prompt, and nothing else", async () => {
-    await using acp = await startAcpSandbox(["choosy", "stubborn"], { env: OWN_KEY });
-    const refused = await outcomeOf(acp.sandbox, "!told", undefined, { ...CHOICE, effort: "high" });
+    const acp = shared;
+    const small = { model: "anthropic/small" };
+    acp.behave(["choosy", "stubborn"]);
+    await acp.send("!crash it ends");
+    expect(await told(acp, small)).toMatchObject({ effort: "default" });
+    const wrong = { ...CHOICE, ...small, effort: "high" };
+    const refused = await outcomeOf(acp.sandbox, "!told", undefined, wrong);
     expect(refused).toMatchObject({ state: "failed" });
     expect(refused.error).toContain("it does not change");
-    expect(await told(acp, {})).toMatchObject({ effort: "default" });
+    expect(await told(acp, small)).toMatchObject({ effort: "default" });
+    acp.behave(["choosy"]);
+    await acp.send("!crash it ends");
   });
 });
 
 describe("an agent with modes only", () => {
+  let acp: AcpSandbox;
+  beforeAll(async () => {
+    acp = await startAcpSandbox(["trusting", "careful"]);
+  });
+  afterAll(() => acp?.[Symbol.asyncDispose]());
+
   test("asks in the mode ask, and no more in full", async () => {
-    await using acp = await startAcpSandbox(["trusting", "careful"]);
     expect(await choicesOf(acp)).toMatchObject({ modes: ["ask", "full"] });
     expect(await told(acp)).toMatchObject({ mode: "bypassPermissions" });
     await choose(acp, { mode: "ask" });
@@ -144,11 +156,13 @@ describe("an agent with modes only", () => {
   });
 
   test("does not work in a mode that it does not have", async () => {
-    await using acp = await startAcpSandbox(["trusting"]);
-    const refused = await outcomeOf(acp.sandbox, "!run touch made", undefined, { ...CHOICE, mode: "ask" });
+    acp.behave(["trusting"]);
+    await acp.send("!crash it ends");
+    expect(await told(acp)).toMatchObject({ mode: "bypassPermissions" });
+    const refused = await outcomeOf(acp.sandbox, "!run touch wrong", undefined, { ...CHOICE, mode: "ask" });
     expect(refused).toMatchObject({ state: "failed" });
     expect(refused.error).toContain("The agent has no mode default: it offers asks, bypassPermissions.");
-    expect(existsSync(join(acp.sandbox.workspace, "made"))).toBe(false);
+    expect(existsSync(join(acp.sandbox.workspace, "wrong"))).toBe(false);
   });
 });
 

@@ -51,6 +51,8 @@ export interface AcpSandbox extends AsyncDisposable {
   /** The last answer. */
   answer(): Promise<AcpMessage>;
   json(method: string, path: string, body?: unknown): Promise<unknown>;
+  /** Gives the reference agent other manners, from its next start on. */
+  behave(manners: readonly string[]): void;
 }
 
 let built: Promise<string> | null = null;
@@ -78,8 +80,7 @@ export async function startAcpSandbox(
   { env, ...options }: SandboxOptions = {},
 ): Promise<AcpSandbox> {
   const home = mkdtempSync(join(tmpdir(), "svc-acp-home-"));
-  mkdirSync(join(home, ".acp-reference"));
-  writeFileSync(join(home, ".acp-reference/manners"), manners.join(" "));
+  setManners(home, manners);
   const sandbox = await startSandbox({
     ...options,
     env: {
@@ -95,6 +96,12 @@ export async function startAcpSandbox(
     ({ runtime, conversation }) => runtime === "ok" && !!conversation,
   );
   return acpSandbox(sandbox, home, () => rmSync(home, { recursive: true, force: true }));
+}
+
+function setManners(home: string, manners: readonly string[]): void {
+  const folder = join(home, ".acp-reference");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "manners"), manners.join(" "));
 }
 
 export function acpSandbox(sandbox: Sandbox, home: string, onEnd: () => void = () => {}): AcpSandbox {
@@ -115,6 +122,7 @@ export function acpSandbox(sandbox: Sandbox, home: string, onEnd: () => void = (
     messages,
     send: (text) => outcomeOf(sandbox, text),
     begin: (text) => beginPrompt(sandbox, text),
+    behave: (manners) => setManners(home, manners),
     async answer() {
       const last = (await messages()).findLast(({ info }) => info.role === "assistant");
       if (!last) throw new Error("there is no answer");
