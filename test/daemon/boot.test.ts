@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { readSettings, SettingsError } from "../../daemon/settings.ts";
 import { cleanEnvironment } from "../helpers/api.ts";
 import { runClient } from "../helpers/gateway.ts";
 import {
@@ -146,20 +147,24 @@ test("the agent's git pushes with the credential helper, which works only for th
 
 const refusal = (status: number) => () => Response.json({ error: "no", code: "x" }, { status });
 
+// which statuses are permanent is tested in `daemon/credential`
 test.each<[string, number, boolean]>([
   ["svc is starting", 503, false],
-  ["the key was replaced", 401, true],
   ["the session has ended", 403, true],
-  ["the project is deleted", 404, true],
 ])("a failed clone is reported and retried until it succeeds: %s", async (_, status, permanent) => {
   await using sandbox = await startSandbox({ api: refusal(status) });
   const failed = await sandbox.untilHealth("the clone has failed", ({ clone }) => clone === "failed");
   expect(failed).toMatchObject({ runtime: "starting", commit: null, error: { kind: "clone", permanent } });
   const early = await sandbox.call("GET", "/session/status");
   expect([early.status, early.headers.get("retry-after")]).toEqual([503, "1"]);
+  // files of an earlier boot stay until the clone is complete
+  mkdirSync(join(sandbox.workspace, ".svc-boot-killed/clone"), { recursive: true });
+  mkdirSync(join(sandbox.workspace, "old"));
+  writeFileSync(join(sandbox.workspace, "old/work.txt"), "unsaved");
   sandbox.api.answer = () => null;
   const health = await sandbox.untilHealth("it works", ({ runtime }) => runtime === "ok");
   expect(health.error).toBeUndefined();
+  expect(readdirSync(sandbox.workspace).toSorted()).toEqual([".git", "a.txt"]);
 });
 
 /** Answers requests for a credential once it is released: until then, the repository is not cloned. */
@@ -187,11 +192,10 @@ test("the runtime's process starts while the repository is cloned, and then read
   expect(sandbox.notes().filter((note) => note.startsWith("start "))).toHaveLength(1);
 });
 
-test.each<[string, Record<string, string>]>([
-  ["with a setup command", { SVC_SETUP: JSON.stringify({ command: ":", timeoutMs: 60_000, isKept: false }) }],
-  ["with an agent's record to restore", { SVC_AGENT_RECORD: JSON.stringify({ since: null }) }],
-])("nothing of the agent runs before the workspace is complete %s", async (_, env) => {
+// with a setup command neither: `daemon/setup`
+test("nothing of the agent runs before the workspace is complete with an agent's record to restore", async () => {
   const held = holdClone();
+  const env = { SVC_AGENT_RECORD: JSON.stringify({ since: null }) };
   await using sandbox = await startSandbox({ api: held.api, env });
   await until("the clone waits", () => sandbox.api.requests.some(({ path }) => path.endsWith("credential")));
   held.release();
@@ -228,20 +232,11 @@ test("a missing branch is a permanent failure, and is cloned once it exists", as
   expect(health.branch).toBe("late");
 });
 
-test("files of an earlier boot stay in the workspace until the clone is complete", async () => {
-  await using sandbox = await startSandbox({ api: refusal(503) });
-  await sandbox.untilHealth("the clone has failed", ({ clone }) => clone === "failed");
-  mkdirSync(join(sandbox.workspace, ".svc-boot-killed/clone"), { recursive: true });
-  mkdirSync(join(sandbox.workspace, "old"));
-  writeFileSync(join(sandbox.workspace, "old/work.txt"), "unsaved");
-  sandbox.api.answer = () => null;
-  await sandbox.untilHealth("it works", ({ clone }) => clone === "ok");
-  expect(readdirSync(sandbox.workspace).toSorted()).toEqual([".git", "a.txt"]);
-});
-
-test("a login shell has the sandbox's PATH, unless the image sets another", async () => {
-  await using sandbox = await startSandbox({ env: { PATH: `/it's mine:${process.env["PATH"]}` } });
+test("a login shell has the sandbox's PATH, unless the image sets another; hooks of git's template folder are not copied", async () => {
+  const path = `/it's mine:${process.env["PATH"]}`;
+  await using sandbox = await startSandbox({ env: { PATH: path, GIT_TEMPLATE_DIR: "/nonexistent" } });
   await sandbox.untilHealth("it works", ({ runtime }) => runtime === "ok");
+  expect(existsSync(join(sandbox.workspace, ".git/hooks"))).toBe(false);
   const child = Bun.spawn(["sh", "-lc", "echo $PATH"], {
     env: { HOME: sandbox.home, PATH: "/bin:/usr/bin" },
   });
@@ -250,12 +245,6 @@ test("a login shell has the sandbox's PATH, unless the image sets another", asyn
   await sandbox.call("POST", "/svc/env", "platform", { revision: "2", env: { A: "1" } });
   await sandbox.untilHealth("it works again", ({ runtime }) => runtime === "ok");
   expect(readFileSync(join(sandbox.home, ".profile"), "utf8")).toBe("# its own\n");
-});
-
-test("hooks of git's template folder are neither copied nor run", async () => {
-  await using sandbox = await startSandbox({ env: { GIT_TEMPLATE_DIR: "/nonexistent" } });
-  await sandbox.untilHealth("it works", ({ clone }) => clone === "ok");
-  expect(existsSync(join(sandbox.workspace, ".git/hooks"))).toBe(false);
 });
 
 test("a folder without a clone is used as it is", async () => {
@@ -287,18 +276,30 @@ test.each<[string, string]>([
   ["SVC_RUNTIME_WRAP", "[1]"],
   ["SVC_PROJECT_SECRET_NAMES", "A,SVC_TOKEN"],
   ["SVC_PROJECT_SECRET_NAMES", "LD_PRELOAD"],
-])("an invalid setting prints one line and exits with 2: %s=%s", async (name, value) => {
+])("an invalid setting is refused by its name: %s=%s", (name, value) => {
+  const said = refusalOf({ SVC_SERVICE_PORT: "0", [name]: value });
+  expect(said).toContain(name);
+  expect(said).not.toMatch(/\n|secret@/);
+});
+
+/** Why the settings are refused; empty: they are not. */
+function refusalOf(change: Record<string, string>): string {
+  try {
+    readSettings({ ...leastEnvironment(), ...change }, null);
+    return "";
+  } catch (error) {
+    if (error instanceof SettingsError) return error.message;
+    throw error;
+  }
+}
+
+test("an invalid setting prints one line, and exits with 2", async () => {
   const child = Bun.spawn(AGENT, {
-    env: {
-      ...leastEnvironment(),
-      SVC_SERVICE_PORT: "0",
-      [name]: value,
-    },
+    env: { ...leastEnvironment(), SVC_SERVICE_PORT: "0", SVC_TOKEN: "with blank" },
     stdout: "ignore",
     stderr: "pipe",
   });
   const said = await new Response(child.stderr).text();
   expect(await child.exited).toBe(2);
-  expect(said).toMatch(new RegExp(`^svc-agent: .*${name}.*\n$`));
-  expect(said).not.toContain("secret@");
+  expect(said).toMatch(/^svc-agent: .*SVC_TOKEN.*\n$/);
 });

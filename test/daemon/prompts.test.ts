@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import type { DaemonPrompt } from "../../src/contract/daemon.ts";
+import type { AgentChoice, DaemonPrompt } from "../../src/contract/daemon.ts";
 import type { Behaviour } from "../helpers/opencode.ts";
 import { killFound } from "../helpers/processes.ts";
 import { type Sandbox, type SandboxOptions, startSandbox } from "../helpers/sandbox.ts";
@@ -24,6 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox?.[Symbol.asyncDispose]());
 
+const CHOICE: AgentChoice = { model: null, agent: null, mode: "full", effort: null };
 const newId = () => crypto.randomUUID();
 /** Prompts that the runtime was given in all its lives. */
 const said = () => sandbox.notes().filter((note) => note.startsWith("prompt ")).length;
@@ -61,16 +62,20 @@ describe("reports the outcome of a prompt", () => {
     expect(said()).toBe(before + 1);
   });
 
-  test.each<[string, Record<string, string>, string]>([
+  test.each<[string, Partial<AgentChoice>, string]>([
     [
       "an agent that is not there",
-      { SVC_AGENT_NAME: "nobody" },
+      { agent: "nobody" },
       'The project has no agent "nobody". Its agents are files in agents/ of its configuration folder.',
     ],
-    ["a model that is not there", { SVC_OPENCODE_MODEL: "nope/x" }, "Model not found: nope/x."],
-  ])("%s", async (_, env, error) => {
-    await using configured = await booted({ env });
-    expect(await outcome(configured, newId())).toMatchObject({ state: "failed", error });
+    ["a model that is not there", { model: "nope/x" }, "Model not found: nope/x."],
+  ])("%s", async (_, change, error) => {
+    sandbox.behave({});
+    const id = newId();
+    const choice = { ...CHOICE, ...change };
+    expect((await give(sandbox, { prompt_id: id, text: "Do it", choice })).status).toBe(200);
+    expect(await outcome(sandbox, id)).toMatchObject({ state: "failed", error });
+    expect((await sandbox.call("POST", "/svc/choice", "platform", CHOICE)).status).toBe(200);
   });
 
   test("an abort by svc or a person, and a restart of the runtime", async () => {
