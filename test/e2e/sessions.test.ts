@@ -5,6 +5,7 @@ import { svc } from "../helpers/cli-run.ts";
 import { scratch } from "../helpers/gateway.ts";
 import { SANDBOXES } from "../helpers/isolation.ts";
 import { needs } from "../helpers/needs.ts";
+import { createDatabase, POSTGRES, type TestDatabase } from "../helpers/postgres.ts";
 import { allProcesses } from "../helpers/processes.ts";
 import { Remote } from "../helpers/remote.ts";
 import { compile } from "../helpers/sandbox-bench.ts";
@@ -15,6 +16,7 @@ import { openWebSocket } from "../helpers/websocket.ts";
 const test = needs(...SANDBOXES);
 const UPLOAD_MIB = 200;
 let api: Api;
+let database: TestDatabase | null = null;
 let projectId: string;
 let remote: Remote;
 const tools = scratch();
@@ -22,13 +24,16 @@ const tools = scratch();
 beforeAll(async () => {
   const runtime = join(tools.path, "opencode");
   await compile(join(import.meta.dir, "../helpers/opencode.ts"), runtime);
-  api = await startApi({ env: { SVC_SANDBOX_PROVIDER: "local", SVC_RUNTIME_BIN: runtime } });
+  database = POSTGRES ? await createDatabase() : null;
+  const env = { SVC_SANDBOX_PROVIDER: "local", SVC_RUNTIME_BIN: runtime };
+  api = await startApi({ env: { ...env, ...(database && { DATABASE_URL: database.url }) } });
   remote = new Remote();
   remote.commit("main", { "svc.toml": 'svc_version = 1\n[opencode]\nconfig_dir = "agents"\n' });
   projectId = (await api.project(remote.url)).project_id;
 });
 afterAll(async () => {
   await api.stop();
+  await database?.drop();
   remote.remove();
   tools[Symbol.dispose]();
 });
@@ -138,6 +143,11 @@ test("two local sessions serve the same port: each preview shows its own app, wi
   } finally {
     expect((await api.call("DELETE", `/v1/projects/${project_id}`)).status).toBe(200);
   }
+  await until("nothing is left of the project's sandboxes", () =>
+    allProcesses().every(({ environment }) =>
+      ids.every((id) => !environment.includes(`SVC_SESSION_ID=${id}`)),
+    ),
+  );
 });
 
 /** The protocol that was chosen, and the echo of a message, on a WebSocket through the API. */
@@ -151,17 +161,3 @@ async function echoed(path: string, protocol: string): Promise<string[]> {
   socket.close();
   return [socket.protocol, said];
 }
-
-test("deleting a project stops its sandboxes", async () => {
-  const other = await api.project(remote.url, { name: "Other" });
-  const made = await api.call("POST", `/v1/projects/${other.project_id}/sessions`, { body: {} });
-  const id: string = made.body.session_id;
-  const isRunning = async () =>
-    (await api.call("GET", `/v1/projects/${other.project_id}/sessions/${id}`)).body.status === "running";
-  await until("it runs", isRunning);
-  expect((await api.call("DELETE", `/v1/projects/${other.project_id}`)).status).toBe(200);
-  await until(
-    "nothing is left",
-    () => !allProcesses().some(({ environment }) => environment.includes(`SVC_SESSION_ID=${id}`)),
-  );
-});

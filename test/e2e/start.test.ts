@@ -69,7 +69,7 @@ async function svc(...args: string[]) {
   return { code: child.exitCode, out, err };
 }
 
-test("the first start signs the command line in, the second keeps it signed in, and Ctrl-C is not an error", async () => {
+test("the first start signs the command line in; the second keeps it signed in, names the missing runtime, and stops although it is busy", async () => {
   // a proxy that refuses every connection, and no NO_PROXY
   const proxy = "http://127.0.0.1:9";
   const first = await start({ HTTP_PROXY: proxy, HTTPS_PROXY: proxy });
@@ -89,8 +89,11 @@ test("the first start signs the command line in, the second keeps it signed in, 
   await expect(fetch(`${first.url}/v1/health`)).rejects.toThrow();
 
   const token = readFileSync(join(home, ".config/svc/config.json"), "utf8");
-  const second = await start({ SVC_PORT: port });
+  const second = await start({ ...withoutRuntime(join(home, "data")), SVC_PORT: port });
   expect(second.said()).not.toContain("signed in as");
+  expect(second.said()).toMatch(
+    /Sessions need the agent runtime, which is not installed yet:\n\n {2}\S+svc-api runtime install\n/,
+  );
   expect(readFileSync(join(home, ".config/svc/config.json"), "utf8")).toBe(token);
 
   const third = await start({ SVC_PORT: port, SVC_DATA_DIR: join(home, "other") });
@@ -100,11 +103,11 @@ test("the first start signs the command line in, the second keeps it signed in, 
     "svc: starting the server …",
     `svc-api: Another program already listens on port ${port} of 127.0.0.1. Stop it, or set SVC_PORT to another port.`,
   ]);
-  expect(await second.end("SIGTERM")).toMatchObject({ code: 0 });
+  expect(await endBusy(second)).toMatchObject({ code: 0 });
 });
 
-test("a signal also stops a server that is too busy to answer", async () => {
-  const busy = await start({ SVC_DATA_DIR: usedFolder("busy") });
+/** Ends a start whose server is too busy to answer: the server gets the signal, too. */
+async function endBusy(busy: Awaited<ReturnType<typeof start>>) {
   const server = descendantsOf(busy.child.pid).find(({ command }) =>
     command.startsWith(resolve("dist/svc-api")),
   );
@@ -112,8 +115,8 @@ test("a signal also stops a server that is too busy to answer", async () => {
   const ended = busy.end("SIGTERM");
   const isSignalled = () => (pendingSignals(server?.pid ?? 0) & SIGTERM_BIT) !== 0n;
   await until("the server got the signal, too", isSignalled).finally(() => killFound(server?.pid, "SIGCONT"));
-  expect(await ended).toMatchObject({ code: 0 });
-});
+  return await ended;
+}
 
 const SIGTERM_BIT = 1n << 14n;
 
@@ -167,19 +170,11 @@ function withoutRuntime(dataDir: string): Record<string, string> {
 }
 
 /** A data folder as the first test has left it, when that ran: its database takes half as long to open. */
-function usedFolder(name: string): string {
-  const [used, path] = [join(home, "data"), join(home, name)];
+function usedFolder(name: string, parent = home): string {
+  const [used, path] = [join(home, "data"), join(parent, name)];
   if (existsSync(used)) cpSync(used, path, { recursive: true });
   return path;
 }
-
-test("without an agent runtime, a script gets the command that installs it", async () => {
-  const run = await start(withoutRuntime(usedFolder("scripted")));
-  const { said } = await run.end("SIGTERM");
-  expect(said).toMatch(
-    /Sessions need the agent runtime, which is not installed yet:\n\n {2}\S+svc-api runtime install\n/,
-  );
-});
 
 /** Starts a command on a terminal. */
 function onTerminal(command: string[], variables: Record<string, string>) {
@@ -241,9 +236,10 @@ needs("another user (unshare, setpriv)", canBecome)(
   "without bubblewrap, prompts once whether sandboxes may run without isolation, and once for the runtime",
   async () => {
     const folder = mkdtempSync(join(tmpdir(), "svc-home-"));
-    const { SVC_SANDBOX_ISOLATION, PATH = "", ...rest } = withoutRuntime(join(folder, "data"));
+    const { SVC_SANDBOX_ISOLATION, PATH = "", ...rest } = withoutRuntime(usedFolder("data", folder));
     for (const name of isRoot ? ["unshare", "setpriv", "mount"] : []) addTool(name);
     const command = startOf(folder);
+    if (isRoot) Bun.spawnSync(["chown", "--recursive", `${STRANGER}:${STRANGER}`, join(folder, "data")]);
     try {
       for (const time of ["first", "second"]) {
         using run = onTerminal(command, { ...rest, PATH, HOME: folder });
@@ -270,7 +266,6 @@ needs("another user (unshare, setpriv)", canBecome)(
 );
 
 test.each<[string, string, RegExp[]]>([
-  ["n\r", "no", [/svc-api runtime install/]],
   // the registry that it is to come from does not answer
   ["\r", "yes", [/Cannot download the agent runtime/, /svc-api runtime install/]],
   ["\x03", "Ctrl-C", []],
