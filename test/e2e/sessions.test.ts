@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect } from "bun:test";
-import { join } from "node:path";
 import { type Api, startApi } from "../helpers/api.ts";
 import { svc } from "../helpers/cli-run.ts";
 import { scratch } from "../helpers/gateway.ts";
@@ -8,7 +7,7 @@ import { needs } from "../helpers/needs.ts";
 import { createDatabase, POSTGRES, type TestDatabase } from "../helpers/postgres.ts";
 import { allProcesses } from "../helpers/processes.ts";
 import { Remote } from "../helpers/remote.ts";
-import { compile } from "../helpers/sandbox-bench.ts";
+import { standInRuntime } from "../helpers/sandbox-bench.ts";
 import { until } from "../helpers/until.ts";
 import { openWebSocket } from "../helpers/websocket.ts";
 
@@ -22,8 +21,7 @@ let remote: Remote;
 const tools = scratch();
 
 beforeAll(async () => {
-  const runtime = join(tools.path, "opencode");
-  await compile(join(import.meta.dir, "../helpers/opencode.ts"), runtime);
+  const runtime = await standInRuntime(tools.path);
   database = POSTGRES ? await createDatabase() : null;
   const env = { SVC_SANDBOX_PROVIDER: "local", SVC_RUNTIME_BIN: runtime };
   api = await startApi({ env: { ...env, ...(database && { DATABASE_URL: database.url }) } });

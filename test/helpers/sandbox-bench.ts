@@ -69,6 +69,15 @@ export async function compile(source: string, program: string): Promise<void> {
   if ((await build.exited) !== 0) throw new Error(await text(build.stderr));
 }
 
+/** The stand-in of the agent runtime: the test command's, or compiled into the folder. @returns its path */
+export async function standInRuntime(folder: string): Promise<string> {
+  const built = process.env["SVC_TEST_RUNTIME"];
+  if (built) return built;
+  const program = join(folder, "opencode");
+  await compile(join(import.meta.dir, "opencode.ts"), program);
+  return program;
+}
+
 export function startApiStandIn(hostname = "127.0.0.1"): ApiStandIn {
   const visits: string[] = [];
   const server = Bun.serve({

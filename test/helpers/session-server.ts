@@ -8,7 +8,7 @@ import { type HaltingServer, startHaltingServer } from "./halting.ts";
 import { createDatabase } from "./postgres.ts";
 import { allProcesses, type ProcessOf } from "./processes.ts";
 import { Remote } from "./remote.ts";
-import { compile } from "./sandbox-bench.ts";
+import { standInRuntime } from "./sandbox-bench.ts";
 import { untilStatus } from "./sessions.ts";
 
 /**
@@ -39,7 +39,7 @@ export async function startSessionServer(env: Record<string, string> = {}): Prom
   const database = await createDatabase();
   const dataDir = makeFolder();
   const tools = scratch();
-  const runtime = process.env["SVC_TEST_RUNTIME"] ?? (await compileRuntime(tools.path));
+  const runtime = await standInRuntime(tools.path);
   const remote = new Remote();
   // the stand-in of the runtime writes notes to its working directory
   remote.commit("main", { a: "1\n", ".gitignore": ".log\n" });
@@ -98,11 +98,4 @@ export async function startSessionServer(env: Record<string, string> = {}): Prom
       await database.drop();
     },
   };
-}
-
-/** The stand-in of the agent runtime, where the test command has not built it. */
-async function compileRuntime(folder: string): Promise<string> {
-  const program = join(folder, "opencode");
-  await compile(join(import.meta.dir, "opencode.ts"), program);
-  return program;
 }
