@@ -3,7 +3,6 @@ import {
   chmodSync,
   chownSync,
   copyFileSync,
-  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -16,13 +15,27 @@ import { join, resolve } from "node:path";
 import { cleanEnvironment } from "../helpers/api.ts";
 import { STRANGER } from "../helpers/isolation.ts";
 import { needs, succeeds } from "../helpers/needs.ts";
+import { createDatabase, POSTGRES, type TestDatabase } from "../helpers/postgres.ts";
 import { descendantsOf, killFound, statusOf } from "../helpers/processes.ts";
+import { sample } from "../helpers/random.ts";
 import { until } from "../helpers/until.ts";
 
 const home = mkdtempSync(join(tmpdir(), "svc-home-"));
 // its programs are for another user, too
 chmodSync(home, 0o711);
-afterAll(() => rmSync(home, { recursive: true, force: true }));
+const databases: TestDatabase[] = [];
+afterAll(async () => {
+  rmSync(home, { recursive: true, force: true });
+  for (const database of databases) await database.drop();
+});
+
+/** A database for a server: on a real Postgres, which opens in a fraction of the time (`e2e/readme` starts the embedded one). */
+async function newDatabase(): Promise<Record<string, string>> {
+  if (!POSTGRES) return {};
+  const database = await createDatabase();
+  databases.push(database);
+  return { DATABASE_URL: database.url };
+}
 
 function env(extra: Record<string, string> = {}): Record<string, string> {
   const { XDG_CONFIG_HOME, XDG_DATA_HOME, ...rest } = cleanEnvironment();
@@ -72,7 +85,8 @@ async function svc(...args: string[]) {
 test("the first start signs the command line in; the second keeps it signed in, names the missing runtime, and stops although it is busy", async () => {
   // a proxy that refuses every connection, and no NO_PROXY
   const proxy = "http://127.0.0.1:9";
-  const first = await start({ HTTP_PROXY: proxy, HTTPS_PROXY: proxy });
+  const database = await newDatabase();
+  const first = await start({ ...database, HTTP_PROXY: proxy, HTTPS_PROXY: proxy });
   expect(first.said()).toContain("The svc command is signed in as ");
   // one link, for the user whose token the command has
   const links = first.said().match(/\S+\/welcome\?token=\S+/g) ?? [];
@@ -89,14 +103,15 @@ test("the first start signs the command line in; the second keeps it signed in, 
   await expect(fetch(`${first.url}/v1/health`)).rejects.toThrow();
 
   const token = readFileSync(join(home, ".config/svc/config.json"), "utf8");
-  const second = await start({ ...withoutRuntime(join(home, "data")), SVC_PORT: port });
+  const second = await start({ ...withoutRuntime(join(home, "data")), ...database, SVC_PORT: port });
   expect(second.said()).not.toContain("signed in as");
   expect(second.said()).toMatch(
     /Sessions need the agent runtime, which is not installed yet:\n\n {2}\S+svc-api runtime install\n/,
   );
   expect(readFileSync(join(home, ".config/svc/config.json"), "utf8")).toBe(token);
 
-  const third = await start({ SVC_PORT: port, SVC_DATA_DIR: join(home, "other") });
+  const other = { ...(await newDatabase()), SVC_DATA_DIR: join(home, "other") };
+  const third = await start({ ...other, SVC_PORT: port });
   expect(third.url).toBeUndefined();
   expect(await third.child.exited).toBe(1);
   expect(third.said().trim().split("\n")).toEqual([
@@ -132,7 +147,7 @@ test("a failure during the set-up leaves no server behind", async () => {
     throw new Error("the set-up failed");
   `;
   const child = Bun.spawn([process.execPath, "-e", script], {
-    env: env({ SVC_DATA_DIR: usedFolder("failed") }),
+    env: env({ ...(await newDatabase()), SVC_DATA_DIR: join(home, "failed") }),
     stdin: "ignore",
     stderr: "pipe",
   });
@@ -167,13 +182,6 @@ function withoutRuntime(dataDir: string): Record<string, string> {
   for (const name of ["git", "sh"]) addTool(name);
   // whether sandboxes are isolated is not the question here
   return { PATH: tools, SVC_DATA_DIR: dataDir, SVC_SANDBOX_ISOLATION: "required" };
-}
-
-/** A data folder as the first test has left it, when that ran: its database takes half as long to open. */
-function usedFolder(name: string, parent = home): string {
-  const [used, path] = [join(home, "data"), join(parent, name)];
-  if (existsSync(used)) cpSync(used, path, { recursive: true });
-  return path;
 }
 
 /** Starts a command on a terminal. */
@@ -232,31 +240,46 @@ function startOf(folder: string): string[] {
   ];
 }
 
-needs("another user (unshare, setpriv)", canBecome)(
-  "without bubblewrap, prompts once whether sandboxes may run without isolation, and once for the runtime",
-  async () => {
+/** What is typed to the question whether the runtime is installed; the registry that it is to come from does not answer. */
+const ANSWERS: [meaning: string, keys: string, shown: RegExp][] = [
+  ["no", "n\r", /svc-api runtime install/],
+  ["yes", "\r", /Cannot download the agent runtime/],
+];
+needs("another user (unshare, setpriv)", canBecome).each(sample(1, ANSWERS))(
+  "without bubblewrap, prompts once whether sandboxes may run without isolation, and until an answer (%s) for the runtime",
+  async (_, keys, shown) => {
     const folder = mkdtempSync(join(tmpdir(), "svc-home-"));
-    const { SVC_SANDBOX_ISOLATION, PATH = "", ...rest } = withoutRuntime(usedFolder("data", folder));
+    const dataDir = join(folder, "data");
+    const { SVC_SANDBOX_ISOLATION, PATH = "", ...rest } = withoutRuntime(dataDir);
     for (const name of isRoot ? ["unshare", "setpriv", "mount"] : []) addTool(name);
     const command = startOf(folder);
-    if (isRoot) Bun.spawnSync(["chown", "--recursive", `${STRANGER}:${STRANGER}`, join(folder, "data")]);
+    const variables = {
+      ...{ ...rest, ...(await newDatabase()), PATH, HOME: folder },
+      SVC_NPM_REGISTRY: "http://127.0.0.1:9",
+    };
     try {
-      for (const time of ["first", "second"]) {
-        using run = onTerminal(command, { ...rest, PATH, HOME: folder });
-        if (time === "first") {
+      for (const time of ["interrupted", "answered", "later"]) {
+        using run = onTerminal(command, variables);
+        if (time === "interrupted") {
           await run.shows("Run sessions without isolation? [y/N] ");
           expect(run.drawn()).toContain("bubblewrap is not installed");
           run.type("y\r");
-          await run.shows("install? [Y/n] ");
-          run.type("n\r");
         }
-        await run.shows("svc cr merge 1");
-        expect(run.drawn().includes("without isolation?")).toBe(time === "first");
-        expect(run.drawn().includes("install? [Y/n]")).toBe(time === "first");
-        expect(run.drawn()).toContain("svc-api runtime install");
-        expect(run.drawn()).toContain("Nothing isolates them");
-        expect(run.drawn()).toContain("SVC_SANDBOX_ISOLATION=none: sandboxes are not isolated");
-        run.type("\x03");
+        if (time !== "later") {
+          await run.shows(/opencode \S+, \d+ MB, from .+: install\? \[Y\/n\] /);
+          expect(run.drawn()).toContain(`into ${dataDir}`);
+          run.type(time === "interrupted" ? "\x03" : keys);
+        }
+        if (time !== "interrupted") {
+          await run.shows("svc cr merge 1");
+          expect(run.drawn()).not.toContain("without isolation?");
+          expect(run.drawn().includes("install? [Y/n]")).toBe(time === "answered");
+          expect(run.drawn()).toMatch(shown);
+          expect(run.drawn()).toContain("svc-api runtime install");
+          expect(run.drawn()).toContain("Nothing isolates them");
+          expect(run.drawn()).toContain("SVC_SANDBOX_ISOLATION=none: sandboxes are not isolated");
+          run.type("\x03");
+        }
         expect(await run.exited).toBe(0);
       }
     } finally {
@@ -265,29 +288,15 @@ needs("another user (unshare, setpriv)", canBecome)(
   },
 );
 
-test.each<[string, string, RegExp[]]>([
-  // the registry that it is to come from does not answer
-  ["\r", "yes", [/Cannot download the agent runtime/, /svc-api runtime install/]],
-  ["\x03", "Ctrl-C", []],
-])("on a terminal, prompts once for the installation: %j means %s", async (keys, meaning, shown) => {
-  using run = onTerminal([process.execPath, resolve("scripts/start.ts")], {
-    ...withoutRuntime(usedFolder(`asked-${meaning}`)),
-    SVC_NPM_REGISTRY: "http://127.0.0.1:9",
-  });
-  await run.shows(/opencode \S+, \d+ MB, from .+: install\? \[Y\/n\] /);
-  expect(run.drawn()).toContain(`into ${join(home, `asked-${meaning}`)}`);
-  run.type(keys);
-  if (meaning !== "Ctrl-C") {
-    await run.shows("svc cr merge 1");
-    for (const pattern of shown) expect(run.drawn()).toMatch(pattern);
-    run.type("\x03");
-  }
-  expect(await run.exited).toBe(0);
-});
-
 test("on a terminal, the first start offers the demo", async () => {
   // any program: the session does not get that far
-  const env = { ...withoutRuntime(usedFolder("demo")), SVC_RUNTIME_BIN: join(tools, "git"), CI: "" };
+  const database = await newDatabase();
+  const env = {
+    ...withoutRuntime(join(home, "demo")),
+    ...database,
+    SVC_RUNTIME_BIN: join(tools, "git"),
+    CI: "",
+  };
   using run = onTerminal([process.execPath, resolve("scripts/start.ts")], env);
   await run.shows("Try svc with a sample project?");
   run.type("\r");
