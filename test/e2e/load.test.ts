@@ -14,12 +14,12 @@ const SERVER = AGAINST_BINARIES ? [resolve("dist/svc-api")] : [process.execPath,
 const test = needs("a real Postgres on Linux", POSTGRES && process.platform === "linux");
 
 const PROJECTS = 5;
-const CLONES_EACH = share(3, 10);
+const CLONES_EACH = share(2, 10);
 const PUSHES_EACH = 4;
 /** All pushes together, which no compression makes smaller: more than the memory that the server may take. */
 const PUSHED_MIB = share(200, 1024);
 const PUSH = { files: 64, fileBytes: Math.ceil((PUSHED_MIB * 1024 ** 2) / (PROJECTS * PUSHES_EACH * 64)) };
-const BEGINNING = { files: share(20, 40), fileBytes: 500_000 };
+const BEGINNING = { files: share(10, 40), fileBytes: 500_000 };
 const MEMORY_MAX_MB = 300;
 const SAMPLE_MS = 50;
 
