@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test as plain } from "bun:test";
 import { existsSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { freePort } from "../../scripts/free-port.ts";
+import { startPostgres } from "../../scripts/postgres-server.ts";
 import { TEST_LIMIT_MS } from "../../scripts/test/limit.ts";
 import { changeThroughAgent, readUntil, type Workplace, workplace } from "../helpers/agent-at-work.ts";
 import { type Api, startApi } from "../helpers/api.ts";
@@ -53,6 +54,7 @@ if (INSIDE === undefined) {
 
   describe(`an agent at work, offline, in a sandbox of ${INSIDE}`, () => {
     let api: Api;
+    let database: Awaited<ReturnType<typeof startPostgres>>;
     let env: Record<string, string>;
     let remote: Remote;
     let work: Workplace;
@@ -61,8 +63,13 @@ if (INSIDE === undefined) {
     beforeAll(async () => {
       if (!isHere) return;
       model = await startModelFor(INSIDE, "25.77.77.79");
-      const SVC_PORT = String(freePort());
-      env = { ...LEFT_ALONE, ...runtimeEnvironment(model), SVC_SANDBOX_PROVIDER: INSIDE, SVC_PORT };
+      // that of the test command is outside of this namespace
+      database = await startPostgres();
+      env = {
+        ...{ ...LEFT_ALONE, ...runtimeEnvironment(model), SVC_SANDBOX_PROVIDER: INSIDE },
+        SVC_PORT: String(freePort()),
+        ...("url" in database && { DATABASE_URL: database.url }),
+      };
       api = await startApi({ env });
       remote = new Remote();
       remote.commit("main", { "hello.txt": "hello\n" });
@@ -70,6 +77,7 @@ if (INSIDE === undefined) {
     });
     afterAll(async () => {
       await api?.stop();
+      if (database && "url" in database) database.stop();
       remote?.remove();
       await model?.[Symbol.asyncDispose]();
     });
