@@ -51,7 +51,7 @@ export interface Visit {
   close(): Promise<void>;
 }
 
-interface VisitOptions {
+export interface VisitOptions {
   size?: typeof DESKTOP;
   dark?: boolean;
   /** A profile that no other visit has had or will have: for first visits, false clocks and scripts of a test's own. */
@@ -109,7 +109,8 @@ export async function visit(
 }
 
 async function makeProfile(browser: Browser, notes: Notes): Promise<Profile> {
-  const context = await browser.newContext();
+  // each frame of a transition is drawn by the processor
+  const context = await browser.newContext({ reducedMotion: "reduce" });
   const page = await context.newPage();
   const profile: Profile = { context, page, notes };
   page.setDefaultTimeout(WAIT_LIMIT_MS);
@@ -269,6 +270,7 @@ export async function overflow(page: Page): Promise<number> {
 
 /** The folder for screenshots, `docs/screenshots`, if they are requested. */
 const PICTURES = process.env["SVC_SCREENSHOTS"];
+export const TAKES_PICTURES = PICTURES !== undefined;
 
 /** Takes a screenshot of the window if screenshots are requested. @param name without `.png` */
 export async function picture(page: Page, name: string): Promise<void> {
