@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect } from "bun:test";
-import { barriers, CHROMIUM, DESKTOP, overflow, PHONE } from "../helpers/browser.ts";
+import { barriers, CHROMIUM } from "../helpers/browser.ts";
 import { FIRST, startDashboard } from "../helpers/dashboard.ts";
 import { needs } from "../helpers/needs.ts";
 import { Remote } from "../helpers/remote.ts";
@@ -155,18 +155,5 @@ test("shows the reason of a failure on both pages, without a reload", async () =
   await page.getByText("The site's folder nowhere does not exist").first().waitFor();
   await page.getByText("Failed", { exact: true }).waitFor();
   expect(faults()).toEqual([]);
-  await close();
-});
-
-test.each([
-  ["/projects/shop/apps", "a desk", { size: DESKTOP }],
-  ["/projects/shop/apps", "a phone in the dark", { size: PHONE, dark: true }],
-  ["/projects/shop/apps/site", "a desk in the dark", { size: DESKTOP, dark: true }],
-  ["/projects/shop/apps/site", "a phone", { size: PHONE }],
-] as const)("%s is accessible on %s", async (path, _, options) => {
-  const { page, close } = await svc.openAs(FIRST, path, options);
-  await page.getByRole("main").getByText("onerror").first().waitFor();
-  expect(await barriers(page)).toEqual([]);
-  expect(await overflow(page)).toBe(0);
   await close();
 });

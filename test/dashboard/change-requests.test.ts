@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect } from "bun:test";
 import { isDeepStrictEqual } from "node:util";
-import { barriers, CHROMIUM, DESKTOP, overflow, PHONE } from "../helpers/browser.ts";
+import { barriers, CHROMIUM, overflow, PHONE } from "../helpers/browser.ts";
 import { FIRST, startDashboard } from "../helpers/dashboard.ts";
 import { needs } from "../helpers/needs.ts";
 import { Remote } from "../helpers/remote.ts";
@@ -33,7 +33,7 @@ async function propose(title: string, head: string, text: string, description = 
 }
 
 test("the list has filters and a search, which are kept in the address", async () => {
-  const { page, faults, close } = await svc.openAs(FIRST, pages);
+  const { page, faults, close } = await svc.at(FIRST, pages);
   await page.getByText("No open change requests").waitFor();
   await page.getByText('svc cr open --title "What it does" --head my-branch').waitFor();
   const number = await propose("Count from four", "listed", "four\n");
@@ -79,7 +79,7 @@ test("the list has filters and a search, which are kept in the address", async (
 
 test("a row of the list says whether it conflicts, and which checks and approvals it has", async () => {
   const number = await propose("Judged", "judged", "five\n");
-  const { page, faults, close } = await svc.openAs(FIRST, pages, { size: PHONE });
+  const { page, faults, close } = await svc.at(FIRST, pages, { size: PHONE });
   const row = page.getByRole("listitem").filter({ has: page.getByRole("link", { name: "Judged" }) });
   const facts = row.getByRole("list", { name: "State" }).getByRole("listitem");
   const become = (...texts: string[]) =>
@@ -128,7 +128,7 @@ test("labels and assignees are chosen on the page, others' changes stay, and a c
     await svc.api.call("POST", `${project}/labels`, { body: { name, color } });
   const number = await propose("Labelled", "labelled", "seven\n");
   const plain = await propose("Plain", "plain", "eight\n");
-  const { page, faults, close } = await svc.openAs(FIRST, `${pages}/${number}`);
+  const { page, faults, close } = await svc.at(FIRST, `${pages}/${number}`);
   await page.getByRole("button", { name: "Edit: Labels" }).click();
   await page.getByRole("checkbox", { name: "bug" }).check();
   const body = { add_labels: ["ui"] };
@@ -160,14 +160,14 @@ test("labels and assignees are chosen on the page, others' changes stay, and a c
 });
 
 test("a project's address redirects to its change requests", async () => {
-  const { page, close } = await svc.openAs(FIRST, pages.replace("/change-requests", ""));
+  const { page, close } = await svc.at(FIRST, pages.replace("/change-requests", ""));
   await page.waitForURL(`**${pages}`);
   await close();
 });
 
 test("edits title and description, merges with a message, and the base branch has the merge", async () => {
   const number = await propose("Typo", "edited", "one\n2\nthree\n", "Says **two** with a digit.");
-  const { page, faults, close } = await svc.openAs(FIRST, `${pages}/${number}`);
+  const { page, faults, close } = await svc.at(FIRST, `${pages}/${number}`);
   await page.locator("strong", { hasText: "two" }).waitFor();
   await page.getByRole("button", { name: "Edit title" }).click();
   await page.getByRole("textbox", { name: "Title" }).fill("Write two as a digit");
@@ -211,7 +211,7 @@ test("edits title and description, merges with a message, and the base branch ha
 test("the base branch of an open change request is changed on its page", async () => {
   const number = await propose("On another base", "based", "based\n");
   remote.branch("release", "main");
-  const { page, faults, close } = await svc.openAs(FIRST, `${pages}/${number}`);
+  const { page, faults, close } = await svc.at(FIRST, `${pages}/${number}`);
   await page.getByRole("button", { name: "Change base" }).click();
   const dialog = page.getByRole("dialog", { name: "Change the base branch" });
   const branches = dialog.getByLabel("Into");
@@ -235,7 +235,7 @@ test("the base branch of an open change request is changed on its page", async (
 test("deletes the branch after the merge only if that is chosen, and says why it was kept", async () => {
   const number = await propose("Done with it", "done-with-it", "one\n2\n3\n");
   remote.git("config", "receive.denyDeletes", "true");
-  const { page, faults, close } = await svc.openAs(FIRST, `${pages}/${number}`);
+  const { page, faults, close } = await svc.at(FIRST, `${pages}/${number}`);
   await page.getByLabel("Delete the branch").check();
   await page.getByRole("button", { name: "Merge", exact: true }).click();
   await page.getByRole("heading", { name: "Merged into main" }).waitFor();
@@ -249,7 +249,7 @@ test("deletes the branch after the merge only if that is chosen, and says why it
 
 test("a draft is marked as such, and can be merged once it is ready", async () => {
   const number = await propose("Half done", "half-done", "one\n2\n3\n");
-  const { page, faults, close } = await svc.openAs(FIRST, `${pages}/${number}`);
+  const { page, faults, close } = await svc.at(FIRST, `${pages}/${number}`);
   await page.getByRole("button", { name: "Convert to draft" }).click();
   await page.getByRole("heading", { name: "It is a draft" }).waitFor();
   await page.getByText("Draft", { exact: true }).waitFor();
@@ -263,7 +263,7 @@ test("a draft is marked as such, and can be merged once it is ready", async () =
 
 test("shows merges, closes and pushes of others at once", async () => {
   const number = await propose("Watched", "watched", "one\n2\n3\n");
-  const { page, faults, close } = await svc.openAs(FIRST, `${pages}/${number}`);
+  const { page, faults, close } = await svc.at(FIRST, `${pages}/${number}`);
   await page.getByRole("heading", { name: "It can be merged" }).waitFor();
   await svc.api.call("POST", `${project}/change-requests/${number}/close`);
   await page.getByRole("heading", { name: "Closed without merging" }).waitFor();
@@ -291,7 +291,7 @@ test.each([
     remote.deleteBranch(head);
     remote.commit(head, { "c.txt": "c\n" });
   }
-  const { page, faults, close } = await svc.openAs(FIRST, `${pages}/${number}`);
+  const { page, faults, close } = await svc.at(FIRST, `${pages}/${number}`);
   await page.getByRole("heading", { name: title }).waitFor();
   expect(
     await page.getByRole("list", { name: "Files in conflict" }).getByRole("listitem").allInnerTexts(),
@@ -307,7 +307,7 @@ test.each([
 test("marks one that could not be refreshed, and one that was merged by a push", async () => {
   const stale = await propose("Behind the times", "behind", "behind\n");
   remote.deleteBranch("behind");
-  const { page, faults, close } = await svc.openAs(FIRST, pages);
+  const { page, faults, close } = await svc.at(FIRST, pages);
   await page.getByText("not up to date").waitFor();
   await page.goto(new URL(`${pages}/${stale}`, page.url()).href);
   await page.getByText("Not up to date: the repository did not answer").waitFor();
@@ -329,37 +329,8 @@ test("marks one that could not be refreshed, and one that was merged by a push",
 });
 
 test("a missing change request shows an error", async () => {
-  const { page, faults, close } = await svc.openAs(FIRST, `${pages}/4711`);
+  const { page, faults, close } = await svc.at(FIRST, `${pages}/4711`);
   await page.getByText("has no change request #4711.").waitFor();
-  expect(faults()).toEqual([]);
-  await close();
-});
-
-test.each([
-  ["desktop", { size: DESKTOP }],
-  ["phone", { size: PHONE }],
-  ["in the dark", { dark: true }],
-])("the pages are accessible (%s)", async (name, options) => {
-  const number = await propose(
-    `Look ${name}`,
-    `look-${name.replaceAll(" ", "-")}`,
-    `${name}\n`,
-    "- a\n- b\n\n```\ncode\n```",
-  );
-  const { page, faults, close } = await svc.openAs(FIRST, pages, options);
-  const looks = async () => {
-    expect(await barriers(page)).toEqual([]);
-    expect(await overflow(page)).toBe(0);
-  };
-  await page.getByRole("link", { name: `Look ${name}` }).waitFor();
-  await looks();
-  await page.getByRole("link", { name: `Look ${name}` }).click();
-  await page.getByRole("heading", { name: "It can be merged" }).waitFor();
-  await looks();
-  await page.getByRole("link", { name: "Commits" }).click();
-  await page.waitForURL(`**${pages}/${number}?view=commits`);
-  await page.getByRole("region", { name: "Commits" }).waitFor();
-  await looks();
   expect(faults()).toEqual([]);
   await close();
 });
@@ -372,7 +343,7 @@ test("one is opened on the page: branches, a template, what was typed, as a draf
   });
   remote.branch("proposed", "templated");
   remote.commit("proposed", { "c.txt": "c\n" });
-  const { page, faults, close } = await svc.openAs(FIRST, pages, { size: PHONE });
+  const { page, faults, close } = await svc.at(FIRST, pages, { size: PHONE });
   await page.getByRole("link", { name: "New change request" }).click();
   const opens = page.getByRole("button", { name: "Open the change request" });
   await page.getByLabel("Branch", { exact: true }).selectOption("proposed");

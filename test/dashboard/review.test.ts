@@ -46,8 +46,8 @@ async function propose(head: string): Promise<number> {
 
 test("a reviewer requests changes, which blocks the merge until the request is dismissed or withdrawn", async () => {
   const number = await propose("blocked");
-  const first = await svc.openAs(FIRST, `${pages}/${number}`);
-  const second = await svc.openAs(SECOND, `${pages}/${number}`);
+  const first = await svc.at(FIRST, `${pages}/${number}`);
+  const second = await svc.at(SECOND, `${pages}/${number}`);
   const [owner, reviewer] = [first.page, second.page];
   const request = async (text: string) => {
     await reviewer.getByRole("button", { name: "Request changes" }).click();
@@ -75,8 +75,8 @@ test("a reviewer requests changes, which blocks the merge until the request is d
 
 test("merges when it is ready: asked for before the approval, turned off, and asked for again; then it is reverted", async () => {
   const number = await propose("later");
-  const first = await svc.openAs(FIRST, `${pages}/${number}`);
-  const second = await svc.openAs(SECOND, `${pages}/${number}`);
+  const first = await svc.at(FIRST, `${pages}/${number}`);
+  const second = await svc.at(SECOND, `${pages}/${number}`);
   const [owner, reviewer] = [first.page, second.page];
   const ask = () => owner.getByRole("button", { name: "Merge when ready" }).click();
   await ask();
@@ -103,8 +103,8 @@ test("a merge queue: added, removed, added again, and out of it after a failed c
   const queue = 'svc_version = 1\n[merge]\nqueue = true\n[checks]\nrequired = ["test"]\n';
   remote.commit("main", { "svc.toml": queue });
   const number = await propose("busy");
-  const first = await svc.openAs(FIRST, `${pages}/${number}`);
-  const second = await svc.openAs(SECOND, pages);
+  const first = await svc.at(FIRST, `${pages}/${number}`);
+  const second = await svc.at(SECOND, pages);
   const [owner, reviewer] = [first.page, second.page];
   const row = reviewer.locator("li", { hasText: "Change in busy" });
   const add = () => owner.getByRole("button", { name: "Add to merge queue" }).click();
@@ -132,8 +132,8 @@ test("a merge queue: added, removed, added again, and out of it after a failed c
 
 test("comments on a line appear in two browsers at once", async () => {
   const number = await propose("talk");
-  const first = await svc.openAs(FIRST, `${pages}/${number}?view=changes`);
-  const second = await svc.openAs(SECOND, `${pages}/${number}?view=changes`);
+  const first = await svc.at(FIRST, `${pages}/${number}?view=changes`);
+  const second = await svc.at(SECOND, `${pages}/${number}?view=changes`);
   const [a, b] = [first.page, second.page];
   const line = a.getByRole("button", { name: "Comment on line 2, added" });
   await line.focus();
@@ -192,7 +192,7 @@ test("commits a suggestion", async () => {
   const body = "Shorter:\n\n```suggestion\nconst two = 2;\n```";
   const comment = { body, path: "a.ts", line: 2 };
   await svc.api.call("POST", `${api}/${number}/comments`, { body: comment });
-  const { page, faults, close } = await svc.openAs(SECOND, `${pages}/${number}`);
+  const { page, faults, close } = await svc.at(SECOND, `${pages}/${number}`);
   await page.getByRole("button", { name: "Commit suggestion" }).click();
   await page.getByRole("button", { name: "Show 1 comment" }).waitFor();
   expect(remote.git("show", "suggested:a.ts")).toBe("const one = 1;\nconst two = 2;\nconst three = 3;\n");
@@ -205,7 +205,7 @@ test("shows what is new since one's review", async () => {
   const number = await propose("again");
   await svc.api.call("POST", `${api}/${number}/comments`, { body: { body: "b", path: "a.ts", line: 2 } });
   remote.commit("again", { "a.ts": "const one = 1;\nconst two = 22;\n" });
-  const { page, faults, close } = await svc.openAs(FIRST, `${pages}/${number}?view=changes`);
+  const { page, faults, close } = await svc.at(FIRST, `${pages}/${number}?view=changes`);
   await page.getByRole("button", { name: "Comment on line 2, added" }).waitFor();
   const changes = page.getByRole("combobox", { name: "Which changes" });
   await changes.selectOption({ label: "Since your review" });
@@ -223,7 +223,7 @@ test("shows what is new since one's review", async () => {
 test("shows a comment from between the first load and the event stream", async () => {
   const number = await propose("between");
   const begins = Promise.withResolvers<void>();
-  const { page, faults, close } = await svc.openAs(FIRST, `${pages}`);
+  const { page, faults, close } = await svc.at(FIRST, `${pages}`);
   await page.route("**/events?*", async (route) => {
     await begins.promise;
     await route.continue();
@@ -242,7 +242,7 @@ test("shows a comment from between the first load and the event stream", async (
 
 test("shows a comment from the time of the first load", async () => {
   const number = await propose("late");
-  const { page, faults, close } = await svc.openAs(FIRST, pages);
+  const { page, faults, close } = await svc.at(FIRST, pages);
   const [isAsked, answers] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   await page.route("**/comments?*", async (route) => {
     const response = await route.fetch();
@@ -265,8 +265,8 @@ test("shows a comment from the time of the first load", async () => {
 
 test("a merge needs another person's approval of the current head", async () => {
   const number = await propose("approved");
-  const first = await svc.openAs(FIRST, `${pages}/${number}`);
-  const second = await svc.openAs(SECOND, `${pages}/${number}`);
+  const first = await svc.at(FIRST, `${pages}/${number}`);
+  const second = await svc.at(SECOND, `${pages}/${number}`);
   const [a, b] = [first.page, second.page];
   const merge = a.getByRole("button", { name: "Merge", exact: true });
   await a.getByRole("heading", { name: "It needs one more approval" }).waitFor();
@@ -293,7 +293,7 @@ test("lists commits with their messages, and hides changes of white space on req
   const number = await propose("commits");
   const text = "const one = 1;\n  const two = 22;\nconst three = 3;\n";
   remote.commit("commits", { "a.ts": text }, { message: "Indent\n\nBecause \u202eit looks better." });
-  const { page, faults, close } = await svc.openAs(FIRST, `${pages}/${number}?view=commits`);
+  const { page, faults, close } = await svc.at(FIRST, `${pages}/${number}?view=commits`);
   await page.getByText("Indent").waitFor();
   await page.getByText("More of").first().click();
   await page.getByText("Because U+202Eit looks better.").waitFor();
@@ -322,7 +322,7 @@ test("hostile comments are shown as text, with hidden characters visible", async
     });
     if (status !== 201) throw new Error(`${JSON.stringify(body)} was not taken: ${text}`);
   }
-  const { page, faults, close } = await svc.openAs(FIRST, `${pages}/${number}`, { size: PHONE });
+  const { page, faults, close } = await svc.at(FIRST, `${pages}/${number}`, { size: PHONE });
   await page
     .getByRole("button", { name: "Reply" })
     .nth(HOSTILE_TEXTS.length - 1)
@@ -346,7 +346,7 @@ test("the files that wait for code owners are listed until one of them approves"
   remote.commit("main", { "svc.toml": `svc_version = 1\n${rules}`, CODEOWNERS: owners });
   const number = await propose("owned");
   remote.commit("owned", { "x/y": "1\n", free: "1\n" });
-  const first = await svc.openAs(FIRST, `${pages}/${number}`);
+  const first = await svc.at(FIRST, `${pages}/${number}`);
   const { page } = first;
   await page.getByRole("heading", { name: "It needs the approval of code owners" }).waitFor();
   const missing = page.getByRole("list", { name: "Missing code owners" });
@@ -357,7 +357,7 @@ test("the files that wait for code owners are listed until one of them approves"
   ]);
   expect(await barriers(page)).toEqual([]);
   expect(await page.getByRole("button", { name: "Merge", exact: true }).count()).toBe(0);
-  const second = await svc.openAs(SECOND, `${pages}/${number}`);
+  const second = await svc.at(SECOND, `${pages}/${number}`);
   await second.page.getByRole("button", { name: "Approve" }).click();
   await untilCount(missing.locator("> li"), 1);
   await page.goto(`${svc.api.url}${pages}`);

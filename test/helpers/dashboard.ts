@@ -2,6 +2,7 @@ import { afterAll, beforeAll } from "bun:test";
 import type { Browser } from "playwright-core";
 import { type Api, startApi } from "./api.ts";
 import { CHROMIUM, closeProfiles, sharedBrowser, signIn, type Visit, visit } from "./browser.ts";
+import { keepPages, type OpenAs } from "./kept-pages.ts";
 
 export interface Dashboard {
   readonly api: Api;
@@ -10,6 +11,8 @@ export interface Dashboard {
   open(path: string, options?: Parameters<typeof visit>[2]): Promise<Visit>;
   /** The same, signed in as a user. */
   openAs(email: string, path: string, options?: Parameters<typeof visit>[2]): Promise<Visit>;
+  /** The same, in a page that an earlier test has closed, if there is one. */
+  at: OpenAs;
 }
 
 /** The first user of each server that a test starts. */
@@ -30,6 +33,11 @@ export function startDashboard(options: Parameters<typeof startApi>[0] = {}): Da
     if (what === undefined) throw new Error("the server and the browser start with the first test");
     return what;
   };
+  const openAs: Dashboard["openAs"] = async (email, path, options) => {
+    const opened = await visit(started(browser), `${started(api).url}/assets/icon.svg`, options);
+    await signIn(opened, started(api), path, email);
+    return opened;
+  };
   return {
     get api() {
       return started(api);
@@ -38,10 +46,7 @@ export function startDashboard(options: Parameters<typeof startApi>[0] = {}): Da
       return started(browser);
     },
     open: (path, options) => visit(started(browser), started(api).url + path, options),
-    async openAs(email, path, options) {
-      const opened = await visit(started(browser), `${started(api).url}/assets/icon.svg`, options);
-      await signIn(opened, started(api), path, email);
-      return opened;
-    },
+    openAs,
+    at: keepPages(openAs),
   };
 }

@@ -1,8 +1,9 @@
 import type { Browser } from "playwright-core";
 import type { Session } from "../../src/contract/session.ts";
-import { closeProfiles, sharedBrowser, signIn, type Visit, visit } from "./browser.ts";
+import { closeProfiles, sharedBrowser, signIn, type Visit, type VisitOptions, visit } from "./browser.ts";
 import type { FakeApi, Seen } from "./cli-api.ts";
 import { ScriptedRuntime } from "./conversation.ts";
+import { keepPages } from "./kept-pages.ts";
 import { type SessionBench, startSessions } from "./sessions.ts";
 
 /**
@@ -17,6 +18,8 @@ export interface SessionPages extends SessionBench {
   running(body?: Record<string, unknown>): Promise<Session>;
   /** Opens a page of the project, signed in. @param path below the project's, from `/sessions` */
   open(path: string, options?: Parameters<typeof visit>[2]): Promise<Visit>;
+  /** The same, in a page that an earlier test has closed, if there is one. */
+  at(path: string, options?: Pick<VisitOptions, "size" | "dark">): Promise<Visit>;
 }
 
 export async function startSessionPages(): Promise<SessionPages> {
@@ -41,23 +44,30 @@ export async function startSessionPages(): Promise<SessionPages> {
     const { session_id } = await bench.create(body);
     return bench.becomes(session_id, "running");
   };
+  const openAs = async (email: string, path: string, options?: VisitOptions) => {
+    // the least that there is to load before it is signed in
+    const visited = await visit(browser, `${bench.api.url}/assets/icon.svg`, options);
+    await signIn(visited, bench.api, path, email);
+    return visited;
+  };
+  const at = keepPages(openAs);
+  const below = (path: string) => `/projects/${bench.projectId}${path}`;
   return {
     ...bench,
     browser,
     running,
     runtimeOf: (sessionId) => known(sessionId).runtime,
-    async open(path, options) {
-      // the least that there is to load before it is signed in
-      const visited = await visit(browser, `${bench.api.url}/assets/icon.svg`, options);
-      await signIn(visited, bench.api, `/projects/${bench.projectId}${path}`);
-      return visited;
-    },
+    open: (path, options) => openAs(USER, below(path), options),
+    at: (path, options) => at(USER, below(path), options),
     async stop() {
       await closeProfiles();
       await bench.stop();
     },
   };
 }
+
+/** The first user of the server. */
+const USER = "first@example.com";
 
 type Answer = Parameters<FakeApi["mount"]>[1];
 
