@@ -4,6 +4,7 @@ import { startDashboard } from "../helpers/dashboard.ts";
 import { holdsNothing, named, shows } from "../helpers/hostile-page.ts";
 import { HOSTILE_TEXTS } from "../helpers/hostile-text.ts";
 import { needs } from "../helpers/needs.ts";
+import { sample } from "../helpers/random.ts";
 
 const test = needs(...CHROMIUM);
 const svc = startDashboard();
@@ -51,7 +52,7 @@ test("hostile project names are shown as text, in the list and on their pages", 
     projects.map(({ name }) => name),
   );
   await holdsNothing(page);
-  for (const { slug, name } of projects.slice(0, 8)) {
+  for (const { slug, name } of sample(3, projects)) {
     await page.goto(`${svc.api.url}/projects/${slug}/settings`);
     await page.getByLabel("Name", { exact: true }).waitFor();
     await shows(page, [name]);
