@@ -222,6 +222,20 @@ export async function barriers(page: Page): Promise<string[]> {
   return linesOf(found.filter(({ impact }) => impact === "serious" || impact === "critical"));
 }
 
+/** The barriers and overflows of a page on a desktop, on a phone, and in the dark, where only colours differ. */
+export async function barriersInAllLooks(page: Page): Promise<string[]> {
+  const found: string[] = [];
+  for (const size of [PHONE, DESKTOP]) {
+    await page.setViewportSize(size);
+    const wide = await overflow(page);
+    found.push(...(await barriers(page)), ...(wide > 0 ? [`${wide} pixels wider than ${size.width}`] : []));
+  }
+  await page.emulateMedia({ colorScheme: "dark" });
+  found.push(...(await colourFindings(page)).map((line) => `dark: ${line}`));
+  await page.emulateMedia({ colorScheme: "light" });
+  return found;
+}
+
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
 interface Violation {
