@@ -10,9 +10,9 @@ export interface ProcessOf {
   environment: string[];
 }
 
-/** The processes that run now; those that have ended and wait for their parent are left out. */
-export function allProcesses(): ProcessOf[] {
-  return processIds().flatMap((pid) => {
+/** The processes that run now, or those of them with these ids; those that have ended and wait for their parent are left out. */
+export function allProcesses(ids: readonly number[] = processIds()): ProcessOf[] {
+  return ids.flatMap((pid) => {
     const stat = read(`/proc/${pid}/stat`);
     const [state = "X", parent = ""] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     if (state === "X" || (state === "Z" && threadsOf(pid) < 2)) return [];
@@ -27,6 +27,11 @@ export function allProcesses(): ProcessOf[] {
       },
     };
   });
+}
+
+/** The processes with this text in their environment. Few have it, so that no more is read of the others. */
+export function processesWith(text: string): ProcessOf[] {
+  return allProcesses(processIds().filter((pid) => read(`/proc/${pid}/environ`).includes(text)));
 }
 
 /** A process whose first thread has ended keeps its files and locks until the last thread ends. */
@@ -86,9 +91,9 @@ export function killAll(found: readonly { pid: number }[]): void {
  * no environment any more, but its sockets still accept connections.
  */
 export async function killAllAndWait(found: readonly { pid: number }[]): Promise<void> {
-  const pids = new Set(found.map(({ pid }) => pid));
+  const pids = found.map(({ pid }) => pid);
   killAll(found);
-  await until("they have exited", () => !allProcesses().some(({ pid }) => pids.has(pid)));
+  await until("they have exited", () => allProcesses(pids).length === 0);
 }
 
 /** Kills a process that a test has found, which may have ended since. */

@@ -9,7 +9,7 @@ import { serveGit } from "./git-http.ts";
 import { createRepository, runGit, type TestRepository } from "./git-repo.ts";
 import { type HaltingServer, startHaltingServer } from "./halting.ts";
 import { createDatabase } from "./postgres.ts";
-import { allProcesses, descendantsOf, killIfThere } from "./processes.ts";
+import { descendantsOf, killIfThere, processesWith } from "./processes.ts";
 import { Remote } from "./remote.ts";
 import type { Ran } from "./run-command.ts";
 import { untilSteady } from "./until.ts";
@@ -140,10 +140,8 @@ export async function startPushBench(limits: Record<string, number> = {}): Promi
 
   function orphans(): string[] {
     const living = new Set(descendantsOf(server.pid()).map(({ pid }) => pid));
-    const home = `HOME=${join(dataDir, "git", "home")}`;
-    return allProcesses()
+    return processesWith(`HOME=${join(dataDir, "git", "home")}\0`)
       .filter(({ pid }) => !living.has(pid))
-      .filter(({ environment }) => environment.includes(home))
       .map(({ pid, command }) => `${pid} ${command}`);
   }
 

@@ -6,7 +6,7 @@ import { type Answer, caller, makeFolder } from "./api.ts";
 import { scratch } from "./gateway.ts";
 import { type HaltingServer, startHaltingServer } from "./halting.ts";
 import { createDatabase } from "./postgres.ts";
-import { allProcesses, type ProcessOf } from "./processes.ts";
+import { type ProcessOf, processesWith } from "./processes.ts";
 import { Remote } from "./remote.ts";
 import { standInRuntime } from "./sandbox-bench.ts";
 import { untilStatus } from "./sessions.ts";
@@ -82,11 +82,7 @@ export async function startSessionServer(env: Record<string, string> = {}): Prom
     },
     ...server,
     becomes: (id, ...statuses) => untilStatus(() => get(id), statuses),
-    processes: (id) =>
-      allProcesses().filter(
-        ({ pid, environment }) =>
-          pid !== server.pid() && environment.some((variable) => variable.includes(id)),
-      ),
+    processes: (id) => processesWith(id).filter(({ pid }) => pid !== server.pid()),
     folders: () => readdirSync(join(dataDir, "sandboxes")),
     async stop() {
       // a killed server leaves its sandboxes: the next one stops them gracefully
