@@ -39,6 +39,9 @@ const DRAWN = [...Map.groupBy(STATES, kindOf).values()].flatMap((rows) =>
   pick(share(1, rows.length), rows, random),
 );
 
+/** Sessions of all drawn states, at once. */
+const each = <Result>(act: (state: State) => Promise<Result>) => Promise.all(DRAWN.map(act));
+
 let made: TestDatabase;
 let database: Database;
 let here: SessionBench;
@@ -75,34 +78,48 @@ describe("the place is gone", () => {
     }
   });
 
-  test.each(DRAWN)("a session with status %s and goal %s is stopped at once", async (status, goal) => {
-    const state: State = [status, goal];
-    const id = await sessionAt(await placeOf("gone"), state, { claimed: true });
-    const { status: answered, body } = await ask(id, "stop");
-    if (goal === "deleted" && isUp(status)) return expect([answered, body.code]).toEqual([404, "not_found"]);
-    expect([answered, body.status]).toEqual([202, isUp(status) ? "stopped" : status]);
-    if (isUp(status)) await isShut(id, "stopped");
+  test("sessions of every kind are stopped at once", async () => {
+    const place = await placeOf("gone");
+    await each(async (state) => {
+      const [status, goal] = state;
+      const id = await sessionAt(place, state, { claimed: true });
+      const { status: answered, body } = await ask(id, "stop");
+      if (goal === "deleted" && isUp(status))
+        return expect([state, answered, body.code]).toEqual([state, 404, "not_found"]);
+      expect([state, answered, body.status]).toEqual([state, 202, isUp(status) ? "stopped" : status]);
+      if (isUp(status)) await isShut(id, "stopped");
+    });
   });
 
-  test.each(DRAWN)("a session with status %s and goal %s is deleted at once", async (status, goal) => {
-    const id = await sessionAt(await placeOf("gone"), [status, goal], { claimed: goal !== "deleted" });
-    const asked = ask(id, "delete");
+  test("sessions of every kind are deleted at once", async () => {
+    const place = await placeOf("gone");
+    const asked = await each(async (state) => {
+      const id = await sessionAt(place, state, { claimed: state[1] !== "deleted" });
+      return { state, id, answer: ask(id, "delete") };
+    });
     await looks(1);
-    const { status: answered, body } = await asked;
-    // a look may have been faster
-    expect([200, ...(goal === "deleted" ? [404] : [])]).toContain(answered);
-    if (answered === 200) expect(body).toEqual({ ok: true });
-    expect(await rowOf(id)).toBeNull();
+    for (const { state, id, answer } of asked) {
+      const { status, body } = await answer;
+      // a look may have been faster
+      const expected = status === 404 && state[1] === "deleted" ? [404, "not_found"] : [200, undefined];
+      expect([state, status, body.code]).toEqual([state, ...expected]);
+      if (status === 200) expect(body).toEqual({ ok: true });
+      expect(await rowOf(id)).toBeNull();
+    }
   });
 
-  test.each(DRAWN)("a session with status %s and goal %s is restarted here", async (was, goal) => {
-    const id = await sessionAt(await placeOf("gone"), [was, goal]);
-    const { status, body } = await ask(id, "restart");
-    if (goal === "deleted") return expect([status, body.code]).toEqual([404, "not_found"]);
-    expect([status, body.status]).toEqual([202, "provisioning"]);
-    await here.becomes(id, "running");
-    expect(await rowOf(id)).toMatchObject({ place: ownId(), generation: 2, error: null });
-    expect(here.provider.sandboxes.get(id)?.spec.generation).toBe(2);
+  test("sessions of every kind are restarted here", async () => {
+    const place = await placeOf("gone");
+    await each(async (state) => {
+      const id = await sessionAt(place, state);
+      const { status, body } = await ask(id, "restart");
+      if (state[1] === "deleted")
+        return expect([state, status, body.code]).toEqual([state, 404, "not_found"]);
+      expect([state, status, body.status]).toEqual([state, 202, "provisioning"]);
+      await here.becomes(id, "running");
+      expect(await rowOf(id)).toMatchObject({ place: ownId(), generation: 2, error: null });
+      expect(here.provider.sandboxes.get(id)?.spec.generation).toBe(2);
+    });
   });
 });
 
@@ -116,36 +133,45 @@ describe.each(["alive", "silent"] as const)("the place is %s", (kind) => {
     expect(await Promise.all(sessions.map(rowOf))).toEqual(before);
   });
 
-  test.each(DRAWN)(
-    "a request to a session with status %s and goal %s waits for its server",
-    async (status, goal) => {
+  test.each(["stop", "restart", "delete"] as const)(
+    "a request to %s a session waits for its server",
+    async (verb) => {
       const place = await placeOf(kind);
-      for (const verb of ["stop", "restart", "delete"] as const) {
-        const id = await sessionAt(place, [status, goal]);
-        const patience = new AbortController();
-        const asked = ask(id, verb, patience.signal).catch(() => null);
-        if (verb === "delete") {
+      const patience = new AbortController();
+      const asked = await each(async (state) => {
+        const id = await sessionAt(place, state);
+        return { state, id, answer: ask(id, verb, patience.signal).catch(() => null) };
+      });
+      if (verb === "delete") {
+        for (const { id } of asked)
           await until("the deletion is recorded", async () => (await rowOf(id))?.goal === "deleted");
-          // nothing tells that it waits
-          await Bun.sleep(500);
-          patience.abort();
-        }
-        await asked;
-        await looks(1);
-        const row = await rowOf(id);
+        // nothing tells that it waits
+        await Bun.sleep(500);
+        patience.abort();
+      }
+      await Promise.all(asked.map(({ answer }) => answer));
+      await looks(1);
+      for (const { state, id } of asked) {
+        expect([state, await rowOf(id)]).toEqual([
+          state,
+          expect.objectContaining(waiting(verb, state, place)),
+        ]);
         // a request that waits for a deletion ends
         if (verb === "delete") await database.db.delete(runs).where(eq(runs.runId, id));
-        if (goal === "deleted") expect(row).toMatchObject({ status, goal, place });
-        else if (verb === "delete") expect(row).toMatchObject({ status, goal: "deleted", place });
-        else if (verb === "stop")
-          expect(row).toMatchObject({ status, goal: isUp(status) ? "stopped" : goal, place });
-        else if (isUp(status)) expect(row).toMatchObject({ status: "provisioning", goal: "running", place });
-        // it has no sandbox anywhere
-        else expect(row).toMatchObject({ goal: "running", place: ownId(), generation: 2 });
       }
     },
   );
 });
+
+/** The row of a session whose server, at this place, has yet to do what was requested. */
+function waiting(verb: Verb, [status, goal]: State, place: string): Partial<Row> {
+  if (goal === "deleted") return { status, goal, place };
+  if (verb === "delete") return { status, goal: "deleted", place };
+  if (verb === "stop") return { status, goal: isUp(status) ? "stopped" : goal, place };
+  if (isUp(status)) return { status: "provisioning", goal: "running", place };
+  // it has no sandbox anywhere
+  return { goal: "running", place: ownId(), generation: 2 };
+}
 
 test("the holder of a claim is alive, also before its next heartbeat", async () => {
   const place = await placeOf("gone");
