@@ -5,28 +5,24 @@ import type { Remote } from "./remote.ts";
 export interface QueueCi {
   /** The commits that it has tested, and whether they passed. */
   results: ReadonlyMap<string, boolean>;
-  /** Reports to another server from now on. */
-  reportTo(call: Api["call"]): void;
+  /** Reports to a server, or another one, from now on. @param project its path */
+  reportTo(call: Api["call"], project: string): void;
   stop(): Promise<void>;
 }
 
 const PAUSE_MS = 20;
 
 /** @param passes whether a commit with these files passes */
-export function startQueueCi(
-  remote: Remote,
-  projectId: string,
-  passes: (files: ReadonlySet<string>) => boolean,
-): QueueCi {
+export function startQueueCi(remote: Remote, passes: (files: ReadonlySet<string>) => boolean): QueueCi {
   const results = new Map<string, boolean>();
   const reported = new Set<string>();
-  let call: Api["call"] | undefined;
+  let server: { call: Api["call"]; project: string } | undefined;
   const stopping = new AbortController();
   const ended = run();
   return {
     results,
-    reportTo(next) {
-      call = next;
+    reportTo(call, project) {
+      server = { call, project };
       // what a server that died may not have recorded
       reported.clear();
     },
@@ -44,16 +40,15 @@ export function startQueueCi(
   }
 
   async function test(sha: string): Promise<void> {
-    if (reported.has(sha) || !call) return;
+    if (reported.has(sha) || !server) return;
     let passed = results.get(sha);
     if (passed === undefined) {
       passed = passes(new Set(remote.git("ls-tree", "--name-only", sha).trim().split("\n")));
       results.set(sha, passed);
     }
     const body = { state: passed ? "success" : "failure", context: "test" };
-    const answer = await call("POST", `/v1/projects/${projectId}/statuses/${sha}`, { body }).catch(
-      () => null,
-    );
+    const { call, project } = server;
+    const answer = await call("POST", `${project}/statuses/${sha}`, { body }).catch(() => null);
     if (answer?.status === 201) reported.add(sha);
   }
 }
