@@ -1,4 +1,4 @@
-import { expect } from "bun:test";
+import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { eq } from "drizzle-orm";
 import { type Database, openPostgres } from "../../db/client.ts";
 import { runs, sessionSandboxes } from "../../db/schema/index.ts";
@@ -9,7 +9,7 @@ import { needs } from "../helpers/needs.ts";
 import { startOther } from "../helpers/other-server.ts";
 import { createDatabase, POSTGRES } from "../helpers/postgres.ts";
 import { isGone, setServer, silence } from "../helpers/servers.ts";
-import { startSessionServer } from "../helpers/session-server.ts";
+import { type SessionServer, startSessionServer } from "../helpers/session-server.ts";
 import { startSessions } from "../helpers/sessions.ts";
 import { until } from "../helpers/until.ts";
 
@@ -18,81 +18,93 @@ const onLinux = needs("a real Postgres", POSTGRES && process.platform === "linux
 const KEY = "cd".repeat(32);
 const LOST = /not sent a heartbeat since .* svc sessions restart/;
 
-onLinux(
-  "another server takes over the sessions of a killed one, which removes its remains once it is back",
-  async () => {
-    const lost = await startSessionServer({ SVC_MASTER_KEY: KEY, SVC_SESSION_CAP: "4" });
-    const database = await openPostgres(lost.databaseUrl);
-    const other = await startOther(lost, { SVC_MASTER_KEY: KEY, SVC_SESSION_CAP: "4" });
-    try {
-      const ids: string[] = [];
-      for (let n = 0; n < 4; n++) ids.push((await lost.create()).session_id);
-      const [left = "", restarted = "", deleted = "", stopped = ""] = ids;
-      for (const id of ids) await lost.becomes(id, "running");
-      await lost.kill();
-      // a silent server is not gone: requests wait for it
-      expect((await other.call("POST", `/${stopped}/stop`)).body.status).toBe("running");
-      expect((await other.call("POST", "")).body.code).toBe("concurrent_session_limit");
+describe("a server with real sandboxes", () => {
+  let lost: SessionServer;
+  let database: Database;
+  beforeAll(async () => {
+    if (!POSTGRES) return;
+    lost = await startSessionServer({ SVC_MASTER_KEY: KEY, SVC_SESSION_CAP: "4" });
+    database = await openPostgres(lost.databaseUrl);
+  });
+  afterAll(async () => {
+    await database?.close();
+    await lost?.stop();
+  });
 
-      await silence(database.db, { of: lost.dataDir, watchedFrom: other.api.dataDir });
-      other.look();
-      expect((await other.becomes(left, "failed")).error).toMatch(LOST);
-      expect((await other.call("POST", `/${restarted}/restart`)).status).toBe(202);
-      await other.becomes(restarted, "running");
-      expect((await other.call("DELETE", `/${deleted}`)).body).toEqual({ ok: true });
-      await until("it is stopped", async () => (await rowOf(database, stopped))?.status === "stopped");
-      // their places are free again
-      expect((await other.call("POST", "")).status).toBe(201);
-      for (const id of ids) expect(lost.processes(id).length).toBeGreaterThan(0);
+  /** A session that runs, if there is none yet. */
+  async function running(): Promise<string> {
+    const [first] = (await lost.call("GET", "")).body.sessions;
+    const { session_id: id } = first ?? (await lost.create());
+    await lost.becomes(id, "running");
+    return id;
+  }
 
-      await lost.start();
-      for (const id of ids) {
-        await until(
-          () => `nothing is left of ${id}: ${lost.folders()}`,
-          () => lost.processes(id).length === 0 && !lost.folders().includes(id),
-        );
-      }
-      expect(await isGone(database.db, readServerId(lost.dataDir))).toBe(false);
-      expect(await lost.get(left)).toMatchObject({ status: "failed", sandbox_status: "error" });
-      expect(await lost.get(stopped)).toMatchObject({ status: "stopped", stop_reason: "user" });
-      expect(await lost.get(restarted)).toMatchObject({ status: "running", error: null });
-      expect(other.provider.stopped).not.toContain(restarted);
-      const seen = await other.api.call("GET", `/v1/p/${restarted}/8000/svc/health`, { token: lost.token });
-      expect(seen.status).toBe(200);
-      // it takes sessions as before
-      await lost.call("POST", `/${left}/restart`);
-      await lost.becomes(left, "running");
-    } finally {
-      await other.stop();
-      await database.close();
-      await lost.stop();
-    }
-  },
-);
-
-onLinux("the only server has its sessions back after a week of downtime", async () => {
-  const server = await startSessionServer({ SVC_MASTER_KEY: KEY });
-  const database = await openPostgres(server.databaseUrl);
-  try {
-    const { session_id: id } = await server.create();
-    await server.becomes(id, "running");
-    const before = server.processes(id).map(({ pid }) => pid);
-    await server.kill();
+  onLinux("the only server has its sessions back after a week of downtime", async () => {
+    const id = await running();
+    const before = lost.processes(id).map(({ pid }) => pid);
+    await lost.kill();
     const week = 7 * 86_400;
-    await setServer(database.db, readServerId(server.dataDir), { seen: week, steady: 2 * week });
-    await server.start();
+    await setServer(database.db, readServerId(lost.dataDir), { seen: week, steady: 2 * week });
+    await lost.start();
     // another that was off as long does not judge what it did not see
-    const other = await startOther(server, { SVC_MASTER_KEY: KEY });
-    await setServer(database.db, readServerId(server.dataDir), { seen: week });
+    const other = await startOther(lost, { SVC_MASTER_KEY: KEY });
+    await setServer(database.db, readServerId(lost.dataDir), { seen: week });
     for (let look = 0; look < 5; look++) await other.provider.untilLooked(other.look);
     await other.stop();
-    expect(await isGone(database.db, readServerId(server.dataDir))).toBe(false);
-    expect(await server.get(id)).toMatchObject({ status: "running", error: null });
-    expect(server.processes(id).map(({ pid }) => pid)).toEqual(before);
-  } finally {
-    await database.close();
-    await server.stop();
-  }
+    expect(await isGone(database.db, readServerId(lost.dataDir))).toBe(false);
+    expect(await lost.get(id)).toMatchObject({ status: "running", error: null });
+    expect(lost.processes(id).map(({ pid }) => pid)).toEqual(before);
+    await setServer(database.db, readServerId(lost.dataDir), { seen: 0 });
+  });
+
+  onLinux(
+    "another server takes over the sessions of a killed one, which removes its remains once it is back",
+    async () => {
+      const other = await startOther(lost, { SVC_MASTER_KEY: KEY, SVC_SESSION_CAP: "4" });
+      try {
+        const left = await running();
+        const made = await Promise.all([lost.create(), lost.create(), lost.create()]);
+        const [restarted = "", deleted = "", stopped = ""] = made.map(({ session_id }) => session_id);
+        const ids = [left, restarted, deleted, stopped];
+        for (const id of ids) await lost.becomes(id, "running");
+        await lost.kill();
+        // a silent server is not gone: requests wait for it
+        expect((await other.call("POST", `/${stopped}/stop`)).body.status).toBe("running");
+        expect((await other.call("POST", "")).body.code).toBe("concurrent_session_limit");
+
+        await silence(database.db, { of: lost.dataDir, watchedFrom: other.api.dataDir });
+        other.look();
+        expect((await other.becomes(left, "failed")).error).toMatch(LOST);
+        expect((await other.call("POST", `/${restarted}/restart`)).status).toBe(202);
+        await other.becomes(restarted, "running");
+        expect((await other.call("DELETE", `/${deleted}`)).body).toEqual({ ok: true });
+        await until("it is stopped", async () => (await rowOf(database, stopped))?.status === "stopped");
+        // their places are free again
+        expect((await other.call("POST", "")).status).toBe(201);
+        for (const id of ids) expect(lost.processes(id).length).toBeGreaterThan(0);
+
+        await lost.start();
+        for (const id of ids) {
+          await until(
+            () => `nothing is left of ${id}: ${lost.folders()}`,
+            () => lost.processes(id).length === 0 && !lost.folders().includes(id),
+          );
+        }
+        expect(await isGone(database.db, readServerId(lost.dataDir))).toBe(false);
+        expect(await lost.get(left)).toMatchObject({ status: "failed", sandbox_status: "error" });
+        expect(await lost.get(stopped)).toMatchObject({ status: "stopped", stop_reason: "user" });
+        expect(await lost.get(restarted)).toMatchObject({ status: "running", error: null });
+        expect(other.provider.stopped).not.toContain(restarted);
+        const seen = await other.api.call("GET", `/v1/p/${restarted}/8000/svc/health`, { token: lost.token });
+        expect(seen.status).toBe(200);
+        // it takes sessions as before
+        await lost.call("POST", `/${left}/restart`);
+        await lost.becomes(left, "running");
+      } finally {
+        await other.stop();
+      }
+    },
+  );
 });
 
 test("a server that was cut off from the database continues a start that it has lost, without effect", async () => {
