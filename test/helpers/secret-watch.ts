@@ -13,8 +13,9 @@ export interface SecretWatch {
 /**
  * Looks for secrets in the command lines and environments of all processes, and at who may read the files in
  * `folder`, again and again until it is stopped.
+ * @param scope what the environments of all processes have that may be given a secret later: others are read once
  */
-export function watchForSecrets(secrets: readonly string[], folder: string): SecretWatch {
+export function watchForSecrets(secrets: readonly string[], folder: string, scope: string): SecretWatch {
   const found = new Set<string>();
   const holders = new Set<string>();
   const isIn = (text: string) => secrets.some((secret) => text.includes(secret));
@@ -31,7 +32,7 @@ export function watchForSecrets(secrets: readonly string[], folder: string): Sec
 
   async function watch(): Promise<void> {
     const known = new Set<string>();
-    // they do not change, and reading them each time takes most of the time
+    // they do not change, or are of other tests, and reading them each time takes most of the time
     const old = new Set<number>();
     for (; !stopped; await Bun.sleep(10)) {
       const isFirst = old.size === 0;
@@ -42,7 +43,9 @@ export function watchForSecrets(secrets: readonly string[], folder: string): Sec
         // without a command line it is a kernel thread, or has not started
         if (command === "" || known.has(`${pid} ${command}`)) continue;
         known.add(`${pid} ${command}`);
-        look(pid, command);
+        const environment = environmentOf(pid);
+        look(pid, command, environment);
+        if (environment.length > 1 && !environment.some((variable) => variable.includes(scope))) old.add(pid);
       }
       for (const name of list(folder)) {
         const file = tryStat(join(folder, name));
@@ -51,10 +54,10 @@ export function watchForSecrets(secrets: readonly string[], folder: string): Sec
     }
   }
 
-  function look(pid: number, command: string): void {
+  function look(pid: number, command: string, environment: readonly string[]): void {
     const name = command.slice(0, 20);
     if (isIn(command)) found.add(`the command line of ${name}`);
-    if (!environmentOf(pid).some(isIn)) return;
+    if (!environment.some(isIn)) return;
     // it has called exec in between: the next round sees the new program
     if (commandOf(pid) !== command) return;
     holders.add(command.split(" ")[0] ?? "");
