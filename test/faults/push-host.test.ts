@@ -6,6 +6,7 @@ import { backend, type GitHttpServer, serveGit } from "../helpers/git-http.ts";
 import { createRepository, type TestRepository } from "../helpers/git-repo.ts";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
+import { sample } from "../helpers/random.ts";
 import { Remote } from "../helpers/remote.ts";
 import type { Ran } from "../helpers/run-command.ts";
 import { until } from "../helpers/until.ts";
@@ -15,6 +16,9 @@ const TOKEN = "s3cr3t+token/with=signs";
 const BASIC = Buffer.from(`x-access-token:${TOKEN}`).toString("base64");
 /** A push that waits for its host is given up after this: no other timer has this length. */
 const FORWARD_MS = 3_600_001;
+
+/** Where the host is: the same rules apply, and a run draws one for each of them. */
+const KINDS = ["file", "http"] as const;
 
 let bench: GatewayBench;
 let work: TestRepository;
@@ -76,7 +80,7 @@ async function start(kind: "file" | "http", instead: Instead = () => null): Prom
 
 const isPush = (request: Request) => request.method === "POST" && request.url.endsWith("/git-receive-pack");
 
-test.each(["file", "http"] as const)(
+test.each(sample(1, KINDS))(
   "%s: a push to a host that hangs after it accepted the push is found on the host",
   async (kind) => {
     const { remote, next, push, served } = await start(kind);
@@ -89,7 +93,7 @@ test.each(["file", "http"] as const)(
   },
 );
 
-test.each(["file", "http"] as const)(
+test.each(sample(1, KINDS))(
   "%s: a push to a host that hangs before it accepts the push has failed",
   async (kind) => {
     const { remote, next, push, served } = await start(kind);
@@ -101,24 +105,19 @@ test.each(["file", "http"] as const)(
   },
 );
 
-test.each(["file", "http"] as const)(
-  "%s: the pusher gets the host's rejection message, without escape sequences and the credential",
-  async (kind) => {
-    const { remote, next, push, served } = await start(kind);
-    const words = `no \\033[31mred\\033[0m branches\\007 today\\nyou are ${TOKEN}, ${BASIC}, ${encodeURIComponent(TOKEN)}\\nAuthorization: Basic ${BASIC}\\nask https://x:${TOKEN}@host/why\\n`;
-    remote.hook("pre-receive", `printf '${words.replaceAll("%", "%%")}' >&2; exit 1`);
-    const result = await push(`${next}:refs/heads/main`);
-    expect(result.code).toBe(1);
-    expect(result.err).toContain("remote: no red branches today");
-    expect(result.err).toContain("pre-receive hook declined");
-    if (kind === "http") {
-      expect(result.err).toContain("ask https://host/why");
-      for (const secret of secrets()) expect(result.err).not.toContain(secret);
-    }
-    expect(result.err).not.toMatch(/[\u001b\u0007]/);
-    expect(await served()).toEqual({ "refs/heads/main": first });
-  },
-);
+test("the pusher gets the host's rejection message, without escape sequences and the credential", async () => {
+  const { remote, next, push, served } = await start("http");
+  const words = `no \\033[31mred\\033[0m branches\\007 today\\nyou are ${TOKEN}, ${BASIC}, ${encodeURIComponent(TOKEN)}\\nAuthorization: Basic ${BASIC}\\nask https://x:${TOKEN}@host/why\\n`;
+  remote.hook("pre-receive", `printf '${words.replaceAll("%", "%%")}' >&2; exit 1`);
+  const result = await push(`${next}:refs/heads/main`);
+  expect(result.code).toBe(1);
+  expect(result.err).toContain("remote: no red branches today");
+  expect(result.err).toContain("pre-receive hook declined");
+  expect(result.err).toContain("ask https://host/why");
+  for (const secret of secrets()) expect(result.err).not.toContain(secret);
+  expect(result.err).not.toMatch(/[\u001b\u0007]/);
+  expect(await served()).toEqual({ "refs/heads/main": first });
+});
 
 test("forwards the host's messages for an accepted push, too", async () => {
   const { remote, next, push } = await start("http");
@@ -151,7 +150,8 @@ test("an atomic push of which the host rejects one ref changes nothing", async (
   expect(await served()).toEqual({ "refs/heads/main": first });
 });
 
-test.each([
+/** What a host may answer to a push that it has accepted. */
+const ANSWERS: readonly (readonly [what: string, answer: () => Response])[] = [
   [
     "ends the connection without a word",
     () => new Response(new ReadableStream({ start: (controller) => controller.error(null) })),
@@ -159,7 +159,9 @@ test.each([
   ["answers 500", () => new Response("no", { status: 500 })],
   ["answers nonsense", () => new Response("0000nonsense")],
   ["answers nothing", () => new Response("")],
-])("a push succeeds if the host accepts it and then %s", async (_, answer) => {
+];
+
+test.each(sample(2, ANSWERS))("a push succeeds if the host accepts it and then %s", async (_, answer) => {
   const { remote, next, push, served } = await start("http", async (request, { path }) => {
     if (!isPush(request)) return null;
     await backend(join(path, ".."), request);
@@ -172,13 +174,16 @@ test.each([
   expect(await served()).toEqual(expected);
 });
 
-test.each([
+/** How a host may refuse a push. */
+const REFUSALS: readonly (readonly [what: string, answer: () => Response, isWaiting: boolean])[] = [
   ["is away", () => new Response("no", { status: 503 }), false],
   ["wants another credential", () => new Response("who?", { status: 401 }), false],
   ["has moved", () => Response.redirect("http://127.0.0.1:1/elsewhere", 301), false],
   // git waits for the rest of the packet, although the answer has ended
   ["answers nonsense", () => new Response("001fnonsense"), true],
-])("a push fails with an error if the host %s", async (_, answer, isWaiting) => {
+];
+
+test.each(sample(2, REFUSALS))("a push fails with an error if the host %s", async (_, answer, isWaiting) => {
   let answered = false;
   const { next, push, served } = await start("http", (request) => {
     answered ||= isPush(request);
@@ -245,7 +250,7 @@ function secrets(): string[] {
   return [TOKEN, BASIC, encodeURIComponent(TOKEN)];
 }
 
-test.each(["file", "http"] as const)(
+test.each(sample(1, KINDS))(
   "%s: accepts a change that another push has already made, and does not overwrite a different one",
   async (kind) => {
     const place = await start(kind);

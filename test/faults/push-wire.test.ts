@@ -95,46 +95,38 @@ const NONSENSE: Record<string, Uint8Array> = {
   "another version's command": Buffer.concat([line("command=push\n"), Buffer.from("0001"), FLUSH]),
 };
 
-describe("invalid bodies get 4xx or git's error at once", () => {
-  test.each(
-    Object.entries(NONSENSE).flatMap(([name, body]) =>
-      SERVICES.flatMap((service) =>
-        (service === "git-upload-pack" ? ["", "version=2"] : [""]).map(
-          (protocol) => [name, service, protocol, body] as const,
-        ),
-      ),
-    ),
-  )("%s to %s %s", async (_, service, protocol, body) => {
-    const { status, text } = await postGit(
-      bench,
-      service,
-      body,
-      protocol ? { "Git-Protocol": protocol } : {},
-    );
-    expect([200, 400]).toContain(status);
-    expect(text).not.toContain("unpack ok");
-    expect(text).not.toContain(bench.api.dataDir);
-    expect(text).not.toContain("sent nothing for too long");
-  });
+test.each([
+  ["git-receive-pack", ""],
+  ["git-upload-pack", ""],
+  ["git-upload-pack", "version=2"],
+] as const)("invalid bodies get 4xx or git's error at once: %s %s", async (service, protocol) => {
+  for (const [what, body] of Object.entries(NONSENSE)) {
+    const headers: Record<string, string> = protocol === "" ? {} : { "Git-Protocol": protocol };
+    const { status, text } = await postGit(bench, service, body, headers);
+    expect([what, [200, 400]]).toEqual([what, expect.arrayContaining([status])]);
+    for (const said of ["unpack ok", bench.api.dataDir, "sent nothing for too long"])
+      expect([what, text]).not.toEqual([what, expect.stringContaining(said)]);
+  }
 });
 
-test.each([
-  "refs/heads/../../HEAD",
-  "refs/heads/-x",
-  "refs/heads/x.lock",
-  "refs/heads/x y",
-  "refs/heads/",
-  "refs/../config",
-  "HEAD",
-  "../../../etc/passwd",
-  "refs/heads/x\u0007",
-  `refs/heads/${"x".repeat(300)}`,
-  "refs/heads/x@{1}",
-])("rejects a ref named %p with its name", async (ref) => {
-  const body = Buffer.concat([create(ref, id), FLUSH, pack]);
-  const { status, text } = await postGit(bench, "git-receive-pack", body);
-  expect(status).toBe(200);
-  expect(text).toContain(`ng ${ref} not a ref name`);
+test("rejects what is no name of a ref with its name", async () => {
+  for (const ref of [
+    "refs/heads/../../HEAD",
+    "refs/heads/-x",
+    "refs/heads/x.lock",
+    "refs/heads/x y",
+    "refs/heads/",
+    "refs/../config",
+    "HEAD",
+    "../../../etc/passwd",
+    "refs/heads/x\u0007",
+    `refs/heads/${"x".repeat(300)}`,
+    "refs/heads/x@{1}",
+  ]) {
+    const body = Buffer.concat([create(ref, id), FLUSH, pack]);
+    const { status, text } = await postGit(bench, "git-receive-pack", body);
+    expect([status, text]).toEqual([200, expect.stringContaining(`ng ${ref} not a ref name`)]);
+  }
 });
 
 describe("svc's own refs are hidden", () => {
