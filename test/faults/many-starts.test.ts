@@ -12,7 +12,7 @@ const isHere = POSTGRES && SANDBOXES[1];
 const test = needs(POSTGRES ? SANDBOXES[0] : "a real Postgres", isHere);
 
 /** Sessions that are created at once. */
-const MANY = share(10, 40);
+const MANY = share(7, 40);
 
 test("sessions that are created at once all run, however busy the machine is, and say at which place they wait", async () => {
   const server = await startSessionServer({ SVC_SESSION_CAP: String(MANY) });

@@ -8,7 +8,7 @@ import { StandInProvider } from "../helpers/stand-in-provider.ts";
 import { until } from "../helpers/until.ts";
 
 const test = needs("a real Postgres", POSTGRES);
-const [PROMPTS, CLIENTS] = [50, 10];
+const [PROMPTS, CLIENTS] = [30, 10];
 
 test("prompts of ten clients at two servers are answered in the order of acceptance, each once", async () => {
   const database = await createDatabase();

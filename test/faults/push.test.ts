@@ -30,7 +30,7 @@ type Step = (typeof STEPS)[number];
 const VICTIMS = ["server", "git", "client"] as const;
 
 /** Pushes that are killed at a random time. */
-const RUNS = share(2, 2000);
+const RUNS = share(1, 2000);
 
 const MAIN = "refs/heads/main";
 const NEW = "refs/heads/new";
@@ -63,7 +63,7 @@ const rows = KINDS.flatMap((kind) =>
   ),
 ).map((row, index) => [...row, index % 2 === 0] as const);
 
-test.each(sample(4, rows))(
+test.each(sample(2, rows))(
   "%s repository, %s: the %s is killed (atomic: %p), and all agree",
   async (kind, step, victim, atomic) => {
     const place = bench.places[kind];
@@ -110,7 +110,7 @@ const HOW = {
   full: "out of disk",
 } as const;
 
-test.each(sample(2, DYING).map(([kind, verb, how, says]) => [kind, verb, HOW[how], says, how] as const))(
+test.each(sample(1, DYING).map(([kind, verb, how, says]) => [kind, verb, HOW[how], says, how] as const))(
   "%s repository: git %s is %s, the client gets %p, and all agree",
   async (kind, verb, _, says, how) => {
     const place = bench.places[kind];

@@ -2,11 +2,12 @@ import { expect } from "bun:test";
 import { startApi } from "../helpers/api.ts";
 import { needs } from "../helpers/needs.ts";
 import { createDatabase, POSTGRES } from "../helpers/postgres.ts";
+import { share } from "../helpers/random.ts";
 import { startSessions } from "../helpers/sessions.ts";
 import { StandInProvider } from "../helpers/stand-in-provider.ts";
 
 const test = needs("a real Postgres", POSTGRES);
-const CAP = 20;
+const CAP = share(8, 20);
 
 test("a session that was stopped on one server can be started on another, and is reachable only there", async () => {
   const database = await createDatabase();
@@ -41,7 +42,7 @@ test("a session that was stopped on one server can be started on another, and is
   }
 });
 
-test("of 40 concurrent creations at two servers with a cap of 20, exactly 20 succeed, and a freed slot is used again", async () => {
+test(`of ${2 * CAP} concurrent creations at two servers with a cap of ${CAP}, exactly ${CAP} succeed, and a freed slot is used again`, async () => {
   const database = await createDatabase();
   const env = {
     DATABASE_URL: database.url,

@@ -34,7 +34,7 @@ const STOPS = [
 ].map((time) => Date.parse(time));
 /** One firing in so many ends its server; and so do one jump in so many, and each stop. */
 const DIES_OF = 20;
-const KILLED_OF = 10;
+const KILLED_OF = share(20, 10);
 const TRIGGERS = {
   minutely: ["* * * * *", "UTC"],
   daily: ["0 9 * * *", "UTC"],
