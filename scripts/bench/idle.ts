@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { startPostgres } from "./postgres.ts";
+import { startPostgres } from "../postgres-server.ts";
 import { cleanEnvironment, startServer } from "./server.ts";
 import type { Workbench } from "./workbench.ts";
 
@@ -27,10 +27,12 @@ export async function idle(bench: Workbench): Promise<void> {
   const embedded = await startServer(bench, { env: { DATABASE_URL: "", SVC_SANDBOX_PROVIDER: "local" } });
   await compare(bench, "idle, embedded database", [embedded.pid], [bare]);
   await embedded.stop();
-  const postgres = await startPostgres(bench);
+  // of its own: what else uses it would count
+  const postgres = await startPostgres();
   if ("missing" in postgres) return bench.report.skip("idle, Postgres", postgres.missing);
+  bench.atEnd(postgres.stop);
   const alone = await measure(bench, [postgres.pid, bare]);
-  const env = { DATABASE_URL: await postgres.createDatabase(), SVC_SANDBOX_PROVIDER: "local" };
+  const env = { DATABASE_URL: postgres.url, SVC_SANDBOX_PROVIDER: "local" };
   const server = await startServer(bench, { env });
   await compare(bench, "idle, Postgres", [server.pid, postgres.pid], alone);
   await server.stop();
