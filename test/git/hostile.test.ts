@@ -39,7 +39,7 @@ test("10^6 files in a few objects: the diff is truncated, and the merge preview 
 });
 
 test("10^9 files in a few objects end at a limit", async () => {
-  await using place = await start({ diffMs: 500, mergeMs: 500, mergeMemory: 300 * 1024 * 1024 });
+  await using place = await start({ diffMs: 1500, mergeMs: 1500, mergeMemory: 300 * 1024 * 1024 });
   const { base, head, side } = await bomb(place.upstream, 9);
   expect(await place.git.ensureCommits(place.repo, [base, head, side])).toBe(true);
   const diff = place.git.diff(place.repo, {
@@ -57,7 +57,7 @@ test("10^9 files in a few objects end at a limit", async () => {
 });
 
 test("many renames and a huge text fail at a limit, and never return a result", async () => {
-  await using place = await start({ mergeMs: 500, mergeMemory: 150 * 1024 * 1024 });
+  await using place = await start({ mergeMs: 2_000, mergeMemory: 150 * 1024 * 1024 });
   const renames = await storm(place.upstream, 3_000);
   const texts = await hugeText(place.upstream);
   await place.git.ensureCommits(place.repo, [renames.base, renames.head, texts.base, texts.head]);
