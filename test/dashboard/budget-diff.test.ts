@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect } from "bun:test";
-import { CHROMIUM } from "../helpers/browser.ts";
+import { CHROMIUM, type Visit } from "../helpers/browser.ts";
 import { FIRST, startDashboard } from "../helpers/dashboard.ts";
 import { needs } from "../helpers/needs.ts";
 import { Remote } from "../helpers/remote.ts";
@@ -41,43 +41,27 @@ beforeAll(async () => {
 });
 afterAll(() => remote.remove());
 
+/** The page of the changes, which the tests share: each begins at its start. */
+let opened: Promise<Visit> | undefined;
+async function open(): Promise<Visit> {
+  opened ??= svc.openAs(FIRST, changes, { fresh: true });
+  const visit = await opened;
+  await visit.page.evaluate(() => window.scrollTo(0, 0));
+  await visit.page.locator("[data-line]").first().waitFor();
+  return visit;
+}
+
 test("a diff of 2,000 files and 50,000 lines opens with its totals, and renders only visible lines", async () => {
-  const { page, faults, close } = await svc.openAs(FIRST, changes, { fresh: true });
-  await page.locator("[data-line]").first().waitFor();
+  const { page, faults } = await open();
   expect(await page.locator("[data-row]").count()).toBeLessThan(ROWS);
   expect(await page.getByRole("status").filter({ hasText: "viewed" }).textContent()).toBe("0 of 2000 viewed");
   for (const total of [`+${FILES * (CHANGED + ADDED)}`, `−${FILES * CHANGED}`])
     await page.getByText(total).first().waitFor();
   expect(faults()).toEqual([]);
-  await close();
-});
-
-test("scrolls from start to end, and shows lines everywhere", async () => {
-  const { page, faults, close } = await svc.openAs(FIRST, changes, { fresh: true });
-  await page.locator("[data-line]").first().waitFor();
-  const seen = await page.evaluate(async () => {
-    const STEPS = 120;
-    const total = document.documentElement.scrollHeight - window.innerHeight;
-    let [blank, longest] = [0, 0];
-    for (let step = 0; step <= STEPS; step++) {
-      window.scrollTo(0, total * (step / STEPS));
-      await new Promise(requestAnimationFrame);
-      const middle = document.elementFromPoint(window.innerWidth * 0.6, window.innerHeight / 2);
-      blank = middle?.closest("[data-row]") ? 0 : blank + 1;
-      longest = Math.max(longest, blank);
-    }
-    return { longest, total, rows: document.querySelectorAll("[data-row]").length };
-  });
-  expect(seen.total).toBeGreaterThan(FILES * 2 * CHANGED * 20);
-  expect(seen.rows).toBeLessThan(ROWS);
-  expect(seen.longest).toBeLessThan(BLANK_FRAMES);
-  expect(faults()).toEqual([]);
-  await close();
 });
 
 test("rows come in blocks: most frames of scrolling change nothing in the document", async () => {
-  const { page, faults, close } = await svc.openAs(FIRST, changes, { fresh: true });
-  await page.locator("[data-line]").first().waitFor();
+  const { page, faults } = await open();
   const changed = await page.evaluate(
     async ([frames, step]) => {
       const list = document.querySelector("[data-row]")?.parentElement;
@@ -104,11 +88,31 @@ test("rows come in blocks: most frames of scrolling change nothing in the docume
   expect(changed).toBeGreaterThan(0);
   expect(changed).toBeLessThan(FRAMES / 4);
   expect(faults()).toEqual([]);
-  await close();
+});
+
+test("scrolls from start to end, and shows lines everywhere", async () => {
+  const { page, faults } = await open();
+  const seen = await page.evaluate(async () => {
+    const STEPS = 120;
+    const total = document.documentElement.scrollHeight - window.innerHeight;
+    let [blank, longest] = [0, 0];
+    for (let step = 0; step <= STEPS; step++) {
+      window.scrollTo(0, total * (step / STEPS));
+      await new Promise(requestAnimationFrame);
+      const middle = document.elementFromPoint(window.innerWidth * 0.6, window.innerHeight / 2);
+      blank = middle?.closest("[data-row]") ? 0 : blank + 1;
+      longest = Math.max(longest, blank);
+    }
+    return { longest, total, rows: document.querySelectorAll("[data-row]").length };
+  });
+  expect(seen.total).toBeGreaterThan(FILES * 2 * CHANGED * 20);
+  expect(seen.rows).toBeLessThan(ROWS);
+  expect(seen.longest).toBeLessThan(BLANK_FRAMES);
+  expect(faults()).toEqual([]);
 });
 
 test("jumps to a distant file in one step", async () => {
-  const { page, faults, close } = await svc.openAs(FIRST, changes, { fresh: true });
+  const { page, faults } = await open();
   await page.getByLabel("Filter files").fill("module-1234");
   await page.getByRole("treeitem", { name: "module-1234.ts" }).click();
   await page.waitForFunction(() => document.activeElement?.textContent?.includes("module-1234.ts"));
@@ -116,5 +120,4 @@ test("jumps to a distant file in one step", async () => {
   expect((await head.boundingBox())?.y).toBeLessThan(200);
   await page.getByText('calculate(1234, "0")').waitFor();
   expect(faults()).toEqual([]);
-  await close();
 });

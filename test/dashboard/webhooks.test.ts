@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect } from "bun:test";
 import type { Webhook } from "../../src/contract/webhook.ts";
-import { barriers, CHROMIUM, DESKTOP, overflow, PHONE, untilCount } from "../helpers/browser.ts";
+import { barriersInAllLooks, CHROMIUM, untilCount } from "../helpers/browser.ts";
 import { openBrowser } from "../helpers/cookie-browser.ts";
 import { FIRST, startDashboard } from "../helpers/dashboard.ts";
 import { holdsNothing, shows } from "../helpers/hostile-page.ts";
@@ -124,25 +124,17 @@ test("members who cannot manage webhooks do not see them", async () => {
   await close();
 });
 
-test.each([
-  ["desktop", { size: DESKTOP }],
-  ["phone", { size: PHONE }],
-  ["dark", { dark: true }],
-])("all pages and dialogs are accessible (%s)", async (_, options) => {
+test("all pages and dialogs are accessible", async () => {
   receiver.answer = () => new Response("thanks");
   const { webhook_id } = await add(`/${"long".repeat(100)}`);
-  const { page, faults, close } = await svc.openAs(FIRST, `/projects/shop/webhooks/${webhook_id}`, options);
-  const holds = async (what: string) => {
-    expect([what, await barriers(page)]).toEqual([what, []]);
-    expect([what, await overflow(page)]).toEqual([what, 0]);
-  };
+  const { page, faults, close } = await svc.openAs(FIRST, `/projects/shop/webhooks/${webhook_id}`);
   await page.getByRole("button", { name: "Send a test" }).click();
   await page.getByText("delivered", { exact: true }).waitFor();
-  await holds("webhook");
+  expect(await barriersInAllLooks(page)).toEqual([]);
   await page.goto(svc.api.url + SETTINGS);
   await page.getByRole("button", { name: "New webhook" }).click();
   await page.getByRole("dialog").waitFor();
-  await holds("new webhook");
+  expect(await barriersInAllLooks(page)).toEqual([]);
   expect(faults()).toEqual([]);
   await close();
 });

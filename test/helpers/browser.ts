@@ -227,8 +227,9 @@ export async function barriersInAllLooks(page: Page): Promise<string[]> {
   const found: string[] = [];
   for (const size of [PHONE, DESKTOP]) {
     await page.setViewportSize(size);
+    found.push(...(await barriers(page)));
     const wide = await overflow(page);
-    found.push(...(await barriers(page)), ...(wide > 0 ? [`${wide} pixels wider than ${size.width}`] : []));
+    if (wide > 0) found.push(`${wide} pixels wider than ${size.width}`);
   }
   await page.emulateMedia({ colorScheme: "dark" });
   found.push(...(await colourFindings(page)).map((line) => `dark: ${line}`));
