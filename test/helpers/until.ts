@@ -2,9 +2,9 @@ import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
 
 /**
  * The polling interval is a part of the time waited so far: a poll may be a request, which slows down what is waited for.
- * With a quarter, a wait of two seconds has 22 polls; with a tenth, it had 49.
+ * With a half, a wait of two seconds has 12 polls; with a quarter, it had 22.
  */
-const [PART, FIRST_MS, LAST_MS] = [0.25, 10, 250];
+const [PART, FIRST_MS, LAST_MS] = [0.5, 20, 500];
 
 /** Polls until a condition holds, if there is no event to wait for. */
 export async function until(
