@@ -172,7 +172,7 @@ test("auto-merge waits for the owner", async () => {
   await act(cr, "approve", cleo);
   expect((await get(cr)).auto_merge).toMatchObject({ enabled: true });
   await act(cr, "approve", bob);
-  await until("it is merged", async () => (await get(cr)).status === "merged");
+  await bench.merged(cr);
 });
 
 test("a merge queue takes in only what owners have approved, and lands only that", async () => {
@@ -189,7 +189,7 @@ test("a merge queue takes in only what owners have approved, and lands only that
   await until("it is tested", async () => (await get(cr)).queue?.tested_commit_sha != null);
   const { tested_commit_sha: tested } = (await get(cr)).queue;
   await bench.call("POST", `/statuses/${tested}`, { body: { state: "success", context: "test" } });
-  await until("it is merged", async () => (await get(cr)).status === "merged");
+  await bench.merged(cr);
 });
 
 test("an invalid value requires the review", async () => {

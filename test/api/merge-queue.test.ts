@@ -3,6 +3,7 @@ import type { Answer } from "../helpers/api.ts";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
 import { sample } from "../helpers/random.ts";
+import { looseRef } from "../helpers/remote.ts";
 import { type ReviewBench, startReviews } from "../helpers/reviewers.ts";
 import { until } from "../helpers/until.ts";
 
@@ -46,18 +47,21 @@ async function queued(body: object = {}, files?: Record<string, string>): Promis
 async function tested(cr: Cr, but?: string): Promise<string> {
   let sha = "";
   await until(`the result of #${cr.number} is tested`, async () => {
-    sha = (await get(cr)).queue?.tested_commit_sha ?? "";
-    return (
-      sha !== "" && sha !== but && bench.remote.has(branchOf(cr)) && bench.remote.sha(branchOf(cr)) === sha
-    );
+    sha = looseRef(bench.remote.path, branchOf(cr)) ?? "";
+    return sha !== "" && sha !== but && (await get(cr)).queue?.tested_commit_sha === sha;
   });
   return sha;
 }
 
-const merged = (cr: Cr) => until(`#${cr.number} is merged`, async () => (await get(cr)).status === "merged");
+const merged = (cr: Cr) => bench.merged(cr);
 const removed = async (cr: Cr): Promise<string> => {
-  await until(`#${cr.number} is out`, async () => (await get(cr)).queue?.state === "removed");
-  return (await get(cr)).queue.reason;
+  await until(`#${cr.number} is out`, async () => {
+    const [row] = await bench.sql`select out_reason from merge_queue_entries where cr_id = ${cr.cr_id}`;
+    return typeof row?.["out_reason"] === "string";
+  });
+  const { state, reason } = (await get(cr)).queue;
+  expect(state).toBe("removed");
+  return reason;
 };
 const cleared = () =>
   until("its branches are gone", () => bench.remote.commitsBelow("svc-queue").length === 0);
@@ -109,7 +113,7 @@ test("lands exactly the commit that was tested, and says so all along", async ()
   expect(await queue()).toEqual([]);
 });
 
-test.each(sample(2, ["squash", "rebase", "merge", "ff-only"]))(
+test.each(sample(1, ["squash", "rebase", "merge", "ff-only"]))(
   "each is tested on top of the one before it: %s",
   async (method) => {
     rule('[change_requests]\nmethods = ["squash", "rebase", "merge"]\n');
@@ -224,7 +228,7 @@ const rows: [what: string, act: (cr: Cr) => unknown, reason: string | null][] = 
   ["another base", (cr) => call("PATCH", cr, "", { base_ref: "stable" }), "base of the change request"],
   ["the person", (cr) => call("DELETE", cr, "/queue"), null],
 ];
-test.each(sample(3, rows))("%s takes it out, and the others go on", async (_, act, reason) => {
+test.each(sample(2, rows))("%s takes it out, and the others go on", async (_, act, reason) => {
   rule("[change_requests]\nrequired_approvals = 1\n");
   if (!bench.remote.has("stable")) bench.remote.branch("stable", "main");
   const [first, second] = [await bench.open(), await bench.open()];
