@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Prompt } from "../../src/contract/prompt.ts";
 import type { Session } from "../../src/contract/session.ts";
 import { svc } from "../helpers/cli-run.ts";
+import { sample } from "../helpers/random.ts";
 import { followedSession, hostRuntimes, type RuntimeHost } from "../helpers/runtime-host.ts";
 import { type SessionBench, startSessions } from "../helpers/sessions.ts";
 import { until } from "../helpers/until.ts";
@@ -94,12 +95,15 @@ describe("a session whose agent waits for a person", () => {
 });
 
 describe("an answer to what was asked in a sandbox that has ended", () => {
-  test.each([
+  const permissions = [
     ["permission", "per_1", "once", /permission: bash rm \*[\s\S]*allowed\. Do it again/],
     ["permission", "per_1", "reject", /not allowed\. Do not do it/],
+  ] as const;
+  const questions = [
     ["question", "que_1", "Right", /You asked: Which one\?[\s\S]*The answer: Right/],
     ["question", "que_1", [["Something else"]], /The answer: Something else/],
-  ] as const)(
+  ] as const;
+  test.each([...sample(1, permissions), ...sample(1, questions)])(
     "to a %s (%s): %j starts the agent, which gets it as a prompt",
     async (kind, request_id, given, text) => {
       const { session_id: id } = await freed(kind);

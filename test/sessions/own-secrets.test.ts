@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect } from "bun:test";
 import postgres from "postgres";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
+import { untilStored } from "../helpers/sessions.ts";
 import { cron, startTriggers, type TriggerBench } from "../helpers/triggers.ts";
 import { until } from "../helpers/until.ts";
 
@@ -66,11 +67,8 @@ const start = async (token: string, projectId = svc.projectId, body: object = {}
 const child = async (id: string) => start((await running(id)).environment["SVC_CLI_TOKEN"] ?? "");
 const script = async () => (await call(owner, "POST", at(svc.projectId, "/cli-token"), { name: "ci" })).token;
 
-async function running(id: string, projectId = svc.projectId) {
-  await until(
-    "the session runs",
-    async () => (await call(owner, "GET", at(projectId, `/sessions/${id}`))).status === "running",
-  );
+async function running(id: string) {
+  await untilStored(sql, id, ["running"]);
   const sandbox = svc.provider.sandboxes.get(id);
   if (!sandbox) throw new Error("the session has no sandbox");
   return sandbox;
@@ -92,17 +90,18 @@ const MEMBERS = { ...PROJECTS, THEIRS: "theirs of the member" };
 const fire = async (): Promise<string> =>
   (await call(owner, "POST", at(svc.projectId, "/triggers/nightly/fire"), {})).session_id;
 
-test.each<[string, () => Promise<string>, object]>([
-  ["the holder", () => start(owner), OWNERS],
-  ["the agent of the holder's session", async () => child(await start(owner)), OWNERS],
-  ["that one's agent", async () => child(await child(await start(owner))), OWNERS],
-  ["another member", () => start(member), MEMBERS],
-  ["the agent of the other's session", async () => child(await start(member)), MEMBERS],
-  ["a script with a token of the holder", async () => start(await script()), PROJECTS],
-  ["the holder, who fires a trigger", fire, PROJECTS],
-  ["the agent of a trigger's session", async () => child(await fire()), PROJECTS],
-])("a session of %s", async (_, begin, secrets) => {
-  expect(secretsIn((await running(await begin())).environment)).toEqual({ ...secrets });
+test.each<[string, () => Promise<string>, agents: number, object]>([
+  ["the holder, and of the agent of that one, and of the agent of this", () => start(owner), 2, OWNERS],
+  ["another member, and of the agent of that one", () => start(member), 1, MEMBERS],
+  ["a script with a token of the holder", async () => start(await script()), 0, PROJECTS],
+  ["the holder, who fires a trigger, and of the agent of that one", fire, 1, PROJECTS],
+])("a session of %s", async (_, begin, agents, secrets) => {
+  let id = await begin();
+  for (let below = 0; ; below++) {
+    expect([below, secretsIn((await running(id)).environment)]).toEqual([below, { ...secrets }]);
+    if (below === agents) break;
+    id = await child(id);
+  }
 });
 
 test("several tries of the holder have it", async () => {
@@ -113,7 +112,7 @@ test("several tries of the holder have it", async () => {
 });
 
 test("a session of the holder in a project that was not allowed has only the project's", async () => {
-  const { environment } = await running(await start(owner, other), other);
+  const { environment } = await running(await start(owner, other));
   expect(secretsIn(environment)).toEqual(PROJECTS);
 });
 

@@ -126,17 +126,19 @@ describe("a prompt", () => {
     expect(refused?.error).toContain("another version of svc");
   });
 
-  test.each<[string, unknown]>([
-    ["nothing", {}],
-    ["no words", { text: " \n" }],
-    ["too many bytes", { text: "ä".repeat(40_000) }],
-    ["a zero byte", { text: "a\0b" }],
-    ["no id", { text: "x", prompt_id: "1" }],
-  ])("of %s is refused", async (_, body) => {
-    const id = await running();
-    const answer = await bench.call("POST", `/${id}/prompt`, { body });
-    expect([answer.status, answer.body.code]).toEqual([400, "validation_failed"]);
-    await bench.call("DELETE", `/${id}`);
+  test("of nothing, no words, too many bytes, a zero byte or no id is refused", async () => {
+    const { session_id: id } = await bench.create();
+    const bodies = [
+      {},
+      { text: " \n" },
+      { text: "ä".repeat(40_000) },
+      { text: "a\0b" },
+      { text: "x", prompt_id: "1" },
+    ];
+    for (const body of bodies) {
+      const answer = await bench.call("POST", `/${id}/prompt`, { body });
+      expect([body, answer.status, answer.body.code]).toEqual([body, 400, "validation_failed"]);
+    }
   });
 });
 
