@@ -3,22 +3,32 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentChoice } from "../../src/contract/daemon.ts";
 import { arrayOf, field, textField } from "../../src/contract/json.ts";
+import type { PermissionMode } from "../../src/contract/runtimes.ts";
 import { type AgentSandbox, beginPrompt, outcomeOf, startAgentSandbox } from "../helpers/agent-sandbox.ts";
 import { needs } from "../helpers/needs.ts";
+import { sample } from "../helpers/random.ts";
 import { MODEL, RUNTIME, RUNTIME_NAME } from "../helpers/runtime.ts";
 import { until } from "../helpers/until.ts";
 
 const test = needs(RUNTIME_NAME, RUNTIME !== null);
 
+/** The modes in which opencode asks, and for what it does of a prompt that reads, writes and runs twice. */
+const ASKING: [PermissionMode, string[]][] = [
+  ["ask", ["edit", "bash", "bash"]],
+  ["auto-edit", ["bash", "bash"]],
+];
+/** A change of the mode starts opencode again, so each run draws one. What a mode gives opencode is tested in `control`. */
+const DRAWN = sample(1, ASKING);
+
 /**
- * The daemon with opencode in the mode ask, and a project whose configuration has a provider of its own. A change of the
- * mode, or of the gateway's model, starts opencode again: the order of the tests saves such starts.
+ * The daemon with opencode, and a project whose configuration has a provider of its own. A change of the mode, or of the
+ * gateway's model, starts opencode again: the order of the tests saves such starts.
  */
 let agent: AgentSandbox;
 beforeAll(async () => {
   if (RUNTIME === null) return;
   agent = await startAgentSandbox({
-    env: { SVC_PERMISSION_MODE: "ask" },
+    env: { SVC_PERMISSION_MODE: DRAWN[0]?.[0] ?? "" },
     files: { "opencode.json": JSON.stringify({ provider: { own: OWN } }) },
   });
 });
@@ -38,21 +48,20 @@ const choose = (change: Partial<AgentChoice>) =>
 /** The last request with tools: others are for titles. */
 const lastRequest = () => agent.model.requests.findLast(({ body }) => Array.isArray(body.tools))?.body;
 
-async function permissions(): Promise<unknown[]> {
-  return arrayOf(await (await agent.sandbox.call("GET", "/permission")).json());
+/** What it asks for after a question that is answered. */
+async function nextQuestion(answered: string): Promise<{ id: string; permission: string }> {
+  let first: unknown;
+  await until("it asks", async () => {
+    [first] = arrayOf(await (await agent.sandbox.call("GET", "/permission")).json());
+    return first !== undefined && textField(first, "id") !== answered;
+  });
+  return { id: textField(first, "id"), permission: textField(first, "permission") };
 }
 
-async function allowed(): Promise<string> {
-  let asked: unknown[] = [];
-  await until("it asks", async () => {
-    asked = await permissions();
-    return asked.length > 0;
-  });
-  await agent.sandbox.call("POST", `/permission/${textField(asked[0], "id")}/reply`, "user", {
-    reply: "once",
-  });
-  return textField(asked[0], "permission");
-}
+const allow = (id: string) =>
+  agent.sandbox.call("POST", `/permission/${id}/reply`, "user", { reply: "once" });
+const exists = (name: string) => existsSync(join(agent.sandbox.workspace, name));
+const starts = () => agent.sandbox.log().split("started the runtime as process").length - 1;
 
 const untilIdle = () =>
   until("it is idle", async () => {
@@ -76,59 +85,52 @@ test("opencode names the models of all providers but the gateway's, and its agen
   expect(names.toSorted()).toEqual(["build", "plan"]);
 });
 
-test("in the mode ask, it asks for commands and edits, but not for reading", async () => {
-  await choose({ mode: "ask" });
-  await beginPrompt(
-    agent.sandbox,
-    '!tool read {"filePath":"a.txt"}\n!write b.txt x\n!run touch made\n!say Done.',
-  );
-  expect(await allowed()).toBe("edit");
-  expect(existsSync(join(agent.sandbox.workspace, "made"))).toBe(false);
-  expect(await allowed()).toBe("bash");
-  await untilIdle();
-  expect(existsSync(join(agent.sandbox.workspace, "made"))).toBe(true);
-});
+test.each(DRAWN)(
+  "in the mode %s, it asks for %j, to the end of a run that is under way",
+  async (mode, wanted) => {
+    await choose({ mode });
+    const [written, made, again] = [`written-in-${mode}`, `made-in-${mode}`, `again-in-${mode}`];
+    await beginPrompt(
+      agent.sandbox,
+      `!tool read {"filePath":"a.txt"}\n!write ${written} x\n!run touch ${made}\n!run touch ${again}\n!say Done.`,
+    );
+    let answered = "";
+    for (const [index, permission] of wanted.entries()) {
+      const question = await nextQuestion(answered);
+      expect(question.permission).toBe(permission);
+      expect(exists(index === wanted.length - 1 ? again : made)).toBe(false);
+      // it has no effect on this run
+      await choose({ mode: "full" });
+      await allow(question.id);
+      answered = question.id;
+    }
+    await untilIdle();
+    expect([written, made, again].map(exists)).toEqual([true, true, true]);
+    expect(lastRequest()).toMatchObject({ model: MODEL.replace("svc/", "") });
+    expect(lastRequest().reasoning_effort).toBeUndefined();
+  },
+);
 
-test("in the mode auto-edit, it asks for commands only", async () => {
-  await choose({ mode: "auto-edit" });
-  await beginPrompt(agent.sandbox, "!write c.txt x\n!run touch again\n!say Done.");
-  expect(await allowed()).toBe("bash");
-  await untilIdle();
-  expect(existsSync(join(agent.sandbox.workspace, "c.txt"))).toBe(true);
-});
-
-test("a run that is under way keeps its mode; then it asks for nothing in the mode full", async () => {
-  await choose({ mode: "auto-edit" });
-  await beginPrompt(agent.sandbox, "!wait\n!run touch later\n!say Done.");
-  await until("the model waits", () => agent.model.counts.open > 0);
-  await choose({ mode: "full" });
-  await agent.model.go();
-  expect(await allowed()).toBe("bash");
-  await untilIdle();
-  // another model, too: it is started again once for both
-  const free = await ask("!run touch free\n!say Done.", OTHER);
-  expect(free).toMatchObject({ state: "answered" });
-  expect(existsSync(join(agent.sandbox.workspace, "free"))).toBe(true);
-});
-
-test("a prompt is sent to the model that it names, with its effort, and the next one to another", async () => {
-  expect(await ask("!say one", OTHER)).toMatchObject({ state: "answered" });
+test("in the mode full it asks for nothing; another model, too, starts it once for both", async () => {
+  const before = starts();
+  expect(await ask("!run touch free\n!say Done.", OTHER)).toMatchObject({ state: "answered" });
+  expect(exists("free")).toBe(true);
   expect(lastRequest()).toMatchObject({ model: "other", reasoning_effort: "high" });
-  expect(await ask("!say two", { model: "own/mine", effort: "brief" })).toMatchObject({ state: "answered" });
-  expect(lastRequest()).toMatchObject({ model: "mine", reasoning_effort: "low" });
-  expect(await ask("!say three")).toMatchObject({ state: "answered" });
-  expect(lastRequest()).toMatchObject({ model: MODEL.replace("svc/", "") });
-  expect(lastRequest().reasoning_effort).toBeUndefined();
-  // it is one conversation
-  expect(JSON.stringify(lastRequest().messages)).toContain("!say one");
+  expect(starts()).toBe(before + 1);
 });
 
-test("another agent answers with its own tools", async () => {
-  await ask("!say x", { agent: "plan" });
+test("the next prompt is sent to the model that it names, with its effort and its agent, in the same process", async () => {
+  const before = starts();
+  const mine = { model: "own/mine", effort: "brief", agent: "plan" };
+  expect(await ask("!say two", mine)).toMatchObject({ state: "answered" });
+  expect(lastRequest()).toMatchObject({ model: "mine", reasoning_effort: "low" });
+  // it is one conversation
+  expect(JSON.stringify(lastRequest().messages)).toContain("!run touch free");
   const [last] = arrayOf(
     await (await agent.sandbox.call("GET", `/session/${await conversation()}/message?limit=1`)).json(),
   );
   expect(field(field(last, "info"), "agent")).toBe("plan");
+  expect(starts()).toBe(before);
 });
 
 const conversation = async () => (await agent.sandbox.health()).conversation ?? "";

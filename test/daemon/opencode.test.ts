@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { memoryOf } from "../../daemon/runtime/memory.ts";
 import { type AgentSandbox, beginPrompt, outcomeOf, startAgentSandbox } from "../helpers/agent-sandbox.ts";
@@ -34,24 +34,10 @@ test("completes the first prompt, also after its first tool call", async () => {
     (await (await sandbox.call("GET", "/session")).json()).map(({ id }: { id: string }) => id);
   await until("it is over", async () => {
     const [id] = await ids();
-    return id !== undefined && (await lastMessage(id))?.text === "Begun.";
+    return id !== undefined && (await lastAnswer(id)) === "Begun.";
   });
   expect(readFileSync(join(sandbox.workspace, "first.txt"), "utf8")).toBe("one\ntwo\n");
   expect(new Set(agent.model.requests.map(({ body }) => body.model))).toEqual(new Set(["large"]));
-});
-
-test("runs tool calls in order, then prints the text", async () => {
-  const id = await prompt("!run echo from-a-tool > made.txt\n!write note.md one\\ntwo\n!say All done.");
-  await until("it is idle", async () => (await lastMessage(id))?.finish === "stop");
-  expect(readFileSync(join(sandbox.workspace, "made.txt"), "utf8")).toBe("from-a-tool\n");
-  expect(readFileSync(join(sandbox.workspace, "note.md"), "utf8")).toBe("one\ntwo");
-  expect((await lastMessage(id))?.text).toBe("All done.");
-});
-
-test("echoes a message without directives", async () => {
-  const id = await prompt("Hello there");
-  await until("it is idle", async () => (await lastMessage(id))?.finish === "stop");
-  expect((await lastMessage(id))?.text).toBe("Hello there");
 });
 
 test("a question waits for its answer", async () => {
@@ -63,19 +49,7 @@ test("a question waits for its answer", async () => {
   });
   expect(asked).toMatchObject({ sessionID: id, questions: [{ question: "Which colour?" }] });
   await sandbox.call("POST", `/question/${asked?.id}/reply`, "user", { answers: [["Blue"]] });
-  await until("it goes on", async () => (await lastMessage(id))?.text === "As you wish.");
-});
-
-test("refuses, fails for a while, and is cut off, as scripted", async () => {
-  const refused = await prompt("!refuse");
-  await until("it has refused", async () => (await lastMessage(refused))?.finish === "content-filter");
-  const failed = await prompt("!fail 401");
-  await until("it has failed", async () => (await lastMessage(failed))?.error === "APIError");
-  const busy = await prompt("!fail 503 1\n!say It works again.");
-  await until("it was tried again", async () => (await lastMessage(busy))?.text === "It works again.");
-  const cut = await prompt("!drop 1\n!say Whole again.");
-  await until("it was tried again", async () => (await lastMessage(cut))?.text === "Whole again.");
-  expect(existsSync(join(sandbox.workspace, ".git"))).toBe(true);
+  await until("it goes on", async () => (await lastAnswer(id)) === "As you wish.");
 });
 
 test("reports answers, failures and aborts, each prompt once", async () => {
@@ -87,12 +61,15 @@ test("reports answers, failures and aborts, each prompt once", async () => {
     error: "It fails as it was told to.",
   });
   expect(await outcomeOf(sandbox, "!refuse")).toMatchObject({ state: "failed" });
-  expect(await outcomeOf(sandbox, "!drop 1\n!say Whole again.")).toMatchObject({ state: "answered" });
+  // these are tried again
+  for (const text of ["!drop 1\n!say Whole again.", "!fail 503 1\n!say It works again."])
+    expect(await outcomeOf(sandbox, text)).toMatchObject({ state: "answered" });
   for (const text of ["!say Begun.\n!hang", "!fail 500"]) {
     const id = await beginPrompt(sandbox, text);
     await sandbox.untilHealth("it runs", ({ busy }) => busy);
     expect((await sandbox.call("POST", "/svc/abort", "platform")).status).toBe(200);
     expect(await outcomeOf(sandbox, text, id)).toMatchObject({ state: "aborted" });
+    await until("the model is let go", () => agent.model.counts.open === 0);
   }
   expect(await outcomeOf(sandbox, "Hello")).toMatchObject({ state: "answered" });
 });
@@ -114,14 +91,11 @@ async function prompt(text: string): Promise<string> {
   return id;
 }
 
-async function lastMessage(id: string) {
+/** The text of the last message, if it is the agent's. */
+async function lastAnswer(id: string): Promise<string | null> {
   const messages = await (await sandbox.call("GET", `/session/${id}/message`)).json();
   const last = messages.at(-1);
   if (last?.info.role !== "assistant") return null;
   const texts = last.parts.filter(({ type }: { type: string }) => type === "text");
-  return {
-    finish: last.info.finish,
-    error: last.info.error?.name,
-    text: texts.map(({ text }: { text: string }) => text).join(""),
-  };
+  return texts.map(({ text }: { text: string }) => text).join("");
 }

@@ -11,17 +11,15 @@ export interface AgentSandbox extends AsyncDisposable {
   sandbox: Sandbox;
 }
 
-/** Reading its list of all providers' models takes opencode a third of the CPU time of its start. */
-export const WITHOUT_LIST = { OPENCODE_MODELS_PATH: join(import.meta.dir, "no-models.json") };
+/** Reading its list of all providers' models takes opencode a third of the CPU time of its start: this one is empty. */
+const WITHOUT_LIST = { OPENCODE_MODELS_PATH: join(import.meta.dir, "no-models.json") };
 
-/** @param options `knowsModels`: also those of providers that the tests do not configure */
 export async function startAgentSandbox({
   env = {},
-  knowsModels = false,
   ...options
-}: SandboxOptions & { knowsModels?: boolean } = {}): Promise<AgentSandbox> {
+}: SandboxOptions = {}): Promise<AgentSandbox> {
   const model = await startModel();
-  const variables = { ...runtimeEnvironment(model), ...(!knowsModels && WITHOUT_LIST), ...env };
+  const variables = { ...runtimeEnvironment(model), ...WITHOUT_LIST, ...env };
   const sandbox = await startSandbox({ ...options, env: variables });
   await sandbox.untilHealth("the runtime works", ({ runtime }) => runtime === "ok");
   return {
