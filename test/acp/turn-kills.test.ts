@@ -83,8 +83,9 @@ const KILLS: Record<string, (id: string) => Promise<void>> = {
 };
 const ROWS = RUNTIMES.flatMap((runtime) => POINTS.map((at) => [runtime, at] as const));
 const random = generator(SEED);
-/** Each kill, with an agent and a point that the seed draws. */
-const CASES = Object.keys(KILLS).flatMap((killed) =>
+/** The server's, and one of the others, which are alike for the server: each with an agent and a point that the seed draws. */
+const [OF_THE_SERVER = "", ...OTHERS] = Object.keys(KILLS);
+const CASES = [OF_THE_SERVER, ...pick(share(1, OTHERS.length), OTHERS, random)].flatMap((killed) =>
   pick(share(1, ROWS.length), ROWS, random).map((row) => [killed, ...row] as const),
 );
 
