@@ -9,6 +9,7 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -225,16 +226,16 @@ describe("excluded from saved work", () => {
   test("files that are too large and nested repositories, which are listed", async () => {
     using bench = await startSaving();
     const life = await bench.life();
-    put(life, "large", Buffer.alloc(51 * 1024 * 1024));
-    for (let n = 0; n < 6; n++) put(life, `much-${n}`, Buffer.alloc(49 * 1024 * 1024, String(n)));
+    put(life, "large", "");
+    truncateSync(join(life.workspace, "large"), 51 * 1024 * 1024);
+    put(life, "small", "s");
     put(life, "inner/file", "x");
     await life.git("init", "-q", "inner");
     await life.save();
     expect(life.saver.problem).toBeNull();
-    expect(await filesOf(bench)).toEqual(["a.txt", "much-0", "much-1", "much-2", "much-3", "much-4"]);
+    expect(await filesOf(bench)).toEqual(["a.txt", "small"]);
     const message = await messageOf(bench);
-    for (const line of ["large: a new file", "much-5: the changed files", "inner/: a nested repository"])
-      expect(message).toContain(line);
+    for (const line of ["large: a new file", "inner/: a nested repository"]) expect(message).toContain(line);
   });
 });
 
@@ -451,7 +452,7 @@ describe("restoring", () => {
         expect((await two.git("diff", "--cached", "--name-only")).trim()).toBe("");
         expect(await contentOf(two)).toBe(await contentOf(one));
       }),
-      { numRuns: share(10, 100), endOnFailure: true },
+      { numRuns: share(5, 100), endOnFailure: true },
     );
   });
 
