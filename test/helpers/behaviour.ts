@@ -5,6 +5,7 @@ import type http from "node:http";
 import net from "node:net";
 import { gunzipSync } from "node:zlib";
 import { createOrigin, type Seen, TEXT } from "./behaviour-origin.ts";
+import { share } from "./random.ts";
 import { until } from "./until.ts";
 import { openWebSocket } from "./websocket.ts";
 
@@ -21,22 +22,22 @@ export interface Way extends AsyncDisposable {
 }
 
 const MIB = 1024 * 1024;
-/** Allowed growth of a proxy's memory for a gigabyte: socket buffers, and uncollected garbage. */
+/** Allowed growth of a proxy's memory for a large body: socket buffers, and uncollected garbage. */
 const FLAT_BYTES = 96 * MIB;
 /** Longer than the idle limits that servers commonly have (10 s in Bun). */
 const QUIET_MS = 11_000;
 const BRIEF_QUIET_MS = 500;
 /** A transfer that has not grown for this time is blocked. */
 const STEADY_MS = 500;
-/** `SVC_TEST_BODY_MIB=1024` for the whole gigabyte. */
-const LARGE_MIB = Number(process.env["SVC_TEST_BODY_MIB"] ?? 1024);
+/** Far more than a proxy may grow by; in full a gigabyte. */
+const LARGE_MIB = share(256, 1024);
 const BRIEF_MIB = 32;
 
 /**
  * Registers the tests of what a reverse proxy has to get right: one suite for every proxy of svc's. It starts an origin
  * on loopback, and stops and starts it again.
  * @param open makes the way to the origin, given the origin's port on 127.0.0.1
- * @param brief less of what takes long (a gigabyte, quiet streams): for a second way through the same proxy
+ * @param brief less of what takes long (a large body, quiet streams): for a second way through the same proxy
  */
 export function testProxyBehaviour(
   open: (originPort: number) => Promise<Way>,
