@@ -112,7 +112,7 @@ test("a retry with the same attachments returns the same prompt; other attachmen
   });
 });
 
-test.each([
+const REFUSED: [what: string, attachments: object[], words: string][] = [
   ["a program", [attached("a.png", "\x7fELF\x00")], "attachments.0: a.png cannot be attached"],
   ["what is not base64", [{ name: "a.txt", data: "a b c" }], "attachments.0: a.txt must be in base64"],
   [
@@ -122,11 +122,15 @@ test.each([
   ],
   ["too many", Array(6).fill(attached("a.txt", "a")), "attachments"],
   ["one without a name", [attached("", "a")], "attachments.0.name"],
-])("%s is refused", async (_, attachments, words) => {
-  const id = await running();
-  const { status, body } = await post(id, { text: "Look", attachments });
-  expect([status, body.code]).toEqual([400, "validation_failed"]);
-  expect(body.error).toContain(words);
+];
+
+test(`${REFUSED.map(([what]) => what).join(", ")} is refused`, async () => {
+  const { session_id: id } = await bench.create();
+  for (const [what, attachments, words] of REFUSED) {
+    const { status, body } = await post(id, { text: "Look", attachments });
+    expect([what, status, body.code]).toEqual([what, 400, "validation_failed"]);
+    expect(body.error).toContain(words);
+  }
 });
 
 test("the largest attachments fit, only where a prompt is sent, and only so many wait", async () => {
