@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { type Answer, type Api, startApi } from "../helpers/api.ts";
+import { sample } from "../helpers/random.ts";
 import { Remote } from "../helpers/remote.ts";
 import { publicOrigin, trailersOf } from "../helpers/trailers.ts";
 
@@ -236,19 +237,8 @@ describe("open", () => {
 
   test("odd but legal branch names work from open to merge", async () => {
     const { remote, path } = await setUp();
-    for (const ref of [
-      "feature/x",
-      "ünï",
-      "🚀",
-      "a&b",
-      "$(id)",
-      "`x`",
-      ";",
-      '"',
-      "%2e%2e",
-      "heads/main",
-      "refs/heads/x",
-    ]) {
+    const odd = ["feature/x", "ünï", "🚀", "a&b", "$(id)", "`x`", ";", '"', "%2e%2e", "heads/main"];
+    for (const ref of [...sample(3, odd), "refs/heads/x"]) {
       const short = ref;
       remote.commit(short, { [`f-${ref.length}-${encodeURIComponent(ref)}`]: "x\n" }, { from: "main" });
       const head = ref.startsWith("refs/heads/") ? `refs/heads/${ref}` : ref;

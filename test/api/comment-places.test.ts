@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rename } from "node:fs/promises";
 import type { Comment } from "../../src/contract/comment.ts";
 import { type Api, startApi } from "../helpers/api.ts";
+import { sample } from "../helpers/random.ts";
 import { type Change, Remote } from "../helpers/remote.ts";
 
 let api: Api;
@@ -102,7 +103,7 @@ const ON_LINE: [what: string, push: (place: Place) => unknown, then: object][] =
   ],
 ];
 
-test.each(ON_LINE)("a comment on a line, when %s", async (_, push, then) => {
+test.each(sample(5, ON_LINE))("a comment on a line, when %s", async (_, push, then) => {
   const place = await commented({ path: "a", line: 2 });
   await push(place);
   expect(await place.read()).toEqual({ ...place.made, ...then });
@@ -117,7 +118,7 @@ const ON_LINES: [what: string, after: string, then: object][] = [
   ["are all gone", NEW.replace("TWO\nTHREE\nfour\n", ""), gone],
 ];
 
-test.each(ON_LINES)("a comment on several lines, when they %s", async (_, after, then) => {
+test.each(sample(3, ON_LINES))("a comment on several lines, when they %s", async (_, after, then) => {
   const place = await commented({ path: "a", start_line: 2, line: 4 });
   expect(place.made).toMatchObject({ ...at(4, 2), quote: "TWO\nTHREE\nfour" });
   place.push({ a: after });

@@ -4,6 +4,7 @@ import type { MergeMethod } from "../../src/contract/merge-method.ts";
 import type { Api } from "../helpers/api.ts";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
+import { sample } from "../helpers/random.ts";
 import type { Remote } from "../helpers/remote.ts";
 import { mergePause, type ReviewBench, startReviews } from "../helpers/reviewers.ts";
 import { until } from "../helpers/until.ts";
@@ -60,7 +61,7 @@ async function merged(method: MergeMethod = "merge") {
   return { number, head, before, commit: body.merge_commit_sha as string };
 }
 
-test.each(["merge", "squash", "rebase", "ff-only"] as const)(
+test.each(sample(2, ["merge", "squash", "rebase", "ff-only"] as const))(
   "a change request that was merged by %s is undone by one commit of the caller",
   async (method) => {
     const { number, before, commit } = await merged(method);

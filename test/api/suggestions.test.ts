@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect } from "bun:test";
 import type { Api } from "../helpers/api.ts";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
+import { sample } from "../helpers/random.ts";
 import type { Change, Remote } from "../helpers/remote.ts";
 import { type ReviewBench, startReviews } from "../helpers/reviewers.ts";
 
@@ -73,7 +74,7 @@ const APPLIED: [
 
 let withAll: Promise<Proposed> | undefined;
 
-test.each(APPLIED)("a suggestion replaces %s", async (path, _, where, suggestion, then) => {
+test.each(sample(5, APPLIED))("a suggestion replaces %s", async (path, _, where, suggestion, then) => {
   // one change request, with a file for each
   withAll ??= propose(Object.fromEntries(APPLIED.map(([path, file]) => [path, file])));
   const proposed = await withAll;

@@ -7,7 +7,7 @@ import type { Answer } from "../helpers/api.ts";
 import { runClient } from "../helpers/gateway.ts";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
-import { generator, SEED, share } from "../helpers/random.ts";
+import { generator, SEED, sample, share } from "../helpers/random.ts";
 import { asks, type ReviewBench, startReviews } from "../helpers/reviewers.ts";
 import { until } from "../helpers/until.ts";
 
@@ -214,7 +214,7 @@ test("the timeline has what was done, in that order, and by whom", async () => {
     if (value === undefined) throw new Error("nothing to pick from");
     return value;
   };
-  for (let run = 0; run < share(2, 12); run++) {
+  for (let run = 0; run < share(1, 12); run++) {
     const model = new Model(await bench.open());
     const names = Object.keys(ACTIONS);
     for (let step = 0; step < 24; step++) await ACTIONS[pick(names)]?.(model, pick);
@@ -311,27 +311,30 @@ async function storedOf({ cr_id }: Cr) {
   return [{ ...cr }, ...(await Promise.all(counts)).map(([row]) => row?.["count"]), statuses[0]?.["count"]];
 }
 
-test.each(FAULTS)("$what and its event are stored together, or neither", async ({ act, before }) => {
-  bench.rule(asks(9));
-  const cr = await bench.open();
-  if (before) expect((await before(cr)).status).toBe(200);
-  const stored = await storedOf(cr);
-  for (const table of ["change_request_events", "project_events"]) {
-    await sql.unsafe(`create or replace function refuse() returns trigger as $$ begin raise 'refused'; end $$ language plpgsql;
+test.each(sample(6, FAULTS))(
+  "$what and its event are stored together, or neither",
+  async ({ act, before }) => {
+    bench.rule(asks(9));
+    const cr = await bench.open();
+    if (before) expect((await before(cr)).status).toBe(200);
+    const stored = await storedOf(cr);
+    for (const table of ["change_request_events", "project_events"]) {
+      await sql.unsafe(`create or replace function refuse() returns trigger as $$ begin raise 'refused'; end $$ language plpgsql;
       create trigger refuse before insert on ${table} for each row execute function refuse()`);
-    try {
-      await act(cr);
-      // a read notices a push
-      await call("GET", cr, "/timeline");
-    } finally {
-      await sql.unsafe(`drop trigger refuse on ${table}`);
+      try {
+        await act(cr);
+        // a read notices a push
+        await call("GET", cr, "/timeline");
+      } finally {
+        await sql.unsafe(`drop trigger refuse on ${table}`);
+      }
+      expect(await storedOf(cr)).toEqual(stored);
     }
-    expect(await storedOf(cr)).toEqual(stored);
-  }
-  await act(cr);
-  const events = await eventsOf(cr);
-  expect(events.length).toBe((before ? 2 : 1) + 1);
-});
+    await act(cr);
+    const events = await eventsOf(cr);
+    expect(events.length).toBe((before ? 2 : 1) + 1);
+  },
+);
 
 test("merging: the method, what was on top of it, the branch, and what reverts it", async () => {
   bench.rule("svc_version = 1\n");
