@@ -1,7 +1,7 @@
 import { availableParallelism, totalmem } from "node:os";
 import { join } from "node:path";
 import { exemptLoopback } from "../src/contract/proxy.ts";
-import { AGENT, BINARIES, DIST, TEST_PROGRAMS } from "./binaries.ts";
+import { AGENT, BINARIES, DIST } from "./binaries.ts";
 import { build } from "./build.ts";
 import { startDockerEngine } from "./docker-engine.ts";
 import { startPostgres } from "./postgres-server.ts";
@@ -20,6 +20,7 @@ import {
   recordDurations,
   runsAlone,
 } from "./test/plan.ts";
+import { PROGRAMS } from "./test/programs.ts";
 import { type Progress, showProgress } from "./test/progress.ts";
 import { failureText, reportText } from "./test/report.ts";
 import { seedOfCommit } from "./test/seed.ts";
@@ -57,7 +58,9 @@ async function test(wanted: Options): Promise<number> {
   const seed = wanted.seed ?? seedOfCommit();
   process.stdout.write(`seed ${seed}${wanted.full ? ", in full" : ""}\n`);
   const needed = (what: Parameters<typeof needs>[1]) => jobs.some((job) => needs(job, what));
-  const programs = needed("servers") ? TEST_PROGRAMS : [];
+  const programs = PROGRAMS.filter(({ variable }) =>
+    jobs.some((job) => job.kind === "file" && job.needs.programs.includes(variable)),
+  );
   const agent = needed("agent") ? AGENT : [];
   await build([...(needed("binaries") ? BINARIES : agent), ...programs]);
   const folder = await makeRunFolder((processes) =>

@@ -1,7 +1,5 @@
-import { join } from "node:path";
-import { compile } from "../../test/helpers/sandbox-bench.ts";
+import { standInRuntime } from "../../test/helpers/stand-in-programs.ts";
 import { until } from "../../test/helpers/until.ts";
-import { ROOT } from "../binaries.ts";
 import { freePort } from "../free-port.ts";
 import { git } from "./git.ts";
 import { alternate, median, timed } from "./measure.ts";
@@ -60,11 +58,9 @@ export async function sessions(bench: Workbench): Promise<void> {
   await server.stop();
 }
 
-/** Compiles the fake agent runtime of the tests. */
+/** The fake agent runtime of the tests. */
 export async function buildStandIn(bench: Workbench): Promise<string> {
-  const program = join(bench.folder("runtime"), "opencode");
-  await compile(join(ROOT, "test/helpers/opencode.ts"), program);
-  return program;
+  return await standInRuntime(bench.folder("runtime"));
 }
 
 /** One after the other. @returns milliseconds */

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { ROOT } from "../binaries.ts";
+import { PROGRAMS } from "./programs.ts";
 
 /** The requirements of a test file, which also determine what it may run in parallel with. */
 export interface Needs {
@@ -11,8 +12,8 @@ export interface Needs {
   browser: boolean;
   /** The compiled daemon. */
   agent: boolean;
-  /** The compiled programs of the tests. */
-  servers: boolean;
+  /** The variables of the compiled programs of the tests (`PROGRAMS`). */
+  programs: readonly string[];
 }
 
 const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*"(\.[^"\n]+)"/g;
@@ -35,6 +36,9 @@ export function needsOf(path: string): Needs {
     files.has("test/helpers/docker-engine.ts"),
     files.has("test/helpers/browser.ts"),
   ];
+  /** Whether it reads the variable of a compiled program. */
+  const reads = (variable: string) =>
+    [...files.values()].some((text) => text.includes(`process.env["${variable}"]`));
   const starts = ([file, text]: [string, string]) =>
     file.startsWith("test/") && !BY_CHOICE.includes(file) && DIST.test(text);
   return {
@@ -43,8 +47,8 @@ export function needsOf(path: string): Needs {
     postgres: files.has("test/helpers/postgres.ts"),
     docker,
     browser,
-    agent: files.has("test/helpers/sandbox.ts"),
-    servers: files.has("test/helpers/server-command.ts"),
+    agent: reads("SVC_TEST_AGENT"),
+    programs: PROGRAMS.map(({ variable }) => variable).filter(reads),
   };
 }
 

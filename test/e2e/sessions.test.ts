@@ -7,7 +7,7 @@ import { needs } from "../helpers/needs.ts";
 import { createDatabase, POSTGRES, type TestDatabase } from "../helpers/postgres.ts";
 import { allProcesses } from "../helpers/processes.ts";
 import { Remote } from "../helpers/remote.ts";
-import { standInRuntime } from "../helpers/sandbox-bench.ts";
+import { standInRuntime } from "../helpers/stand-in-programs.ts";
 import { until } from "../helpers/until.ts";
 import { openWebSocket } from "../helpers/websocket.ts";
 

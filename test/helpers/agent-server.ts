@@ -32,13 +32,17 @@ export interface AgentServer extends AsyncDisposable {
   askedAfterRestart(id: string, text: string): Promise<string>;
 }
 
-export async function startAgentServer(provider: "local" | "docker"): Promise<AgentServer> {
+/** @param env further settings */
+export async function startAgentServer(
+  provider: "local" | "docker",
+  env: Record<string, string> = {},
+): Promise<AgentServer> {
   const upstream = startAgentUpstream("echo ran-$((40 + 2)) | tee ran.txt");
   const folder = mkdtempSync(join(tmpdir(), "svc-agents-"));
   linkAgents(join(folder, "data"));
   const api = await startApi({
     dataDir: join(folder, "data"),
-    env: { SVC_SANDBOX_PROVIDER: provider, ...agentSettings(folder, upstream) },
+    env: { SVC_SANDBOX_PROVIDER: provider, ...agentSettings(folder, upstream), ...env },
   });
   const remote = new Remote();
   remote.commit("main", {

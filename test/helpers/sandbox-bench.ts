@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { chmodSync, linkSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -42,17 +42,6 @@ export interface ApiStandIn {
 /** Time limit for a sandbox's responses and actions. */
 const ANSWER_MS = 60_000;
 
-/** Compiles the stand-in for the programs of a sandbox, into a folder that is removed with `dispose`. */
-export async function buildStandIns(): Promise<{ folder: string; [Symbol.dispose](): void }> {
-  const folder = mkdtempSync(join(tmpdir(), "svc-binaries-"));
-  // any user may be the one that runs them
-  chmodSync(folder, 0o755);
-  const agent = join(folder, "svc-agent");
-  await compile(join(import.meta.dir, "sandbox-agent.ts"), agent);
-  for (const name of ["svc-entrypoint", "svc"]) linkSync(agent, join(folder, name));
-  return { folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
-}
-
 /** Makes one program of a source file and what it imports. */
 export async function compile(source: string, program: string): Promise<void> {
   // an optional part of ssh2
@@ -67,15 +56,6 @@ export async function compile(source: string, program: string): Promise<void> {
     stdio: ["ignore", "ignore", "pipe"],
   });
   if ((await build.exited) !== 0) throw new Error(await text(build.stderr));
-}
-
-/** The stand-in of the agent runtime: the test command's, or compiled into the folder. @returns its path */
-export async function standInRuntime(folder: string): Promise<string> {
-  const built = process.env["SVC_TEST_RUNTIME"];
-  if (built) return built;
-  const program = join(folder, "opencode");
-  await compile(join(import.meta.dir, "opencode.ts"), program);
-  return program;
 }
 
 export function startApiStandIn(hostname = "127.0.0.1"): ApiStandIn {

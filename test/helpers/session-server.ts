@@ -8,8 +8,8 @@ import { type HaltingServer, startHaltingServer } from "./halting.ts";
 import { createDatabase } from "./postgres.ts";
 import { type ProcessOf, processesWith } from "./processes.ts";
 import { Remote } from "./remote.ts";
-import { standInRuntime } from "./sandbox-bench.ts";
 import { untilStatus } from "./sessions.ts";
+import { standInRuntime } from "./stand-in-programs.ts";
 
 /**
  * A server in a process of its own, on a real Postgres, with real local sandboxes: svc-agent from dist/, and the stand-in

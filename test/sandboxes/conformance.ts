@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { WAIT_LIMIT_MS } from "../../scripts/test/limit.ts";
-import type { Provider, ProviderOptions, Sandbox, SandboxSpec } from "../../src/sandboxes/provider.ts";
+import type { Provider, ProviderOptions, Sandbox } from "../../src/sandboxes/provider.ts";
 import { needs } from "../helpers/needs.ts";
+import { sample, share } from "../helpers/random.ts";
 import {
   type ApiStandIn,
   ask,
-  buildStandIns,
   health,
   optionsOf,
   specOf,
@@ -15,6 +14,7 @@ import {
   startSandbox,
   watchOf,
 } from "../helpers/sandbox-bench.ts";
+import { standInPrograms } from "../helpers/stand-in-programs.ts";
 import { until } from "../helpers/until.ts";
 
 /** A provider whose promises (`src/sandboxes/provider.ts`) are tested. */
@@ -38,8 +38,20 @@ export interface Candidate {
 }
 
 const GRACE_MS = 5_000;
-/** Moments after the start of `start` at which it is aborted, in milliseconds. */
-const ABORT_AFTER_MS = [0, 3, 10, 30, 60, 100, 200, 400, 800];
+/** When a start is aborted: at its first step or line, or so many milliseconds after its beginning. */
+const ABORTS = ["step", "line", ...sample(3, [0, 3, 10, 30, 60, 100, 200, 400, 800])] as const;
+/** How a sandbox exits, with the exit code that it reports. */
+const EXITS = [
+  ...sample(1, [
+    ["exit code 0", { do: "exit", code: 0 }, 0],
+    ["exit code 7", { do: "exit", code: 7 }, 7],
+  ] as const),
+  ...sample(1, [
+    ["SIGKILL", { do: "die", signal: 9 }, 137],
+    ["SIGSEGV", { do: "die", signal: 11 }, 139],
+  ] as const),
+];
+const AT_ONCE = Math.min(share(4, 10), 10);
 
 /** The table of docs/security.md. */
 const ESCAPES =
@@ -63,15 +75,28 @@ const HOSTILE: Readonly<Record<string, string>> = {
   HOSTILE_TEMPLATE: "%s %n {{x}} $$(X) $(SVC_TOKEN)",
 };
 
+/** Settings of a server that its sandboxes do not get. */
+const OF_SERVER = [
+  "DATABASE_URL",
+  "SVC_MASTER_KEY",
+  "AWS_SECRET_ACCESS_KEY",
+  "GITHUB_TOKEN",
+  "SVC_LOG_LEVEL",
+];
+
 /** Registers the tests of everything that a provider promises. */
 export function conformance(candidate: Candidate): void {
   const test = needs(...candidate.requires);
   const made: { provider: Provider; options: ProviderOptions }[] = [];
-  let binaries: Awaited<ReturnType<typeof buildStandIns>>;
+  let binaries: string;
   let api: ApiStandIn;
   /** Used by the tests that need no provider of their own. */
   let options: ProviderOptions;
   let provider: Provider;
+  /** Used by the tests that need no sandbox of their own: it has hostile values, and its server had secrets as it started. */
+  let shared: Sandbox;
+  const sharedSpec = specOf({ ...HOSTILE, MARK: "mark-of-the-other" });
+  const secret = `of-the-server-${crypto.randomUUID()}`;
 
   const make = async (given: ProviderOptions): Promise<Provider> => {
     const provider = await candidate.make(given);
@@ -81,25 +106,14 @@ export function conformance(candidate: Candidate): void {
   const gone = async (sessionId: string, of = options): Promise<void> =>
     expect(await candidate.leftovers(of, sessionId)).toEqual([]);
 
-  /** Runs a test with a sandbox of its own, and ends that however the test ends. */
-  const withSandbox =
-    (secrets: Record<string, string>, work: (sandbox: Sandbox, spec: SandboxSpec) => Promise<void>) =>
-    async () => {
-      const spec = specOf(secrets);
-      try {
-        await work(await startSandbox(provider, spec), spec);
-      } finally {
-        await provider.stop(spec.sessionId, 0);
-      }
-    };
-
   describe(candidate.name, () => {
     beforeAll(async () => {
       if (!candidate.requires[1]) return;
-      binaries = await buildStandIns();
+      binaries = await standInPrograms();
       api = startApiStandIn(candidate.apiHost);
-      options = optionsOf(api, binaries.folder);
+      options = optionsOf(api, binaries);
       provider = await make(options);
+      shared = await withSecrets(secret, () => startSandbox(provider, sharedSpec));
     });
 
     afterAll(async () => {
@@ -110,13 +124,14 @@ export function conformance(candidate: Candidate): void {
       }
       await candidate.cleanUp?.();
       await api?.stop();
-      binaries?.[Symbol.dispose]();
     });
 
-    test("a sandbox starts, answers at its address, and gets its environment with an API that it can reach", async () => {
+    test("a sandbox starts, answers at its address, reaches the API, and is listed with its logs until it is asked to end", async () => {
       const spec = specOf();
+      expect(await provider.find(spec.sessionId)).toBeNull();
+      expect(await provider.logs(spec.sessionId, 1000)).toHaveLength(0);
       const watch = watchOf();
-      const sandbox = await provider.start(spec, watch, AbortSignal.timeout(WAIT_LIMIT_MS));
+      const sandbox = await startSandbox(provider, spec, watch);
       expect(sandbox).toMatchObject({
         sessionId: spec.sessionId,
         generation: 1,
@@ -124,7 +139,6 @@ export function conformance(candidate: Candidate): void {
         exitCode: null,
         outOfMemory: false,
       });
-      await until("the daemon answers", async () => (await health(sandbox)) === 200);
       expect(watch.steps.at(-1)).toBe("sandbox");
       const environment = await ask(sandbox, { do: "environment" });
       expect(environment).toMatchObject({
@@ -137,88 +151,7 @@ export function conformance(candidate: Candidate): void {
         expect(answer).toBe("200 the API of the tests");
       }
       expect(api.visits.filter((path) => path.endsWith(spec.sessionId))).toHaveLength(2);
-      await provider.stop(spec.sessionId, GRACE_MS);
-      await gone(spec.sessionId);
-    });
 
-    test(
-      "svc and git are on a sandbox's PATH",
-      withSandbox({}, async (sandbox) => {
-        const svc = await ask(sandbox, { do: "run", command: ["sh", "-c", "svc; git --version"] });
-        expect(svc.out).toMatch(/^svc of the tests\ngit version/);
-      }),
-    );
-
-    test(
-      "hostile values arrive byte for byte",
-      withSandbox(HOSTILE, async (sandbox) => {
-        expect(await ask(sandbox, { do: "environment" })).toMatchObject(HOSTILE);
-        const names = Object.keys(HOSTILE);
-        const script = `for name in ${names.join(" ")}; do printenv $name | tr '\\n' n | wc -c; done`;
-        const { out } = await ask(sandbox, { do: "run", command: ["sh", "-c", script] });
-        // printenv adds a line's end
-        const lengths = names.map((name) => Buffer.byteLength(HOSTILE[name] ?? "") + 1);
-        expect(out.trim().split(/\s+/).map(Number)).toEqual(lengths);
-      }),
-    );
-
-    test("a sandbox has nothing of the server's environment", async () => {
-      const secret = `of-the-server-${crypto.randomUUID()}`;
-      const names = [
-        "DATABASE_URL",
-        "SVC_MASTER_KEY",
-        "AWS_SECRET_ACCESS_KEY",
-        "GITHUB_TOKEN",
-        "SVC_LOG_LEVEL",
-      ];
-      const before = names.map((name) => [name, process.env[name]] as const);
-      for (const name of names) process.env[name] = secret;
-      const spec = specOf();
-      try {
-        const sandbox = await startSandbox(provider, spec);
-        expect(JSON.stringify(await ask(sandbox, { do: "environment" }))).not.toContain(secret);
-        const look = "cat /proc/[0-9]*/environ 2>/dev/null";
-        if (candidate.isolates) {
-          const { out } = await ask(sandbox, { do: "run", command: ["sh", "-c", look] });
-          expect(out).not.toContain(secret);
-        }
-      } finally {
-        for (const [name, value] of before) {
-          if (value === undefined) delete process.env[name];
-          else process.env[name] = value;
-        }
-        await provider.stop(spec.sessionId, 0);
-      }
-    });
-
-    if (candidate.isolates)
-      test(
-        "its agent cannot do anything that docs/security.md excludes",
-        withSandbox({}, async (sandbox) => {
-          expect(ESCAPES.length).toBeGreaterThan(10);
-          const { PATH, SVC_RUNTIME_WRAP = "[]" } = await ask(sandbox, { do: "environment" });
-          // the daemon gives its agent an environment without its own keys
-          const before = ["env", "-i", `PATH=${PATH}`, ...JSON.parse(SVC_RUNTIME_WRAP)];
-          const asAgent = async (script: string) =>
-            await ask(sandbox, { do: "run", command: [...before, "sh", "-c", `${script}; echo "[$?]"`] });
-          expect((await asAgent("id -u")).out).toBe("1000\n[0]\n");
-          for (const { attempt, by } of ESCAPES) {
-            const { out, err } = await asAgent(by);
-            // a program that is not there would prove nothing
-            expect([attempt, out, err]).toEqual([
-              attempt,
-              expect.stringMatching(/^\[(?!0\]|126\]|127\])\d+\]\n$/),
-              expect.any(String),
-            ]);
-          }
-        }),
-      );
-
-    test("a sandbox is found and listed, with its logs, until it is stopped", async () => {
-      const spec = specOf();
-      expect(await provider.find(spec.sessionId)).toBeNull();
-      expect(await provider.logs(spec.sessionId, 1000)).toHaveLength(0);
-      const sandbox = await startSandbox(provider, spec);
       expect(await provider.find(spec.sessionId)).toEqual(sandbox);
       expect(await provider.list()).toContainEqual(sandbox);
       const hostile = Buffer.from("\u001b]0;title\u0007\u001b[2J żółć \u202e\r\n", "utf8");
@@ -231,36 +164,70 @@ export function conformance(candidate: Candidate): void {
       const end = Buffer.from(await provider.logs(spec.sessionId, 10));
       expect(end).toHaveLength(10);
       expect(log.subarray(-10)).toEqual(end);
-      await provider.stop(spec.sessionId, GRACE_MS);
+
+      // if it did not get SIGTERM first, this would take longer than a test may
+      await provider.stop(spec.sessionId, 3_600_000);
+      expect(api.visits).toContain(`/v1/asked-to-end/${spec.sessionId}`);
+      expect(await health(sandbox)).toBeNull();
       expect(await provider.find(spec.sessionId)).toBeNull();
       expect((await provider.list()).map(({ sessionId }) => sessionId)).not.toContain(spec.sessionId);
       await gone(spec.sessionId);
     });
 
-    test(
-      "a log of many megabytes does not block the sandbox, and its end is kept",
-      withSandbox({}, async (sandbox, spec) => {
-        const line = `${"y".repeat(99)}\n`;
-        const base64 = Buffer.from(line.repeat(10_000)).toString("base64");
-        for (let count = 0; count < 12; count++) await ask(sandbox, { do: "print", base64 });
-        await ask(sandbox, { do: "print", base64: Buffer.from("the very end\n").toString("base64") });
-        await until("the end is in the log", async () =>
-          Buffer.from(await provider.logs(spec.sessionId, 1000)).includes("the very end"),
-        );
-        const log = Buffer.from(await provider.logs(spec.sessionId, 64 * 1024));
-        expect(log.length).toBe(64 * 1024);
-        expect(log.toString()).toEndWith(`${line}the very end\n`);
-      }),
-    );
+    test("svc and git are on a sandbox's PATH", async () => {
+      const svc = await ask(shared, { do: "run", command: ["sh", "-c", "svc; git --version"] });
+      expect(svc.out).toMatch(/^svc of the tests\ngit version/);
+    });
 
-    test("a sandbox gets SIGTERM first", async () => {
-      const spec = specOf();
-      const sandbox = await startSandbox(provider, spec);
-      // if it were not asked, this would take longer than a test may
-      await provider.stop(spec.sessionId, 3_600_000);
-      expect(api.visits).toContain(`/v1/asked-to-end/${spec.sessionId}`);
-      expect(await health(sandbox)).toBeNull();
-      await gone(spec.sessionId);
+    test("hostile values arrive byte for byte", async () => {
+      expect(await ask(shared, { do: "environment" })).toMatchObject(HOSTILE);
+      const names = Object.keys(HOSTILE);
+      const script = `for name in ${names.join(" ")}; do printenv $name | tr '\\n' n | wc -c; done`;
+      const { out } = await ask(shared, { do: "run", command: ["sh", "-c", script] });
+      // printenv adds a line's end
+      const lengths = names.map((name) => Buffer.byteLength(HOSTILE[name] ?? "") + 1);
+      expect(out.trim().split(/\s+/).map(Number)).toEqual(lengths);
+    });
+
+    test("a sandbox has nothing of the server's environment", async () => {
+      expect(JSON.stringify(await ask(shared, { do: "environment" }))).not.toContain(secret);
+      if (!candidate.isolates) return;
+      const look = "cat /proc/[0-9]*/environ 2>/dev/null";
+      const { out } = await ask(shared, { do: "run", command: ["sh", "-c", look] });
+      expect(out).not.toContain(secret);
+    });
+
+    if (candidate.isolates)
+      test("its agent cannot do anything that docs/security.md excludes", async () => {
+        expect(ESCAPES.length).toBeGreaterThan(10);
+        const { PATH, SVC_RUNTIME_WRAP = "[]" } = await ask(shared, { do: "environment" });
+        // the daemon gives its agent an environment without its own keys
+        const before = ["env", "-i", `PATH=${PATH}`, ...JSON.parse(SVC_RUNTIME_WRAP)];
+        const asAgent = async (script: string) =>
+          await ask(shared, { do: "run", command: [...before, "sh", "-c", `${script}; echo "[$?]"`] });
+        expect((await asAgent("id -u")).out).toBe("1000\n[0]\n");
+        for (const { attempt, by } of ESCAPES) {
+          const { out, err } = await asAgent(by);
+          // a program that is not there would prove nothing
+          expect([attempt, out, err]).toEqual([
+            attempt,
+            expect.stringMatching(/^\[(?!0\]|126\]|127\])\d+\]\n$/),
+            expect.any(String),
+          ]);
+        }
+      });
+
+    test("a log of many megabytes does not block the sandbox, and its end is kept", async () => {
+      const line = `${"y".repeat(99)}\n`;
+      const base64 = Buffer.from(line.repeat(10_000)).toString("base64");
+      for (let count = 0; count < 12; count++) await ask(shared, { do: "print", base64 });
+      await ask(shared, { do: "print", base64: Buffer.from("the very end\n").toString("base64") });
+      await until("the end is in the log", async () =>
+        Buffer.from(await provider.logs(shared.sessionId, 1000)).includes("the very end"),
+      );
+      const log = Buffer.from(await provider.logs(shared.sessionId, 64 * 1024));
+      expect(log.length).toBe(64 * 1024);
+      expect(log.toString()).toEndWith(`${line}the very end\n`);
     });
 
     test("a sandbox that does not end is killed after the grace period, with all its processes", async () => {
@@ -284,7 +251,7 @@ export function conformance(candidate: Candidate): void {
       await provider.stop(crypto.randomUUID(), GRACE_MS);
     });
 
-    test("a new start ends the remains of an earlier one", async () => {
+    test("a new start ends the remains of an earlier one, which the next server after a killed one has, too", async () => {
       const spec = specOf();
       const first = await startSandbox(provider, spec);
       await ask(first, {
@@ -292,24 +259,31 @@ export function conformance(candidate: Candidate): void {
         command: ["sh", "-c", "echo left > left-behind; echo left > $HOME/left-behind"],
       });
       await ask(first, { do: "spawn", command: ["sleep", "300"] });
-      try {
-        const second = await startSandbox(provider, { ...spec, generation: 2 });
-        expect(second.generation).toBe(2);
-        expect(await provider.find(spec.sessionId)).toEqual(second);
-        const listed = await provider.list();
-        expect(listed.filter(({ sessionId }) => sessionId === spec.sessionId)).toEqual([second]);
-        const look = "ls left-behind $HOME/left-behind";
-        const { out } = await ask(second, { do: "run", command: ["sh", "-c", look] });
-        expect(out).toBe("");
-      } finally {
-        await provider.stop(spec.sessionId, 0);
-      }
+      const second = await startSandbox(provider, { ...spec, generation: 2 });
+      expect(second.generation).toBe(2);
+      expect(await provider.find(spec.sessionId)).toEqual(second);
+      const listed = await provider.list();
+      expect(listed.filter(({ sessionId }) => sessionId === spec.sessionId)).toEqual([second]);
+      const look = "ls left-behind $HOME/left-behind";
+      const { out } = await ask(second, { do: "run", command: ["sh", "-c", look] });
+      expect(out).toBe("");
+
+      const next = await make(options);
+      expect(await next.find(spec.sessionId)).toEqual(second);
+      expect(await next.list()).toContainEqual(second);
+      expect(await health(second)).toBe(200);
+      const log = async () => Buffer.from(await next.logs(spec.sessionId, 10_000)).toString();
+      await until("its log is read", async () => (await log()).includes("listening on"));
+      const again = await startSandbox(next, { ...spec, generation: 3 });
+      expect(again.generation).toBe(3);
+      await next.stop(spec.sessionId, GRACE_MS);
+      expect(await next.find(spec.sessionId)).toBeNull();
+      expect(await provider.find(spec.sessionId)).toBeNull();
       await gone(spec.sessionId);
     });
 
     test("a start that is aborted at any moment leaves nothing", async () => {
-      const moments: (number | "step" | "line")[] = ["step", "line", ...ABORT_AFTER_MS];
-      for (const moment of moments) {
+      for (const moment of ABORTS) {
         const spec = specOf();
         const abort = new AbortController();
         const watch = watchOf(() => typeof moment === "string" && abort.abort());
@@ -329,48 +303,23 @@ export function conformance(candidate: Candidate): void {
       await gone(spec.sessionId);
     });
 
-    test("the next server after a killed one has the same sandboxes", async () => {
-      const spec = specOf();
-      const sandbox = await startSandbox(provider, spec);
-      const next = await make(options);
-      expect(await next.find(spec.sessionId)).toEqual(sandbox);
-      expect(await next.list()).toContainEqual(sandbox);
-      expect(await health(sandbox)).toBe(200);
-      const log = async () => Buffer.from(await next.logs(spec.sessionId, 10_000)).toString();
-      await until("its log is read", async () => (await log()).includes("listening on"));
-      const again = await startSandbox(next, { ...spec, generation: 2 });
-      expect(again.generation).toBe(2);
-      await next.stop(spec.sessionId, GRACE_MS);
-      expect(await next.find(spec.sessionId)).toBeNull();
-      expect(await provider.find(spec.sessionId)).toBeNull();
-      await gone(spec.sessionId);
+    test("ignores the sandboxes of another installation", async () => {
+      const { sessionId } = sharedSpec;
+      const other = await make(optionsOf(api, options.binaries));
+      expect(await other.find(sessionId)).toBeNull();
+      expect(await other.list()).toEqual([]);
+      await other.stop(sessionId, 0);
+      expect(await health(shared)).toBe(200);
+      // not even by a session of the same name
+      const same = await startSandbox(other, sharedSpec);
+      expect(await health(shared)).toBe(200);
+      expect(await health(same)).toBe(200);
+      await other.stop(sessionId, 0);
+      expect(await provider.find(sessionId)).toEqual(shared);
+      expect(await health(shared)).toBe(200);
     });
 
-    test(
-      "ignores the sandboxes of another installation",
-      withSandbox({}, async (sandbox, spec) => {
-        const others = optionsOf(api, options.binaries);
-        const other = await make(others);
-        expect(await other.find(spec.sessionId)).toBeNull();
-        expect(await other.list()).toEqual([]);
-        await other.stop(spec.sessionId, 0);
-        expect(await health(sandbox)).toBe(200);
-        // not even by a session of the same name
-        const same = await startSandbox(other, spec);
-        expect(await health(sandbox)).toBe(200);
-        expect(await health(same)).toBe(200);
-        await other.stop(spec.sessionId, 0);
-        expect(await provider.find(spec.sessionId)).toEqual(sandbox);
-        expect(await health(sandbox)).toBe(200);
-      }),
-    );
-
-    test.each([
-      ["exit code 0", { do: "exit", code: 0 }, 0],
-      ["exit code 7", { do: "exit", code: 7 }, 7],
-      ["SIGKILL", { do: "die", signal: 9 }, 137],
-      ["SIGSEGV", { do: "die", signal: 11 }, 139],
-    ] as const)(
+    test.each(EXITS)(
       "a sandbox that exits with %s reports it, and its log stays",
       async (_, command, exitCode) => {
         const spec = specOf();
@@ -394,12 +343,12 @@ export function conformance(candidate: Candidate): void {
       },
     );
 
-    test("ten concurrent sandboxes start at separate addresses, and end", async () => {
-      const specs = Array.from({ length: 10 }, () => specOf());
+    test("concurrent sandboxes start at separate addresses, and end", async () => {
+      const specs = Array.from({ length: AT_ONCE }, () => specOf());
       try {
         const sandboxes = await Promise.all(specs.map((spec) => startSandbox(provider, spec)));
         const addresses = sandboxes.map(({ address }) => JSON.stringify(address));
-        expect(new Set(addresses).size).toBe(10);
+        expect(new Set(addresses).size).toBe(AT_ONCE);
         for (const [index, sandbox] of sandboxes.entries()) {
           const environment = await ask(sandbox, { do: "environment" });
           expect(environment["SVC_SESSION_ID"]).toBe(specs[index]?.sessionId);
@@ -410,39 +359,47 @@ export function conformance(candidate: Candidate): void {
       for (const { sessionId } of specs) await gone(sessionId);
     });
 
-    if (candidate.isolates) {
-      test(
-        "a sandbox cannot see processes, environment or files of another or of the server",
-        withSandbox({ MARK: "mark-of-the-other" }, async (other, otherSpec) => {
-          await ask(other, { do: "run", command: ["sh", "-c", "echo mark-of-the-other > kept"] });
-          await ask(other, { do: "run", command: ["sh", "-c", "echo mark-of-the-other > /tmp/kept"] });
-          const spec = specOf();
-          try {
-            const sandbox = await startSandbox(provider, spec);
-            const sees = async (script: string): Promise<string> =>
-              (await ask(sandbox, { do: "run", command: ["sh", "-c", script] })).out;
-            const grep = (text: string) =>
-              sees(
-                `cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n' | grep -c ${text}`,
-              );
-            expect(Number(await grep("svc-[a]gent"))).toBeGreaterThan(0);
-            expect(await grep("mark-of-the-[o]ther")).toBe("0\n");
-            expect(await grep(`[${otherSpec.sessionId.slice(0, 1)}]${otherSpec.sessionId.slice(1)}`)).toBe(
-              "0\n",
+    if (candidate.isolates)
+      test("a sandbox cannot see processes, environment or files of another or of the server", async () => {
+        await ask(shared, { do: "run", command: ["sh", "-c", "echo mark-of-the-other > kept"] });
+        await ask(shared, { do: "run", command: ["sh", "-c", "echo mark-of-the-other > /tmp/kept"] });
+        const spec = specOf();
+        try {
+          const sandbox = await startSandbox(provider, spec);
+          const sees = async (script: string): Promise<string> =>
+            (await ask(sandbox, { do: "run", command: ["sh", "-c", script] })).out;
+          const grep = (text: string) =>
+            sees(
+              `cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n' | grep -c ${text}`,
             );
-            expect(await sees(`ls -d ${options.dataDir} /proc/${process.pid}/cwd 2>/dev/null`)).toBe("");
-            expect(await sees("cat kept /tmp/kept 2>/dev/null")).toBe("");
-            expect(await sees("cat /etc/shadow 2>/dev/null | grep -v '^[^:]*:[!*]'")).toBe("");
-            const sockets = ["/var/run/docker.sock", "/run/docker.sock", "/run/containerd/containerd.sock"];
-            expect(await sees(`ls ${sockets.join(" ")} 2>/dev/null`)).toBe("");
-            expect(
-              await sees("touch /usr/bin/owned /etc/owned 2>/dev/null; ls /usr/bin/owned /etc/owned"),
-            ).toBe("");
-          } finally {
-            await provider.stop(spec.sessionId, 0);
-          }
-        }),
-      );
-    }
+          expect(Number(await grep("svc-[a]gent"))).toBeGreaterThan(0);
+          expect(await grep("mark-of-the-[o]ther")).toBe("0\n");
+          expect(await grep(`[${shared.sessionId.slice(0, 1)}]${shared.sessionId.slice(1)}`)).toBe("0\n");
+          expect(await sees(`ls -d ${options.dataDir} /proc/${process.pid}/cwd 2>/dev/null`)).toBe("");
+          expect(await sees("cat kept /tmp/kept 2>/dev/null")).toBe("");
+          expect(await sees("cat /etc/shadow 2>/dev/null | grep -v '^[^:]*:[!*]'")).toBe("");
+          const sockets = ["/var/run/docker.sock", "/run/docker.sock", "/run/containerd/containerd.sock"];
+          expect(await sees(`ls ${sockets.join(" ")} 2>/dev/null`)).toBe("");
+          expect(
+            await sees("touch /usr/bin/owned /etc/owned 2>/dev/null; ls /usr/bin/owned /etc/owned"),
+          ).toBe("");
+        } finally {
+          await provider.stop(spec.sessionId, 0);
+        }
+      });
   });
+}
+
+/** Does this while the server's environment has a secret in each of its settings. */
+async function withSecrets<T>(secret: string, act: () => Promise<T>): Promise<T> {
+  const before = OF_SERVER.map((name) => [name, process.env[name]] as const);
+  for (const name of OF_SERVER) process.env[name] = secret;
+  try {
+    return await act();
+  } finally {
+    for (const [name, value] of before) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+  }
 }

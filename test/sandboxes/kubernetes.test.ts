@@ -10,15 +10,9 @@ import type { Provider } from "../../src/sandboxes/provider.ts";
 import { IMAGES } from "../helpers/kubelet.ts";
 import { type KubernetesApi, startKubernetes } from "../helpers/kubernetes-api.ts";
 import { needs } from "../helpers/needs.ts";
-import {
-  ask,
-  buildStandIns,
-  optionsOf,
-  specOf,
-  startApiStandIn,
-  startSandbox,
-  watchOf,
-} from "../helpers/sandbox-bench.ts";
+import { sample } from "../helpers/random.ts";
+import { ask, optionsOf, specOf, startApiStandIn, startSandbox, watchOf } from "../helpers/sandbox-bench.ts";
+import { standInPrograms } from "../helpers/stand-in-programs.ts";
 import { until } from "../helpers/until.ts";
 import { conformance } from "./conformance.ts";
 
@@ -47,7 +41,7 @@ conformance({
 
 describe("kubernetes", () => {
   const test = needs(...REQUIRES);
-  let binaries: Awaited<ReturnType<typeof buildStandIns>>;
+  let binaries: string;
   let cluster: KubernetesApi;
   let options: KubernetesOptions;
   let provider: Provider;
@@ -55,11 +49,11 @@ describe("kubernetes", () => {
 
   beforeAll(async () => {
     if (!REQUIRES[1]) return;
-    binaries = await buildStandIns();
-    cluster = await startKubernetes(binaries.folder);
+    binaries = await standInPrograms();
+    cluster = await startKubernetes(binaries);
     const place = { kubeconfig: cluster.kubeconfig, namespace: null, image: IMAGES.fine, runtimeClass: null };
     const { hostname, port } = api.address;
-    options = { ...optionsOf(api, binaries.folder), ...place, apiUrl: `http://${hostname}:${port}` };
+    options = { ...optionsOf(api, binaries), ...place, apiUrl: `http://${hostname}:${port}` };
     provider = createKubernetesProvider(options);
   });
 
@@ -72,7 +66,6 @@ describe("kubernetes", () => {
     await cluster?.stop();
     await api.stop();
     if (options) rmSync(options.dataDir, { recursive: true, force: true });
-    binaries?.[Symbol.dispose]();
     expect(left ?? []).toEqual([]);
   });
 
@@ -245,7 +238,7 @@ describe("kubernetes", () => {
     expect(await refused(503)).toMatchObject({ name: "SandboxError", permanent: false });
     for (const status of [401, 403, 409, 503]) expect(String(await refused(status))).not.toContain("Bearer");
     // another authority has signed the server's certificate
-    const stranger = await startKubernetes(binaries.folder);
+    const stranger = await startKubernetes(binaries);
     const config = JSON.parse(readFileSync(options.kubeconfig ?? "", "utf8"));
     const other = JSON.parse(readFileSync(stranger.kubeconfig, "utf8"));
     config.clusters[0].cluster.server = other.clusters[0].cluster.server;
@@ -274,7 +267,7 @@ describe("kubernetes", () => {
     expect(count).toBeGreaterThan(20);
   });
 
-  test.each([...KINDS])(
+  test.each(sample(2, KINDS))(
     "the next start removes the remains of one that was interrupted after its %s",
     async (kind) => {
       const spec = specOf();

@@ -8,13 +8,13 @@ import { needs } from "../helpers/needs.ts";
 import {
   type ApiStandIn,
   ask,
-  buildStandIns,
   optionsOf,
   specOf,
   startApiStandIn,
   startSandbox,
   watchOf,
 } from "../helpers/sandbox-bench.ts";
+import { standInPrograms } from "../helpers/stand-in-programs.ts";
 import { ALLOWED_WAYS, CLOSED_WAYS, REACHED, STRAY } from "../helpers/ways-out.ts";
 
 const isHere = BUBBLEWRAP[1] && process.getuid?.() === 0 && Bun.which("ip") !== null;
@@ -22,7 +22,7 @@ const test = needs(`${BUBBLEWRAP[0]}, as root`, isHere);
 
 let internet: Internet;
 let api: ApiStandIn;
-let binaries: Awaited<ReturnType<typeof buildStandIns>>;
+let binaries: string;
 let options: Parameters<typeof createLocalProvider>[0];
 let provider: ReturnType<typeof createLocalProvider>;
 let sandbox: Sandbox;
@@ -33,9 +33,9 @@ beforeAll(async () => {
   if (!isHere) return;
   internet = await makeInternet("25.77.78.77");
   api = startApiStandIn();
-  binaries = await buildStandIns();
+  binaries = await standInPrograms();
   options = {
-    ...optionsOf(api, binaries.folder),
+    ...optionsOf(api, binaries),
     isolation: "required",
     orphanS: 900,
     egress: internet.gate,
@@ -59,7 +59,6 @@ afterAll(async () => {
   await api.stop();
   internet.remove();
   rmSync(options.dataDir, { recursive: true, force: true });
-  binaries[Symbol.dispose]();
 });
 
 test("no way out of a restricted sandbox leads to what is not allowed", () => {

@@ -8,30 +8,23 @@ import { createLocalProvider, type LocalOptions } from "../../src/sandboxes/loca
 import { type Machine, type Missing, remedyOf } from "../../src/sandboxes/local/remedy.ts";
 import { BUBBLEWRAP } from "../helpers/isolation.ts";
 import { needs } from "../helpers/needs.ts";
-import {
-  type ApiStandIn,
-  buildStandIns,
-  optionsOf,
-  specOf,
-  startApiStandIn,
-  watchOf,
-} from "../helpers/sandbox-bench.ts";
+import { type ApiStandIn, optionsOf, specOf, startApiStandIn, watchOf } from "../helpers/sandbox-bench.ts";
+import { standInPrograms } from "../helpers/stand-in-programs.ts";
 import { until } from "../helpers/until.ts";
 
 const onLinux = needs("Linux", process.platform === "linux");
 
 let api: ApiStandIn;
-let binaries: Awaited<ReturnType<typeof buildStandIns>>;
+let binaries: string;
 const folders: string[] = [];
 
 beforeAll(async () => {
-  binaries = await buildStandIns();
+  binaries = await standInPrograms();
   api = startApiStandIn();
 });
 afterAll(async () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
   await api.stop();
-  binaries[Symbol.dispose]();
 });
 
 /** A provider on a machine that has this script as bubblewrap, or none. */
@@ -41,7 +34,7 @@ function providerWith(script: string | null) {
   const install = (text: string) => writeFileSync(bwrap, `#!/bin/sh\n${text}\n`, { mode: 0o755 });
   if (script !== null) install(script);
   const options: LocalOptions = {
-    ...optionsOf(api, binaries.folder),
+    ...optionsOf(api, binaries),
     isolation: "required",
     orphanS: 900,
     findTools: () => (existsSync(bwrap) ? { bwrap, setpriv: null, prlimit: null } : { missing: "bwrap" }),
@@ -112,7 +105,7 @@ onLinux("the trial of a killed server is soon cleaned up", async () => {
 });
 
 needs(...BUBBLEWRAP)("each sandbox reports its isolation, also to the next server", async () => {
-  const options = { ...optionsOf(api, binaries.folder), orphanS: 900 };
+  const options = { ...optionsOf(api, binaries), orphanS: 900 };
   folders.push(options.dataDir);
   for (const isolation of ["required", "none"] as const) {
     const provider = createLocalProvider({ ...options, isolation, findCgroups: async () => null });

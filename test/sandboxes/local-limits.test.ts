@@ -12,13 +12,13 @@ import { needs } from "../helpers/needs.ts";
 import {
   type ApiStandIn,
   ask,
-  buildStandIns,
   health,
   specOf,
   startApiStandIn,
   startSandbox,
   watchOf,
 } from "../helpers/sandbox-bench.ts";
+import { standInPrograms } from "../helpers/stand-in-programs.ts";
 import { until } from "../helpers/until.ts";
 
 const MIB = 1024 ** 2;
@@ -33,18 +33,17 @@ const CGROUPS: readonly [string, boolean] =
   cgroups === null ? ["control groups that this user can create", false] : BUBBLEWRAP;
 
 let api: ApiStandIn;
-let binaries: Awaited<ReturnType<typeof buildStandIns>>;
+let binaries: string;
 let sandboxes: LocalSandboxes;
 
 beforeAll(async () => {
-  binaries = await buildStandIns();
+  binaries = await standInPrograms();
   api = startApiStandIn();
-  sandboxes = localSandboxes(api, binaries.folder, { isolation: "required", orphanS: 900 });
+  sandboxes = localSandboxes(api, binaries, { isolation: "required", orphanS: 900 });
 });
 afterAll(async () => {
   expect(await sandboxes.close()).toEqual([]);
   await api.stop();
-  binaries[Symbol.dispose]();
 });
 
 const WAYS = [

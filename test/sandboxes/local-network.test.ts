@@ -9,19 +9,19 @@ import { needs } from "../helpers/needs.ts";
 import {
   type ApiStandIn,
   ask,
-  buildStandIns,
   optionsOf,
   specOf,
   startApiStandIn,
   startSandbox,
 } from "../helpers/sandbox-bench.ts";
+import { standInPrograms } from "../helpers/stand-in-programs.ts";
 
 const test = needs(...BUBBLEWRAP);
 
 let api: ApiStandIn;
 /** Another server on this machine, such as the operator's own model. */
 let neighbour: ApiStandIn;
-let binaries: Awaited<ReturnType<typeof buildStandIns>>;
+let binaries: string;
 let options: Parameters<typeof createLocalProvider>[0];
 let provider: ReturnType<typeof createLocalProvider>;
 let one: Sandbox;
@@ -29,9 +29,9 @@ let two: Sandbox;
 
 beforeAll(async () => {
   if (!BUBBLEWRAP[1]) return;
-  binaries = await buildStandIns();
+  binaries = await standInPrograms();
   [api, neighbour] = [startApiStandIn(), startApiStandIn()];
-  options = { ...optionsOf(api, binaries.folder), isolation: "required", orphanS: 900 };
+  options = { ...optionsOf(api, binaries), isolation: "required", orphanS: 900 };
   provider = createLocalProvider(options);
   [one, two] = await Promise.all([startSandbox(provider, specOf()), startSandbox(provider, specOf())]);
 });
@@ -40,7 +40,6 @@ afterAll(async () => {
   await provider.close();
   await Promise.all([api.stop(), neighbour.stop()]);
   rmSync(options.dataDir, { recursive: true, force: true });
-  binaries[Symbol.dispose]();
 });
 
 const environmentOf = (sandbox: Sandbox) => ask(sandbox, { do: "environment" });

@@ -1,6 +1,17 @@
 import { afterAll, beforeAll, describe, expect } from "bun:test";
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { pack } from "tar-stream";
 import { ROOT } from "../../scripts/binaries.ts";
@@ -15,10 +26,10 @@ import { BUBBLEWRAP, STRANGER } from "../helpers/isolation.ts";
 import { type LocalSandboxes, localSandboxes } from "../helpers/local-sandboxes.ts";
 import { needs } from "../helpers/needs.ts";
 import { allProcesses, killFound } from "../helpers/processes.ts";
+import { sample } from "../helpers/random.ts";
 import {
   type ApiStandIn,
   ask,
-  buildStandIns,
   compile,
   fetchFrom,
   health,
@@ -27,6 +38,7 @@ import {
   startSandbox,
   watchOf,
 } from "../helpers/sandbox-bench.ts";
+import { standInPrograms, standInRuntime } from "../helpers/stand-in-programs.ts";
 import { until, untilSteady } from "../helpers/until.ts";
 import { conformance } from "./conformance.ts";
 
@@ -35,7 +47,7 @@ const LINUX = ["Linux", process.platform === "linux"] as const;
 const REST = { orphanS: 900 };
 const SERVICE_KEY = "svc_sb_of_the_walls";
 /** Moments at which a server is killed while it starts a sandbox, in milliseconds. */
-const KILL_AFTER_MS = [60, 90, 120, 160, 200, 300];
+const KILL_AFTER_MS = sample(2, [60, 90, 120, 160, 200, 300]);
 
 for (const isolation of ["required", "none"] as const) {
   const isolates = isolation === "required";
@@ -54,21 +66,22 @@ const ISOLATION = BUBBLEWRAP[1] ? "required" : "none";
 describe("local sandboxes", () => {
   const test = needs(...LINUX);
   const walled = needs(...BUBBLEWRAP);
-  let binaries: Awaited<ReturnType<typeof buildStandIns>>;
+  const folder = mkdtempSync(join(tmpdir(), "svc-programs-"));
+  const serverProgram = join(folder, "server");
   let api: ApiStandIn;
   let sandboxes: LocalSandboxes;
 
   beforeAll(async () => {
-    binaries = await buildStandIns();
-    await compile(join(import.meta.dir, "../helpers/dying-provider.ts"), join(binaries.folder, "server"));
+    chmodSync(folder, 0o755);
+    await compile(join(import.meta.dir, "../helpers/dying-provider.ts"), serverProgram);
     api = startApiStandIn();
-    sandboxes = localSandboxes(api, binaries.folder, { isolation: ISOLATION, ...REST });
+    sandboxes = localSandboxes(api, await standInPrograms(), { isolation: ISOLATION, ...REST });
   });
 
   afterAll(async () => {
     const left = await sandboxes.close();
     await api.stop();
-    binaries[Symbol.dispose]();
+    rmSync(folder, { recursive: true, force: true });
     expect(left).toEqual([]);
   });
 
@@ -348,11 +361,8 @@ describe("local sandboxes", () => {
 
   walled("svc-agent boots in an isolated sandbox, and ends on request", async () => {
     const { options } = make();
-    const folder = join(options.dataDir, "programs");
-    mkdirSync(folder);
-    await compile(join(ROOT, "daemon/main.ts"), join(folder, "svc-agent"));
-    await compile(join(ROOT, "test/helpers/opencode.ts"), join(folder, "opencode"));
-    for (const path of [options.dataDir, folder]) chmodSync(path, 0o755);
+    const agent = process.env["SVC_TEST_AGENT"] ?? join(folder, "svc-agent");
+    if (!existsSync(agent)) await compile(join(ROOT, "daemon/main.ts"), agent);
     const spec = specOf({ SVC_PROJECT_AUTO_CLONE: "1", STANDIN: "/opt/svc/home/standin" });
     const repository = await createRepository(join(options.dataDir, "git", `${spec.projectId}.git`));
     await repository.write([{ name: "first", branch: spec.sessionId, files: { "a.txt": "1\n" } }]);
@@ -374,8 +384,8 @@ describe("local sandboxes", () => {
     });
     const real = createLocalProvider({
       ...options,
-      binaries: folder,
-      runtime: join(folder, "opencode"),
+      binaries: dirname(agent),
+      runtime: await standInRuntime(folder),
       apiUrl: git.origin,
     });
     const sandbox = await real.start({ ...spec, environment }, watchOf(), AbortSignal.timeout(WAIT_LIMIT_MS));
@@ -416,7 +426,7 @@ describe("local sandboxes", () => {
       const folders = ["", "sandboxes", "o", "d"].map((name) => join(options.dataDir, name));
       for (const path of folders.filter((folder) => existsSync(folder))) chownSync(path, user, user);
       const given = { ...options, sessionId, port: api.address.port };
-      return Bun.spawn([join(binaries.folder, "server"), JSON.stringify(given)], {
+      return Bun.spawn([serverProgram, JSON.stringify(given)], {
         env: { PATH: process.env["PATH"] ?? "", HOME: options.dataDir },
         stdio: ["ignore", "pipe", "inherit"],
         ...(who === "another user" && { uid: user, gid: user }),
@@ -452,7 +462,7 @@ describe("local sandboxes", () => {
         const listed = (await provider.list()).map(({ sessionId }) => sessionId);
         const left = await leftovers(options, spec.sessionId);
         if (left.length > 0) expect(listed).toContain(spec.sessionId);
-        if (moment % 20 === 0) {
+        if (moment === KILL_AFTER_MS.at(-1)) {
           const again = await startSandbox(provider, { ...spec, generation: 2 });
           expect(await provider.list()).toContainEqual(again);
         }

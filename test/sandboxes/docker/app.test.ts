@@ -8,7 +8,7 @@ import { type AppBench, benchApps, entryOf, isLive } from "../../helpers/apps.ts
 import { DOCKER, docker } from "../../helpers/docker-engine.ts";
 import { needs } from "../../helpers/needs.ts";
 import { Remote } from "../../helpers/remote.ts";
-import { compile } from "../../helpers/sandbox-bench.ts";
+import { standInRuntime } from "../../helpers/stand-in-programs.ts";
 import { until } from "../../helpers/until.ts";
 
 const isBuilt = existsSync("dist/svc-agent");
@@ -33,8 +33,7 @@ let bench: AppBench;
 
 beforeAll(async () => {
   if (!DOCKER[1] || !isBuilt) return;
-  const runtime = join(folder, "opencode");
-  await compile(join(import.meta.dir, "../../helpers/opencode.ts"), runtime);
+  const runtime = await standInRuntime(folder);
   api = await startApi({ env: { SVC_SANDBOX_PROVIDER: "docker", SVC_RUNTIME_BIN: runtime } });
   remote.commit("main", { "a.txt": "a" });
   const { project_id: projectId } = await api.project(remote.url);

@@ -10,21 +10,26 @@ import { type Provider, type ProviderOptions, SandboxError } from "../../../src/
 import { type CuttingSocket, cuttingSocket } from "../../helpers/cutting-socket.ts";
 import { DOCKER, docker, leftoversOf, withDockerHost } from "../../helpers/docker-engine.ts";
 import { needs } from "../../helpers/needs.ts";
+import { generator, SEED, share } from "../../helpers/random.ts";
 import {
   type ApiStandIn,
-  buildStandIns,
   optionsOf,
   specOf,
   startApiStandIn,
   startSandbox,
   watchOf,
 } from "../../helpers/sandbox-bench.ts";
+import { standInPrograms } from "../../helpers/stand-in-programs.ts";
 import { until } from "../../helpers/until.ts";
 
 const test = needs(...DOCKER);
 
+/** Every run cuts one of so many requests, from one on that the seed draws. A stop has fewer requests. */
+const EVERY = { start: share(4, 1), stop: share(2, 1) };
+const firstOf = (every: number) => 1 + generator(SEED)(every);
+
 describe("an engine that disconnects", () => {
-  let binaries: Awaited<ReturnType<typeof buildStandIns>>;
+  let binaries: string;
   let api: ApiStandIn;
   let options: ProviderOptions;
   let provider: Provider;
@@ -32,9 +37,9 @@ describe("an engine that disconnects", () => {
 
   beforeAll(async () => {
     if (!DOCKER[1]) return;
-    binaries = await buildStandIns();
+    binaries = await standInPrograms();
     api = startApiStandIn();
-    options = optionsOf(api, binaries.folder);
+    options = optionsOf(api, binaries);
     provider = createDockerProvider(options);
     socket = await cuttingSocket((process.env["DOCKER_HOST"] ?? "").replace(/^unix:\/\//, ""));
     await withDockerHost(`unix://${socket.path}`, () => provider.list());
@@ -48,13 +53,12 @@ describe("an engine that disconnects", () => {
     await provider?.close();
     socket?.close();
     await api?.stop();
-    binaries?.[Symbol.dispose]();
     if (options) rmSync(options.dataDir, { recursive: true, force: true });
   });
 
   for (const when of ["before", "after"] as const) {
-    test(`at any request of a start, ${when} the engine acts, leaves nothing`, async () => {
-      for (let at = 1; ; at++) {
+    test(`at a request of a start, ${when} the engine acts, leaves nothing`, async () => {
+      for (let at = firstOf(EVERY.start); ; at += EVERY.start) {
         const spec = specOf();
         socket.cut(at, when);
         const failure = await provider.start(spec, watchOf(), AbortSignal.timeout(WAIT_LIMIT_MS)).then(
@@ -85,8 +89,8 @@ describe("an engine that disconnects", () => {
       }
     });
 
-    test(`at any request of a stop, ${when} the engine acts, a second stop succeeds`, async () => {
-      for (let at = 1; ; at++) {
+    test(`at a request of a stop, ${when} the engine acts, a second stop succeeds`, async () => {
+      for (let at = firstOf(EVERY.stop); ; at += EVERY.stop) {
         const spec = specOf();
         await startSandbox(provider, spec);
         socket.cut(at, when);

@@ -8,12 +8,12 @@ import { needs } from "../../helpers/needs.ts";
 import {
   type ApiStandIn,
   ask,
-  buildStandIns,
   optionsOf,
   specOf,
   startApiStandIn,
   startSandbox,
 } from "../../helpers/sandbox-bench.ts";
+import { standInPrograms } from "../../helpers/stand-in-programs.ts";
 import { ALLOWED_WAYS, CLOSED_WAYS, OPEN_WAYS, REACHED, STRAY } from "../../helpers/ways-out.ts";
 
 /** The internet is a network namespace of this machine, so the engine has to be on it, and this process root. */
@@ -23,7 +23,7 @@ const test = needs(DOCKER[0], isHere);
 describe("a restricted sandbox in Docker", () => {
   let internet: Internet;
   let api: ApiStandIn;
-  let binaries: Awaited<ReturnType<typeof buildStandIns>>;
+  let binaries: string;
   let options: ProviderOptions;
   let provider: Provider;
   let sandbox: Sandbox;
@@ -32,8 +32,8 @@ describe("a restricted sandbox in Docker", () => {
     if (!isHere) return;
     internet = await makeInternet("25.77.79.77");
     api = startApiStandIn();
-    binaries = await buildStandIns();
-    options = { ...optionsOf(api, binaries.folder), egress: internet.gate };
+    binaries = await standInPrograms();
+    options = { ...optionsOf(api, binaries), egress: internet.gate };
     provider = createDockerProvider(options);
     sandbox = await startSandbox(provider, specOf({}, { egress: "restricted" }));
   });
@@ -42,7 +42,6 @@ describe("a restricted sandbox in Docker", () => {
     await provider?.close();
     await api?.stop();
     internet?.remove();
-    binaries?.[Symbol.dispose]();
     if (options) rmSync(options.dataDir, { recursive: true, force: true });
   });
 

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { pack } from "tar-stream";
 import { WAIT_LIMIT_MS } from "../../../scripts/test/limit.ts";
 import { createDockerProvider } from "../../../src/sandboxes/docker/docker.ts";
+import { LABEL } from "../../../src/sandboxes/docker/names.ts";
 import {
   type ImageBuild,
   type Provider,
@@ -17,43 +18,63 @@ import { runtimeFolder } from "../../../src/sandboxes/runtime/install.ts";
 import { DOCKER, docker } from "../../helpers/docker-engine.ts";
 import { needs } from "../../helpers/needs.ts";
 import { makeNeighbour } from "../../helpers/neighbour.ts";
+import { sample } from "../../helpers/random.ts";
 import {
   type ApiStandIn,
   ask,
-  buildStandIns,
   optionsOf,
   specOf,
   startApiStandIn,
   startSandbox,
   watchOf,
 } from "../../helpers/sandbox-bench.ts";
+import { standInPrograms } from "../../helpers/stand-in-programs.ts";
 import { until } from "../../helpers/until.ts";
 
 const test = needs(...DOCKER);
 
 describe("images of sandboxes in Docker", () => {
-  let binaries: Awaited<ReturnType<typeof buildStandIns>>;
+  let binaries: string;
   let api: ApiStandIn;
   const made: { provider: Provider; options: ProviderOptions }[] = [];
+  /** Used by the tests that need no provider of their own. */
+  let provider: Provider;
+  /** Each image has the programs of a hundred megabytes, so most tests have this one. */
+  const shared = buildOf({
+    ".svc/Dockerfile": [
+      "FROM debian:bookworm-slim",
+      `RUN echo built-once-${crypto.randomUUID()}`,
+      "COPY sub/hello.txt /hello.txt",
+      "RUN useradd --uid 1000 node",
+      "ENV FROM_IMAGE=yes BUN_OPTIONS=--version BUN_BE_BUN=1 LD_PRELOAD=/nothing.so",
+      // what would stand in for svc's own
+      "LABEL svc.session=0f0f0f0f-0000-4000-8000-000000000000 svc.role=fence svc.user=0:0",
+      'ENTRYPOINT ["false"]',
+      "HEALTHCHECK CMD false",
+      "USER node",
+      "",
+    ].join("\n"),
+    "sub/hello.txt": "hello\n",
+  });
 
   beforeAll(async () => {
     if (!DOCKER[1]) return;
-    binaries = await buildStandIns();
+    binaries = await standInPrograms();
     api = startApiStandIn();
+    provider = make();
   });
 
   afterAll(async () => {
     for (const { provider, options } of made) {
-      for (const { sessionId } of await provider.list()) await provider.stop(sessionId, 0);
+      await stopAll(provider);
       await provider.close();
       rmSync(options.dataDir, { recursive: true, force: true });
     }
     await api?.stop();
-    binaries?.[Symbol.dispose]();
   });
 
   function make(changes: Partial<ProviderOptions> = {}): Provider {
-    const options = { ...optionsOf(api, binaries.folder), ...changes };
+    const options = { ...optionsOf(api, binaries), ...changes };
     const provider = createDockerProvider(options);
     made.push({ provider, options });
     return provider;
@@ -72,15 +93,10 @@ describe("images of sandboxes in Docker", () => {
   }
 
   test("an image is built once: neither the next start nor the next server builds, and starts at once share a build", async () => {
-    const build = buildOf({
-      ".svc/Dockerfile": `FROM debian:bookworm-slim\nRUN echo built-once-${crypto.randomUUID()}\n`,
-    });
-    const provider = make();
-    const specs = [1, 2, 3].map(() => specOf({}, { build }));
-    const watches = specs.map(() => watchOf());
+    const watches = [1, 2, 3].map(() => watchOf());
     const start = (provider: Provider, index: number) =>
       provider.start(
-        specs[index] ?? specOf(),
+        specOf({}, { build: shared }),
         watches[index] ?? watchOf(),
         AbortSignal.timeout(WAIT_LIMIT_MS),
       );
@@ -88,25 +104,14 @@ describe("images of sandboxes in Docker", () => {
     const built = (index: number) => watches[index]?.lines.filter((line) => line.startsWith("build:")) ?? [];
     expect(built(0).join("\n")).toContain("RUN echo built-once");
     expect(built(1)).toEqual(built(0));
-    await start(make(), 2);
+    const next = make();
+    await start(next, 2);
     expect(built(2)).toEqual([]);
+    for (const server of [provider, next]) await stopAll(server);
   });
 
   test("an image is the project's Dockerfile plus svc's programs, a workspace and an unprivileged user", async () => {
-    const dockerfile = [
-      "FROM debian:bookworm-slim",
-      "COPY sub/hello.txt /hello.txt",
-      "RUN useradd --uid 1000 node",
-      "ENV FROM_IMAGE=yes BUN_OPTIONS=--version BUN_BE_BUN=1 LD_PRELOAD=/nothing.so",
-      // what would stand in for svc's own
-      "LABEL svc.session=0f0f0f0f-0000-4000-8000-000000000000 svc.role=fence svc.user=0:0",
-      'ENTRYPOINT ["false"]',
-      "HEALTHCHECK CMD false",
-      "USER node",
-    ];
-    const files = { ".svc/Dockerfile": `${dockerfile.join("\n")}\n`, "sub/hello.txt": "hello\n" };
-    const spec = specOf({}, { build: buildOf(files) });
-    const sandbox = await startSandbox(make(), spec);
+    const sandbox = await startSandbox(provider, specOf({}, { build: shared }));
     const { out } = await ask(sandbox, {
       do: "run",
       command: [
@@ -121,10 +126,11 @@ describe("images of sandboxes in Docker", () => {
     const environment = await ask(sandbox, { do: "environment" });
     expect(environment).toMatchObject({ FROM_IMAGE: "yes", SVC_RUNTIME_USER: "1001:1001" });
     for (const name of ["BUN_OPTIONS", "BUN_BE_BUN", "LD_PRELOAD"]) expect(environment[name]).toBeUndefined();
+    await provider.stop(sandbox.sessionId, 0);
   });
 
   test("the packages of the runtime's plugins are in the image, readable by all users", async () => {
-    const options = optionsOf(api, binaries.folder);
+    const options = optionsOf(api, binaries);
     const provider = make(options);
     const look = async () => {
       const command = [
@@ -152,7 +158,7 @@ describe("images of sandboxes in Docker", () => {
   });
 
   test("an agent that is installed on the server is in the images of its own sessions only", async () => {
-    const options = optionsOf(api, binaries.folder);
+    const options = optionsOf(api, binaries);
     const provider = make(options);
     const look = async (runtime: SandboxSpec["runtime"], watch = watchOf()) => {
       const spec = specOf({}, { runtime });
@@ -182,19 +188,26 @@ describe("images of sandboxes in Docker", () => {
   });
 
   test("a failed build reports the reason and its last lines, and leaves nothing", async () => {
-    const provider = make();
-    const cases: [string, Record<string, string>, RegExp][] = [
-      [
-        "a command that fails",
-        { ".svc/Dockerfile": "FROM debian:bookworm-slim\nRUN echo the last words && exit 3\n" },
-        /^the image of \.svc\/Dockerfile could not be built: .*code: 3\n(.*\n)*.*the last words/,
-      ],
+    const unreadable: [string, Record<string, string>, RegExp][] = [
       [
         "no instruction",
         { ".svc/Dockerfile": "BEGIN here\n" },
         /could not be built: .*(unknown instruction|parse error)/i,
       ],
       ["nothing", { ".svc/Dockerfile": "" }, /could not be built: /],
+      [
+        "a missing file",
+        { ".svc/Dockerfile": "FROM debian:bookworm-slim\nCOPY missing /\n" },
+        /could not be built: .*missing/,
+      ],
+    ];
+    const cases: [string, Record<string, string>, RegExp][] = [
+      ...sample(1, unreadable),
+      [
+        "a command that fails",
+        { ".svc/Dockerfile": "FROM debian:bookworm-slim\nRUN echo the last words && exit 3\n" },
+        /^the image of \.svc\/Dockerfile could not be built: .*code: 3\n(.*\n)*.*the last words/,
+      ],
       [
         "no Dockerfile",
         { "other.txt": "x" },
@@ -210,11 +223,6 @@ describe("images of sandboxes in Docker", () => {
         { ".svc/Dockerfile": "FROM scratch\nCOPY other.txt /\n", "other.txt": "x" },
         /has no git/,
       ],
-      [
-        "a missing file",
-        { ".svc/Dockerfile": "FROM debian:bookworm-slim\nCOPY missing /\n" },
-        /could not be built: .*missing/,
-      ],
     ];
     for (const [what, files, message] of cases) {
       const { failure } = await tryBuild(provider, files);
@@ -229,10 +237,11 @@ describe("images of sandboxes in Docker", () => {
     const neighbour = await makeNeighbour("169.254.78.77");
     try {
       const visit = `exec 3<>/dev/tcp/${neighbour.address}/${neighbour.port}`;
-      const { failure, lines } = await tryBuild(make(), {
-        ".svc/Dockerfile": `FROM debian:bookworm-slim\nRUN bash -c '${visit}' && echo reach""ed || echo fen""ced\n`,
+      // it fails, so that no image is made of it
+      const { failure, lines } = await tryBuild(provider, {
+        ".svc/Dockerfile": `FROM debian:bookworm-slim\nRUN bash -c '${visit}' && echo reach""ed || echo fen""ced; exit 3\n`,
       });
-      expect(failure).toBeNull();
+      expect(failure).toMatchObject({ message: expect.stringContaining("code: 3") });
       expect(lines).toContain("build: fenced");
       expect(lines).not.toContain("build: reached");
     } finally {
@@ -241,7 +250,6 @@ describe("images of sandboxes in Docker", () => {
   });
 
   test("a build is cancelled when its last waiter leaves, not before", async () => {
-    const provider = make();
     const mark = crypto.randomUUID();
     const build = buildOf({ ".svc/Dockerfile": `FROM debian:bookworm-slim\nRUN sleep 3600; echo ${mark}\n` });
     const [first, second] = [new AbortController(), new AbortController()];
@@ -257,40 +265,14 @@ describe("images of sandboxes in Docker", () => {
     await until("nothing of it is left", async () => (await scratch()).length === 0);
   });
 
-  test("a new build removes old images, except those in use", async () => {
-    const provider = make();
-    const spec = specOf(
-      {},
-      { build: buildOf({ ".svc/Dockerfile": "FROM debian:bookworm-slim\nRUN echo in use\n" }) },
-    );
-    await provider.start(spec, watchOf(), AbortSignal.timeout(WAIT_LIMIT_MS));
-    const { Id } = await docker("POST", "/containers/create", {
-      Image: "debian:bookworm-slim",
-      Cmd: ["true"],
-    });
-    for (let count = 0; count < 15; count++) {
-      const query = new URLSearchParams({ container: Id, repo: "svc-sandbox", tag: `${count}` });
-      query.set("changes", "LABEL svc.image=sandbox");
-      await docker("POST", `/commit?${query}`);
-    }
-    await docker("DELETE", `/containers/${Id}`);
-    const [{ ImageID: inUse }] = await docker("GET", `/containers/json?filters=${sandboxOf(spec.sessionId)}`);
-    const build = { ".svc/Dockerfile": "FROM debian:bookworm-slim\nRUN echo another\n" };
-    expect(await tryBuild(provider, build)).toMatchObject({ failure: null });
-    const images: { Id: string; RepoTags: string[] }[] = await docker("GET", "/images/json");
-    // only those of this test: another test file may build and stop at the same time
-    const kept = images.filter(({ RepoTags }) => RepoTags?.some((tag) => /^svc-sandbox:\d{1,2}$/.test(tag)));
-    expect(kept.length).toBeLessThanOrEqual(12);
-    expect(images.map(({ Id }) => Id)).toContain(inUse);
-  });
-
-  test("an image that is removed during a start is built again", async () => {
-    const provider = make();
-    const build = buildOf({ ".svc/Dockerfile": "FROM debian:bookworm-slim\nRUN echo soon gone\n" });
-    const [first, second] = [specOf({}, { build }), specOf({}, { build })];
+  test("an image that is removed during a start is built again; a build removes old images, except those in use", async () => {
+    await makeOldImages(["0"]);
+    const { Id } = await docker("POST", "/containers/create", { Image: "svc-old:0", Cmd: ["true"] });
+    await makeOldImages(Array.from({ length: 14 }, (_, index) => `${index + 1}`));
+    const first = specOf({}, { build: shared });
     await provider.start(first, watchOf(), AbortSignal.timeout(WAIT_LIMIT_MS));
     const [{ ImageID }] = await docker("GET", `/containers/json?filters=${sandboxOf(first.sessionId)}`);
-    await provider.stop(first.sessionId, 0);
+    await stopAll(provider);
     // by the time of this step the image has been found
     const watch = watchOf();
     const step = (name: "image" | "sandbox") => {
@@ -298,14 +280,22 @@ describe("images of sandboxes in Docker", () => {
       // nothing else goes on meanwhile
       if (watch.steps.length === 2) removeImageNow(ImageID);
     };
+    const second = specOf({}, { build: shared });
     await provider.start(second, { step, log: watch.log }, AbortSignal.timeout(WAIT_LIMIT_MS));
     expect(watch.steps).toEqual(["image", "sandbox", "image", "sandbox"]);
+    const images: { RepoTags: string[] | null }[] = await docker("GET", "/images/json");
+    const kept = images.flatMap(({ RepoTags }) => RepoTags ?? []).filter((tag) => tag.startsWith("svc-old:"));
+    // the one in use, and twelve
+    expect(kept).toContain("svc-old:0");
+    expect(kept.length).toBeLessThanOrEqual(13);
+    expect(kept.length).toBeGreaterThanOrEqual(12);
+    await docker("DELETE", `/containers/${Id}`);
   });
 
   test("reports missing and invalid programs by name", async () => {
     const folder = mkdtempSync(join(tmpdir(), "svc-binaries-"));
     try {
-      copyFileSync(join(binaries.folder, "svc-agent"), join(folder, "svc-agent"));
+      copyFileSync(join(binaries, "svc-agent"), join(folder, "svc-agent"));
       writeFileSync(join(folder, "svc"), "");
       const provider = make({ binaries: folder });
       const failure = await provider
@@ -332,6 +322,24 @@ describe("images of sandboxes in Docker", () => {
       .map((part) => JSON.stringify(part));
   }
 });
+
+async function stopAll(provider: Provider): Promise<void> {
+  for (const { sessionId } of await provider.list()) await provider.stop(sessionId, 0);
+}
+
+/** Images of a kind of their own: with the real ones, those of other files would be old. */
+async function makeOldImages(tags: readonly string[]): Promise<void> {
+  const { Id } = await docker("POST", "/containers/create", {
+    Image: "debian:bookworm-slim",
+    Cmd: ["true"],
+  });
+  for (const tag of tags) {
+    const query = new URLSearchParams({ container: Id, repo: "svc-old", tag });
+    query.set("changes", `LABEL ${LABEL.image}=old`);
+    await docker("POST", `/commit?${query}`);
+  }
+  await docker("DELETE", `/containers/${Id}`);
+}
 
 function removeImageNow(id: string): void {
   const unix = (process.env["DOCKER_HOST"] ?? "").replace(/^unix:\/\//, "");

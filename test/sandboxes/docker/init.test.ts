@@ -9,8 +9,8 @@ import { type Api, startApi } from "../../helpers/api.ts";
 import { DOCKER, docker } from "../../helpers/docker-engine.ts";
 import { needs } from "../../helpers/needs.ts";
 import { Remote } from "../../helpers/remote.ts";
-import { compile } from "../../helpers/sandbox-bench.ts";
 import { untilStatus } from "../../helpers/sessions.ts";
+import { standInRuntime } from "../../helpers/stand-in-programs.ts";
 
 const isBuilt = existsSync("dist/svc-agent");
 const test = needs(isBuilt ? DOCKER[0] : "dist/svc-agent (npm run build)", DOCKER[1] && isBuilt);
@@ -46,8 +46,7 @@ describe("the files of svc init, in Docker", () => {
 
   beforeAll(async () => {
     if (!DOCKER[1] || !isBuilt) return;
-    const runtime = join(folder, "opencode");
-    await compile(join(import.meta.dir, "../../helpers/opencode.ts"), runtime);
+    const runtime = await standInRuntime(folder);
     api = await startApi({ env: { SVC_SANDBOX_PROVIDER: "docker", SVC_RUNTIME_BIN: runtime } });
     remote = new Remote();
   });

@@ -10,13 +10,13 @@ import { makeNeighbour, type Neighbour } from "../../helpers/neighbour.ts";
 import {
   type ApiStandIn,
   ask,
-  buildStandIns,
   optionsOf,
   specOf,
   startApiStandIn,
   startSandbox,
   watchOf,
 } from "../../helpers/sandbox-bench.ts";
+import { standInPrograms } from "../../helpers/stand-in-programs.ts";
 import { until } from "../../helpers/until.ts";
 
 /** Neighbours are network namespaces of this machine, so the engine has to be on it, and this process root. */
@@ -24,7 +24,7 @@ const isHere = DOCKER[1] && process.getuid?.() === 0 && Bun.which("ip") !== null
 const test = needs(DOCKER[0], isHere);
 
 describe("a sandbox in Docker", () => {
-  let binaries: Awaited<ReturnType<typeof buildStandIns>>;
+  let binaries: string;
   let api: ApiStandIn;
   let options: ProviderOptions;
   let provider: Provider;
@@ -43,9 +43,9 @@ describe("a sandbox in Docker", () => {
       internet: await makeNeighbour("25.77.77.77"),
     };
     database = Bun.listen({ hostname: "0.0.0.0", port: 0, socket: { data() {} } });
-    binaries = await buildStandIns();
+    binaries = await standInPrograms();
     api = startApiStandIn();
-    options = optionsOf(api, binaries.folder);
+    options = optionsOf(api, binaries);
     provider = createDockerProvider(options);
     spec = specOf();
     sandbox = await startSandbox(provider, spec);
@@ -57,7 +57,6 @@ describe("a sandbox in Docker", () => {
     await provider?.close();
     await api?.stop();
     database?.stop(true);
-    binaries?.[Symbol.dispose]();
     for (const neighbour of Object.values(neighbours ?? {})) neighbour.remove();
     if (options) rmSync(options.dataDir, { recursive: true, force: true });
   });

@@ -9,36 +9,35 @@ import { DOCKER, docker, leftoversOf } from "../../helpers/docker-engine.ts";
 import { needs } from "../../helpers/needs.ts";
 import {
   type ApiStandIn,
-  buildStandIns,
   optionsOf,
   specOf,
   startApiStandIn,
   startSandbox,
   watchOf,
 } from "../../helpers/sandbox-bench.ts";
+import { standInPrograms } from "../../helpers/stand-in-programs.ts";
 
 /** An engine that a developer names does not have them. */
 const hasRuntimes = DOCKER[1] && TEST_RUNTIMES.pastRules in (await docker("GET", "/info")).Runtimes;
 const test = needs(DOCKER[0], hasRuntimes);
 
 describe("SVC_DOCKER_RUNTIME", () => {
-  let binaries: Awaited<ReturnType<typeof buildStandIns>>;
+  let binaries: string;
   let api: ApiStandIn;
   let options: ProviderOptions;
   const providers: Provider[] = [];
 
   beforeAll(async () => {
     if (!hasRuntimes) return;
-    binaries = await buildStandIns();
+    binaries = await standInPrograms();
     api = startApiStandIn();
-    options = optionsOf(api, binaries.folder);
+    options = optionsOf(api, binaries);
   });
 
   afterAll(async () => {
     for (const { sessionId } of (await providers[0]?.list()) ?? []) await providers[0]?.stop(sessionId, 0);
     for (const provider of providers) await provider.close();
     await api?.stop();
-    binaries?.[Symbol.dispose]();
     if (options) rmSync(options.dataDir, { recursive: true, force: true });
   });
 

@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import type { Session } from "../../../src/contract/session.ts";
 import { ExecClient } from "../../../src/conversation/exec.ts";
 import { type Api, startApi } from "../../helpers/api.ts";
 import { DOCKER, docker } from "../../helpers/docker-engine.ts";
 import { needs } from "../../helpers/needs.ts";
 import { Remote } from "../../helpers/remote.ts";
+import { standInRuntime } from "../../helpers/stand-in-programs.ts";
 import { until } from "../../helpers/until.ts";
 
 const isBuilt = existsSync("dist/svc-agent");
@@ -22,12 +22,7 @@ describe("a session in Docker, with svc's own programs", () => {
 
   beforeAll(async () => {
     if (!DOCKER[1] || !isBuilt) return;
-    const runtime = join(folder, "opencode");
-    const build = Bun.spawn(
-      [process.execPath, "build", "--compile", `--outfile=${runtime}`, "test/helpers/opencode.ts"],
-      { stdio: ["ignore", "ignore", "pipe"] },
-    );
-    if ((await build.exited) !== 0) throw new Error(await text(build.stderr));
+    const runtime = await standInRuntime(folder);
     api = await startApi({ env: { SVC_SANDBOX_PROVIDER: "docker", SVC_RUNTIME_BIN: runtime } });
     remote = new Remote();
     remote.commit("main", { "hello.txt": "hello\n" });

@@ -9,7 +9,7 @@ import { sample } from "../../helpers/random.ts";
 
 const HELPERS = join(import.meta.dir, "../../helpers");
 const NOTHING = {
-  ...{ binaries: false, agent: false, servers: false },
+  ...{ binaries: false, agent: false, programs: [] },
   ...{ postgres: false, docker: false, browser: false },
 };
 

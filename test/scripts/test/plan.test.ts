@@ -47,15 +47,24 @@ test("files of one kind share a process, and every job runs once", () => {
     ]);
     const [kind] = kinds;
     expect(kinds).toEqual(
-      kinds.map(() => [kind?.[0], kind?.[0] ? expect.any(Boolean) : kind?.[1], false, false]),
+      kinds.map(() => [kind?.[0], kind?.[0] ? expect.any(Boolean) : kind?.[1], kind?.[2], false]),
     );
   }
   expect(batches.length).toBeLessThan(jobs.length / 2);
 });
 
-test("the servers of the fault tests are compiled for the files that start them, and for no others", () => {
-  const names = ["test/faults/merge.", "test/faults/sessions.", "test/faults/triggers.", "test/git/parity."];
-  expect(names.map((name) => needs(job(name), "servers"))).toEqual([true, true, true, false]);
+test("the programs of the tests are compiled for the files that start them, and for no others", () => {
+  const programs = (name: string) => {
+    const found = job(name);
+    return found.kind === "file" ? found.needs.programs : null;
+  };
+  for (const name of ["test/faults/merge.", "test/faults/triggers."])
+    expect(programs(name)).toEqual(["SVC_TEST_SERVER"]);
+  expect(programs("test/faults/sessions.")).toEqual(
+    expect.arrayContaining(["SVC_TEST_SERVER", "SVC_TEST_RUNTIME"]),
+  );
+  expect(programs("test/sandboxes/docker.")).toEqual(["SVC_TEST_RUNTIME", "SVC_TEST_SANDBOX"]);
+  expect(programs("test/git/parity.")).toEqual([]);
 });
 
 test("the daemon is compiled for the files that start it, also through a helper, and for no others", () => {
