@@ -68,81 +68,63 @@ async function close({ at, list }: Opened): Promise<void> {
 
 const says = async ({ previews }: Opened) => (await previews.visit("/", await previews.signIn())).text;
 
-test("an open change request has a preview of its head, which follows pushes and ends with it", async () => {
-  const opened = await open("one");
-  const { previews, commit, number, list } = opened;
+const AUDIENCES = {
+  OF_PREVIEWS: ["previews"],
+  OF_BOTH: ["apps", "previews"],
+  OF_APPS: ["apps", "builds"],
+  OF_THE_APP: ["apps:web"],
+  OF_BUILDS: undefined,
+  OF_CHECKS: ["checks"],
+};
+/** The manifest of a head: with commands and a variable of its own, and with what it cannot choose. */
+const OF_HEAD = `svc_version = 1
+[[apps]]
+slug = "web"
+access = "public"
+build = { command = "env > built.txt" }
+run = { command = "exec node server.js", port = 3000 }
+env = { MINE = "yes" }
+[[apps]]
+slug = "mine"
+previews = true
+run = { command = "exec node server.js", port = 3000 }
+`;
+
+/** One change request for all: its preview takes a second to start. */
+let first: Opened;
+
+test("an open change request has a preview of its head, with its commands and the secrets for previews only", async () => {
+  for (const [name, audience] of Object.entries(AUDIENCES)) {
+    const body = { value: "hush", ...(audience && { for: audience }) };
+    expect((await ask("PUT", project(`/secrets/${name}`), body)).status).toBe(200);
+  }
+  first = await open("one", { files: { "svc.toml": OF_HEAD } });
+  const { previews, commit, number, list } = first;
   const { app } = await previews.becomes("it is live", isLive(1));
   expect(app).toMatchObject({ slug: "web", change_request: number, live: { commit, reason: "created" } });
   expect(new URL(app.url).hostname).toMatch(new RegExp(`^web-cr${number}-[0-9a-f]{6}--p\\.localhost$`));
-  expect(await says(opened)).toEndWith("one");
+  expect(await says(first)).toEndWith("one");
   const ofProject: App[] = (await ask("GET", project("/apps"))).body.apps;
   expect(ofProject).toMatchObject([{ slug: "web", change_request: null, state: "live" }]);
   expect(ofProject[0]?.url).not.toBe(app.url);
   expect((await bench.visit("/", await bench.signIn())).text).toEndWith("main");
+  // the default branch gives the other one no previews
+  expect((await list()).map(({ slug }) => slug)).toEqual(["web"]);
 
-  const next = await push("one", { "says.txt": "another" });
-  await previews.becomes("the push is live", ({ live }) => live?.commit === next);
-  await until("the push answers", async () => (await says(opened)).endsWith("another"));
-
-  const { deployments } = await previews.get();
-  const signedIn = await previews.signIn();
-  await close(opened);
-  await until("its link is dead", async () => (await previews.visit("/", signedIn)).status === 401);
-  const processes = () => deployments.flatMap(({ deployment_id: id }) => server.processes(id));
-  await until("its sandboxes have ended", () => processes().length === 0);
-  const ids = deployments.map(({ deployment_id: id }) => id);
-  const left = async () => (await database.db.select().from(appDeployments)).map((row) => row.deploymentId);
-  expect((await left()).filter((id) => ids.includes(id))).toEqual([]);
-
-  expect((await ask("POST", opened.at("/reopen"))).status).toBe(200);
-  await previews.becomes("it is live again", ({ live }) => live?.commit === next);
-  expect(await list()).toHaveLength(1);
-  await close(opened);
-});
-
-test("a preview gets the secrets for previews only, also as it is built, and its own commands", async () => {
-  const audiences = {
-    OF_PREVIEWS: ["previews"],
-    OF_BOTH: ["apps", "previews"],
-    OF_APPS: ["apps", "builds"],
-    OF_THE_APP: ["apps:web"],
-    OF_BUILDS: undefined,
-    OF_CHECKS: ["checks"],
-  };
-  for (const [name, audience] of Object.entries(audiences)) {
-    const body = { value: "hush", ...(audience && { for: audience }) };
-    expect((await ask("PUT", project(`/secrets/${name}`), body)).status).toBe(200);
-  }
-  const manifest = `svc_version = 1
-[[apps]]
-slug = "web"
-build = { command = "env > built.txt" }
-run = { command = "exec node server.js", port = 3000 }
-env = { SAYS = "mine" }
-`;
-  const opened = await open("secrets", { files: { "svc.toml": manifest } });
-  await opened.previews.becomes("it is live", ({ state }) => state === "live");
-  expect(await says(opened)).toEndWith("mine");
   const hushed = (names: string[]) => names.filter((name) => name.startsWith("OF_")).sort();
+  const signedIn = await previews.signIn();
   const visit = async (path: string) =>
-    (await opened.previews.visit(path, await opened.previews.signIn())).text.split("\r\n\r\n")[1] ?? "";
-  expect(hushed(Object.keys(JSON.parse(await visit("/env"))))).toEqual(["OF_BOTH", "OF_PREVIEWS"]);
+    (await previews.visit(path, signedIn)).text.split("\r\n\r\n")[1] ?? "";
+  const env = JSON.parse(await visit("/env"));
+  expect(env).toMatchObject({ MINE: "yes" });
+  expect(hushed(Object.keys(env))).toEqual(["OF_BOTH", "OF_PREVIEWS"]);
   const built = (await visit("/built")).split(/\r?\n/).map((line) => line.split("=")[0] ?? "");
   expect(hushed(built)).toEqual(["OF_BOTH", "OF_PREVIEWS"]);
-  await close(opened);
 });
 
 test("a preview is for members only, also if its head says public, and has a sign-in of its own", async () => {
-  const manifest = `svc_version = 1
-[[apps]]
-slug = "web"
-access = "public"
-run = { command = "exec node server.js", port = 3000 }
-`;
-  const opened = await open("access", { files: { "svc.toml": manifest } });
-  await opened.previews.becomes("it is live", ({ state }) => state === "live");
-  expect((await opened.list())[0]).toMatchObject({ access: "members", public_url: null });
-  const [ofApp, ofPreview] = [await bench.signIn(), await opened.previews.signIn()];
+  expect((await first.list())[0]).toMatchObject({ access: "members", public_url: null });
+  const [ofApp, ofPreview] = [await bench.signIn(), await first.previews.signIn()];
   const visits = [
     [ofApp.host, ofApp.cookie, 200],
     [ofPreview.host, ofPreview.cookie, 200],
@@ -152,43 +134,30 @@ run = { command = "exec node server.js", port = 3000 }
   ] as const;
   for (const [host, cookie, status] of visits)
     expect((await bench.visit("/", { host, cookie })).status).toBe(status);
-  await close(opened);
 });
 
-test("drafts, and apps that the default branch gives no previews, have none", async () => {
-  const draft = await open("draft", { draft: true });
-  const more = `svc_version = 1
-[[apps]]
-slug = "web"
-previews = true
-run = { command = "exec node server.js", port = 3000 }
-[[apps]]
-slug = "mine"
-previews = true
-run = { command = "exec node server.js", port = 3000 }
-`;
-  const opened = await open("more", { files: { "svc.toml": more } });
-  await opened.previews.becomes("it is live", ({ state }) => state === "live");
-  // rounds prepare all that is due: one that has prepared the later one has left out the draft
-  expect((await opened.list()).map(({ slug }) => slug)).toEqual(["web"]);
-  expect(await draft.list()).toEqual([]);
+test("a preview follows pushes, ends with its change request, and is there again when that is reopened", async () => {
+  const { previews, list } = first;
+  const next = await push("one", { "says.txt": "another" });
+  await previews.becomes("the push is live", ({ live }) => live?.commit === next);
+  await until("the push answers", async () => (await says(first)).endsWith("another"));
 
-  await bench.merge({}, [entryOf()]);
-  await until("without previews in the manifest it ends", async () => (await opened.list()).length === 0);
-  await bench.merge({}, [WITH_PREVIEWS]);
-  await opened.previews.becomes("it is back", ({ state }) => state === "live");
+  const { deployments } = await previews.get();
+  const signedIn = await previews.signIn();
+  await close(first);
+  await until("its link is dead", async () => (await previews.visit("/", signedIn)).status === 401);
+  const processes = () => deployments.flatMap(({ deployment_id: id }) => server.processes(id));
+  await until("its sandboxes have ended", () => processes().length === 0);
+  const ids = deployments.map(({ deployment_id: id }) => id);
+  const left = async () => (await database.db.select().from(appDeployments)).map((row) => row.deploymentId);
+  expect((await left()).filter((id) => ids.includes(id))).toEqual([]);
 
-  const toDraft = await ask("PATCH", opened.at(""), { draft: true });
-  expect(toDraft.status).toBe(200);
-  await until("a draft's preview ends", async () => (await opened.list()).length === 0);
-  expect((await ask("PATCH", draft.at(""), { draft: false })).status).toBe(200);
-  await draft.previews.becomes("it is ready", ({ state }) => state === "live");
-  await close(draft);
+  expect((await ask("POST", first.at("/reopen"))).status).toBe(200);
+  await previews.becomes("it is live again", ({ live }) => live?.commit === next);
+  expect(await list()).toHaveLength(1);
 });
 
 test("over the limit a preview waits, until one is idle or has ended", async () => {
-  const first = await open("first");
-  await first.previews.becomes("it is live", ({ state }) => state === "live");
   const second = await open("second");
   const { app } = await second.previews.becomes("it waits", ({ error }) => error !== null);
   expect(app).toMatchObject({ state: "waiting", live: null, next: null });
@@ -212,7 +181,24 @@ test("over the limit a preview waits, until one is idle or has ended", async () 
   expect([asked.status, asked.body.state]).toEqual([202, "waiting"]);
   await close(second);
   await first.previews.becomes("it starts again", ({ state }) => state === "live");
+});
+
+test("drafts, and apps that the default branch gives no previews, have none", async () => {
+  const draft = await open("draft", { draft: true });
+  await bench.merge({}, [entryOf()]);
+  await until("without previews in the manifest it ends", async () => (await first.list()).length === 0);
+  await bench.merge({}, [WITH_PREVIEWS]);
+  // rounds prepare all that is due: one that has prepared the other has left out the draft
+  await until("it is back", async () => (await first.list()).length === 1);
+  expect(await draft.list()).toEqual([]);
+
+  const toDraft = await ask("PATCH", first.at(""), { draft: true });
+  expect(toDraft.status).toBe(200);
+  await until("a draft's preview ends", async () => (await first.list()).length === 0);
   await close(first);
+  expect((await ask("PATCH", draft.at(""), { draft: false })).status).toBe(200);
+  await draft.previews.becomes("it is ready", ({ state }) => state === "live");
+  await close(draft);
 });
 
 test("a preview that fails says why, and is deployed again on demand", async () => {
