@@ -37,7 +37,7 @@ const AGENTS = [
   ["opencode-acp", "svc/of-openai"],
 ] as const;
 
-/** Each run draws one: an image with an agent has 300 MB more. `test/acp` starts all of them, without an image. */
+/** Each run draws one: an image with an agent has 300 MB more. `test/acp` has suites of the agents, without an image. */
 test.each(sample(1, AGENTS))(
   "%s, which the server has, works in a container without it in the image",
   async (runtime, model) => {
