@@ -22,11 +22,17 @@ export async function until(
   }
 }
 
-/** Waits until a condition has held for a while: earlier requests may still arrive and change it. */
+/**
+ * Waits until a condition has held for a while: earlier requests may still arrive and change it. It is looked at several times
+ * in that while, however long the pauses of `until` have become.
+ */
 export async function untilSteady(what: string, isSo: () => boolean, steadyMs = 200): Promise<void> {
-  let since = performance.now();
-  await until(`${what}, for ${steadyMs} ms`, () => {
-    if (!isSo()) since = performance.now();
-    return performance.now() - since >= steadyMs;
+  await until(`${what}, for ${steadyMs} ms`, async () => {
+    const begun = performance.now();
+    while (isSo()) {
+      if (performance.now() - begun >= steadyMs) return true;
+      await Bun.sleep(steadyMs / 4);
+    }
+    return false;
   });
 }
