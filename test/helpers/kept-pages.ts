@@ -54,12 +54,17 @@ const pathOf = (address: string) => new URL(address, "http://page").pathname;
 /** Removes what a test has changed around a page. @returns whether another test may have it */
 async function forget(page: Page): Promise<boolean> {
   if (page.context().pages().length > 1 || page.context().serviceWorkers().length > 0) return false;
-  await page.unrouteAll({ behavior: "ignoreErrors" });
-  await page.evaluate(() => {
-    localStorage.clear();
-    sessionStorage.clear();
-  });
-  await page.context().clearPermissions();
-  await page.mouse.move(0, 0);
-  return true;
+  try {
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await page.evaluate(() => {
+      localStorage.clear();
+      sessionStorage.clear();
+    });
+    await page.context().clearPermissions();
+    await page.mouse.move(0, 0);
+    return true;
+  } catch {
+    // it is being loaded
+    return false;
+  }
 }
