@@ -179,28 +179,36 @@ const EACH_RUN: readonly Hostile[] = [
   ["no id of the server", (name, bytes) => (name === "files/server-id" ? null : bytes), /^restored$/],
   ["no database", without(/^database\//), /no database/],
   ["a missing table", without(/users\.jsonl$/), /users is missing/],
+  [
+    "SQL as a type",
+    inPart("database/shape.json", (text) =>
+      text.replace('"type":"uuid"', '"type":"uuid); drop table users; --"'),
+    ),
+    /^restored$/,
+  ],
+  [
+    "SQL as a column",
+    inPart("database/shape.json", (text) =>
+      text.replace('"name":"email"', '"name":"email\\"); drop table users; --"'),
+    ),
+    /cannot be restored/,
+  ],
+  [
+    "a ref outside of refs/",
+    inPart(/\/refs$/, (text) => text.replace("refs/heads/main", "../../evil")),
+    /cannot be restored/,
+  ],
+  [
+    "a HEAD elsewhere",
+    inPart(/repository\.json$/, (text) => text.replace("refs/heads/main", "../../evil")),
+    /cannot be restored/,
+  ],
 ];
-/** Those of a kind are restored or refused for the same reason: a run draws one of each kind. */
+/** Those of a kind are refused for the same reason: a run draws one of each kind. */
 const KINDS: Readonly<Record<string, readonly Hostile[]>> = {
   rows: [
     ["a row of another shape", inPart(/public\.users\.jsonl$/, () => "[1,2\n"), /cannot be restored/],
     ["a row without its reference", inPart(/public\.accounts\.jsonl$/, () => ""), /cannot be restored/],
-  ],
-  sql: [
-    [
-      "SQL as a type",
-      inPart("database/shape.json", (text) =>
-        text.replace('"type":"uuid"', '"type":"uuid); drop table users; --"'),
-      ),
-      /^restored$/,
-    ],
-    [
-      "SQL as a column",
-      inPart("database/shape.json", (text) =>
-        text.replace('"name":"email"', '"name":"email\\"); drop table users; --"'),
-      ),
-      /cannot be restored/,
-    ],
   ],
   objects: [
     ["a missing pack", without(/\/pack$/), /not (?:complete|where it belongs)/],
@@ -212,18 +220,6 @@ const KINDS: Readonly<Record<string, readonly Hostile[]>> = {
     [
       "a damaged pack",
       inPart(/\/pack$/, (text) => `${text.slice(0, 20)}xx${text.slice(22)}`),
-      /cannot be restored/,
-    ],
-  ],
-  refs: [
-    [
-      "a ref outside of refs/",
-      inPart(/\/refs$/, (text) => text.replace("refs/heads/main", "../../evil")),
-      /cannot be restored/,
-    ],
-    [
-      "a HEAD elsewhere",
-      inPart(/repository\.json$/, (text) => text.replace("refs/heads/main", "../../evil")),
       /cannot be restored/,
     ],
   ],

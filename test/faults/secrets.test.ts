@@ -56,7 +56,8 @@ onLinux("a host's token is only in git's environment, which no other user can re
   await place.useAll();
   const answer = await place.call("PUT", `${place.path()}/git-credential`, { body: { token: wrong } });
   expect(answer.status).toBe(502);
-  for (host of sample(2, ["down", "echo", "locked"])) await place.tryAll();
+  // one that says the token aloud in each run
+  for (host of ["echo", ...sample(1, ["down", "locked"])]) await place.tryAll();
   host = "up";
   expect(place.said.join("\n")).toContain("remote: you are ***");
   await branchFrom(place, url, { username: "x-access-token", token });
