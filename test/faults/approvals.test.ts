@@ -94,17 +94,13 @@ const rows: [
   ["pushed", "the approval is taken back, too late", withdraw, "merged"],
 ];
 
-/** How many rows of each outcome a run draws. */
-const OUTCOMES = [
-  ["merged", 2],
-  ["approval_required", 2],
-  ["changes_requested", 1],
-  ["draft", 1],
-] as const;
-const drawn = OUTCOMES.flatMap(([outcome, usual]) =>
+/** An outcome, of the first look at the approvals or of a later one: each run draws a row of each kind. */
+const kindOf = ([step, , , outcome]: (typeof rows)[number]) =>
+  outcome === "changes_requested" ? outcome : `${outcome} ${step === "commit-written"}`;
+const drawn = [...new Set(rows.map(kindOf))].flatMap((kind) =>
   sample(
-    usual,
-    rows.filter((row) => row[3] === outcome),
+    1,
+    rows.filter((row) => kindOf(row) === kind),
   ),
 );
 

@@ -2,10 +2,10 @@ import { afterEach, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { MERGE_METHODS, type MergeMethod } from "../../src/contract/merge-method.ts";
-import { MERGE_STEPS } from "../../src/deps.ts";
+import { MERGE_STEPS, type MergeStep } from "../../src/deps.ts";
 import { sendAdminCommand } from "../../src/edge/admin/socket.ts";
 import { type Api, caller, databaseFor, makeFolder, spawnServer, startApi } from "../helpers/api.ts";
-import { sample } from "../helpers/random.ts";
+import { SEED, sample } from "../helpers/random.ts";
 import { Remote } from "../helpers/remote.ts";
 import { serverCommand } from "../helpers/server-command.ts";
 
@@ -69,8 +69,16 @@ const rows = MERGE_METHODS.flatMap((method) =>
   ),
 );
 
-/** Two in each run, the second of which is to delete the branch. */
-const DRAWN = sample(2, rows).map((row, index) => [...row, index % 2 === 1] as const);
+const isAfterPush = (step: MergeStep) => MERGE_STEPS.indexOf(step) >= MERGE_STEPS.indexOf("pushed");
+/** Two in each run: one before the push, and one from then on. */
+const KILLED = [false, true].flatMap((isPushed) =>
+  sample(
+    1,
+    rows.filter(([, step]) => isAfterPush(step) === isPushed),
+  ),
+);
+/** Every other one is to delete the branch. */
+const DRAWN = KILLED.map((row, index) => [...row, (index + SEED) % 2 === 0] as const);
 
 /** Files that a killed git leaves in a mirror. */
 const LOCKS = [
@@ -91,7 +99,7 @@ test.each(DRAWN)(
     await expect(call("POST", `${path}/1/merge`, { body })).rejects.toThrow();
     await exited;
 
-    const pushed = MERGE_STEPS.indexOf(step) >= MERGE_STEPS.indexOf("pushed");
+    const pushed = isAfterPush(step);
     expect(remote.sha("main") !== base).toBe(pushed);
     const landed = remote.sha("main");
     await leaveLocks(dataDir);
