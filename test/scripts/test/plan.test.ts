@@ -110,7 +110,7 @@ test("a suite runs once: from source or against the compiled binaries", () => {
 test("files with a Docker engine run first, then the longest batches", () => {
   const engines = makeBatches(jobs, 2).map((each) => jobsOf(each).some((job) => needs(job, "docker")));
   expect(engines.toSorted((a, b) => Number(b) - Number(a))).toEqual(engines);
-  expect(engines.filter(Boolean).length).toBeGreaterThan(5);
+  expect(engines.filter(Boolean).length).toBeGreaterThan(2);
 });
 
 test("the longest file runs first", () => {
