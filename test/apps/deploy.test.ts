@@ -27,6 +27,7 @@ const CAP = 2;
 const CLIENTS = 8;
 /** A second place of the app: it is live once its health path returns a success. */
 const DOCS = entryOf({ rootPath: "docs", health: { path: "/health" } });
+const OTHER_DOCS = { ...DOCS, env: { A: "b" } };
 
 let server: SessionServer;
 let bench: AppBench;
@@ -323,7 +324,11 @@ test("only a change of the entry, or below its root, deploys an app again", asyn
   await bench.follows(await bench.merge({ "elsewhere.txt": "x" }, [DOCS], "# more\n"));
   expect((await bench.get()).app).toMatchObject({ live: { commit: first?.commit }, next: null });
   const second = await bench.merge({ "docs/says.txt": "more" }, [DOCS]);
-  await bench.becomes("the change is live", isLiveAt(second));
+  const { app } = await bench.becomes("the change is live", isLiveAt(second));
+  // none was between them
+  expect(app.live?.number).toBe((first?.number ?? 0) + 1);
+  const third = await bench.merge({}, [OTHER_DOCS]);
+  await bench.becomes("the other entry is live", isLiveAt(third));
 });
 
 test("deployments are not sessions, and have their own cap", async () => {
@@ -344,7 +349,7 @@ test("deployments are not sessions, and have their own cap", async () => {
   }
   expect((await ask("GET", `/v1/p/${id}/8000/svc/health`)).status).toBe(404);
   const more = ["b", "c"].map((slug) => entryOf({ slug }));
-  await bench.merge({}, [DOCS, ...more]);
+  await bench.merge({}, [OTHER_DOCS, ...more]);
   const states = async () =>
     (await bench.call("GET", "")).body.apps.map(({ state }: { state: string }) => state);
   await until(
@@ -355,7 +360,13 @@ test("deployments are not sessions, and have their own cap", async () => {
   const { body } = await bench.call("GET", "");
   const failed = body.apps.find(({ state }: { state: string }) => state === "failed");
   expect(failed.error).toContain(`its limit is ${CAP}.`);
-  await bench.merge({}, [DOCS]);
+  const { live } = body.apps.find(({ slug, state }: App) => slug !== "web" && state === "live");
+  expect(server.processes(live.deployment_id).length).toBeGreaterThan(0);
+  await bench.merge({}, [OTHER_DOCS]);
+  await until(
+    "what is no longer in the manifest has ended",
+    () => server.processes(live.deployment_id).length === 0,
+  );
 });
 
 test("an app whose sandbox dies is restarted automatically", async () => {

@@ -268,6 +268,9 @@ describe("images of sandboxes in Docker", () => {
   test("an image that is removed during a start is built again; a build removes old images, except those in use", async () => {
     await makeOldImages(["0"]);
     const { Id } = await docker("POST", "/containers/create", { Image: "svc-old:0", Cmd: ["true"] });
+    // the engine lists images with the second of their creation, and this one is to be the oldest
+    const next = (Math.floor(Date.now() / 1000) + 1) * 1000;
+    await until("the next second", () => Date.now() >= next);
     await makeOldImages(Array.from({ length: 14 }, (_, index) => `${index + 1}`));
     const first = specOf({}, { build: shared });
     await provider.start(first, watchOf(), AbortSignal.timeout(WAIT_LIMIT_MS));
