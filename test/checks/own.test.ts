@@ -90,13 +90,10 @@ test("a result that a sandbox makes up counts as none", async () => {
   const standIn = await sandbox(sha);
   await bench.becomes(number, "test", "running");
   const made = [
-    { exit_code: "0" },
-    { exit_code: 0.5 },
-    { timed_out: "no" },
-    { duration_ms: "1" },
-    { signal: 9 },
+    ...sample(1, [{ exit_code: "0" }, { exit_code: 0.5 }]),
+    ...sample(1, [{ timed_out: "no" }, { duration_ms: "1" }, { signal: 9 }]),
   ];
-  for (const bad of sample(2, made))
+  for (const bad of made)
     for (let look = 0; look < 2; look++) {
       Object.assign(standIn.health, { check: { ...RESULT, ...bad } });
       await server.provider.untilLooked(server.look);
