@@ -156,34 +156,33 @@ describe.each(KINDS)("%s", (kind) => {
       expect(await failure(git, wrong, fresh())).toMatchObject({ code: "repo_unreachable" });
       expect(host.calls.map(({ step }) => step)).toEqual(byApi ? ["read"] : []);
     });
-
-    test("the credential is in no error, log, command line or file", async () => {
-      const { git, repo, host } = place;
-      const seen: string[] = [];
-      const look = async (answer: Response | null) => {
-        seen.push(await allCommandLines());
-        return answer;
-      };
-      const words = `no ${TOKEN} ${BASIC}`;
-      host.faults.create = async () =>
-        (await look(null)) ?? Response.json({ message: words }, { status: 403 });
-      host.onGit = () => look(null);
-      await git.createBranch(repo, { branch: fresh(), base: "main" });
-      host.onGit = () => look(new Response(words, { status: 403 }));
-      const errors = [
-        await failure(git, repo, fresh()),
-        await failure(git, { ...repo, url: `${host.url}x` }, fresh()),
-      ];
-      expect(seen.join("\n")).toContain(new URL(host.url).origin);
-      const shown = [
-        ...seen,
-        ...errors.map((error) => `${error.stack}${JSON.stringify(error)}`),
-        ...place.lines,
-      ];
-      for (const text of shown) for (const secret of [TOKEN, BASIC]) expect(text).not.toContain(secret);
-      expect(await filesWith(join(place.directory, "data"), [TOKEN, BASIC])).toEqual([]);
-    });
   }
+
+  test("the credential is in no error, log, command line or file", async () => {
+    const { git, repo, host } = place;
+    const seen: string[] = [];
+    const look = async (answer: Response | null) => {
+      seen.push(await allCommandLines());
+      return answer;
+    };
+    const words = `no ${TOKEN} ${BASIC}`;
+    host.faults.create = async () => (await look(null)) ?? Response.json({ message: words }, { status: 403 });
+    host.onGit = () => look(null);
+    await git.createBranch(repo, { branch: fresh(), base: "main" });
+    host.onGit = () => look(new Response(words, { status: 403 }));
+    const errors = [
+      await failure(git, repo, fresh()),
+      await failure(git, { ...repo, url: `${host.url}x` }, fresh()),
+    ];
+    expect(seen.join("\n")).toContain(new URL(host.url).origin);
+    const shown = [
+      ...seen,
+      ...errors.map((error) => `${error.stack}${JSON.stringify(error)}`),
+      ...place.lines,
+    ];
+    for (const text of shown) for (const secret of [TOKEN, BASIC]) expect(text).not.toContain(secret);
+    expect(await filesWith(join(place.directory, "data"), [TOKEN, BASIC])).toEqual([]);
+  });
 
   if (byApi) {
     /** What can be wrong with an answer, whatever the host did before it. */
