@@ -116,6 +116,11 @@ const CHANGES: readonly [string, string][] = [
   ["a removed entry", "delete from audit_events where position = 2"],
   ["a removed end", "delete from audit_events where position = 3"],
   ["another end", "update audit_head set hash = repeat('0', 64)"],
+  [
+    "an earlier end",
+    "update audit_head set position = 2, hash = (select hash from audit_events where position = 2)",
+  ],
+  ["no end", "delete from audit_head"],
 ];
 
 test("each change of a sealed entry breaks the chain, and is refused by the database without the trigger's leave", async () => {
@@ -131,8 +136,9 @@ test("each change of a sealed entry breaks the chain, and is refused by the data
     if (fault === null) kept.push(what);
     await tamper("delete from audit_events");
     await tamper("insert into audit_events select * from kept");
-    await tamper("update audit_head set hash = kept_head.hash from kept_head");
-    if (statement.includes("audit_events"))
+    await tamper("delete from audit_head");
+    await tamper("insert into audit_head select * from kept_head");
+    if (!statement.includes("audit_head"))
       expect([what, await refusal(db.execute(sql.raw(statement)))]).toEqual([what, "23001"]);
   }
   await tamper("drop table kept, kept_head");
@@ -166,7 +172,10 @@ test("old entries are deleted from the beginning, as far as all are old, and the
   }
   await trimAudit(db, 10, 1);
   expect(await positions()).toEqual(["new 3", "old again 4", "unsealed null"]);
-  expect(await verifyAudit(deps)).toMatchObject({ sealed: 2, unsealed: 1, fault: null });
+  expect(await verifyAudit(deps)).toMatchObject({
+    ...{ sealed: 2, unsealed: 1, fault: null },
+    first: { position: 3 },
+  });
   await trimAudit(db, 8);
   await seal();
   expect(await positions()).toEqual(["unsealed 5"]);

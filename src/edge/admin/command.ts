@@ -4,7 +4,7 @@ import { users } from "../../../db/schema/index.ts";
 import { SvcError } from "../../contract/errors.ts";
 import { ensureUser, readEmail } from "../../identity/accounts/make-user.ts";
 import { setOperator } from "../../identity/accounts/set-operator.ts";
-import { verifyAudit } from "../../identity/audit/verify.ts";
+import { type AuditCheck, verifyAudit } from "../../identity/audit/verify.ts";
 import { type AuditEntry, audit } from "../../identity/auth/audit.ts";
 import { mintToken } from "../../identity/auth/token.ts";
 import { makePasswordLink } from "../../identity/sign-in/links.ts";
@@ -87,12 +87,18 @@ async function change(
 
 /** @throws validation_failed when the log was changed */
 async function checkAudit(db: Db, keys: Keys): Promise<string> {
-  const { sealed, unsealed, head, fault } = await verifyAudit({ db, keys });
+  const { sealed, unsealed, first, head, fault } = await verifyAudit({ db, keys });
   if (fault !== null)
     throw new SvcError(
       "validation_failed",
       `The audit log does not fit its hashes: ${fault}. The ${sealed} entries before it do. Compare it with a backup.`,
     );
   const end = head.position === 0 ? "" : ` The last place is ${head.position}, with the hash ${head.hash}.`;
-  return `The audit log is intact: ${sealed} entries fit, ${unsealed} are not sealed yet.${end}`;
+  return `The audit log is intact: ${sealed} entries fit, ${unsealed} are not sealed yet.${beginning(first)}${end}`;
+}
+
+/** Of a chain that begins later: that entries were too old cannot be told from that somebody removed them. */
+function beginning(first: AuditCheck["first"]): string {
+  if (first === null || first.position === 1) return "";
+  return ` The first place is ${first.position}, of ${first.createdAt.toISOString()}: the earlier ones are deleted.`;
 }

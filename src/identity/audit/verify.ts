@@ -1,4 +1,4 @@
-import { asc, eq, gt, isNull } from "drizzle-orm";
+import { asc, eq, gt, isNotNull, isNull } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
 import { auditEvents, auditHead } from "../../../db/schema/index.ts";
 import type { Keys } from "../../keys.ts";
@@ -16,6 +16,8 @@ export interface AuditCheck {
   sealed: number;
   /** Entries that wait for their place. */
   unsealed: number;
+  /** Where the chain begins, and since when: later than the first place once old entries were deleted. */
+  first: { position: number; createdAt: Date } | null;
   /** The end of the chain. */
   head: Place;
   /** What is wrong first, as the rest of a sentence; null: nothing. */
@@ -23,24 +25,23 @@ export interface AuditCheck {
 }
 
 /**
- * Checks the chain of hashes from its beginning, which is later than the first place once old entries were deleted. An
- * entry that was changed, added or removed does not fit the one after it.
+ * Checks the chain of hashes from its beginning, which is later than the first place once old entries were deleted, also
+ * during the check. An entry that was changed, added or removed does not fit the one after it.
  */
 export async function verifyAudit(
   { db, keys }: { db: Db; keys: Pick<Keys, "mac"> },
   batch = BATCH,
 ): Promise<AuditCheck> {
   // read first: entries that are sealed meanwhile come after it
-  const [head = { position: 0, hash: NO_HASH }] = await db
-    .select()
-    .from(auditHead)
-    .where(eq(auditHead.id, 1));
+  const head = await headOf(db);
   let sealed = 0;
+  let first: AuditCheck["first"] = null;
   let end: Place | null = null;
   const answer = async (fault: string | null): Promise<AuditCheck> => ({
     sealed,
     unsealed: await db.$count(auditEvents, isNull(auditEvents.position)),
-    head: { position: head.position, hash: head.hash },
+    first,
+    head,
     fault,
   });
   for (;;) {
@@ -51,10 +52,12 @@ export async function verifyAudit(
       .orderBy(asc(auditEvents.position))
       .limit(batch);
     for (const row of rows) {
-      const before: Place = end ?? beginningOf(row);
+      const isNext = end !== null && row.position === end.position + 1;
+      const before: Place = end === null || (!isNext && (await isFirst(db, row))) ? beginningOf(row) : end;
       const fault = faultOf(keys, before, row);
       if (fault !== null) return await answer(fault);
       end = { position: before.position + 1, hash: row.hash ?? NO_HASH };
+      first ??= { position: end.position, createdAt: row.createdAt };
       sealed++;
       if (end.position === head.position && end.hash !== head.hash)
         return await answer(`the end of the chain at place ${head.position} has another hash`);
@@ -65,7 +68,26 @@ export async function verifyAudit(
     return await answer(
       `the entries after place ${end.position} are missing: the chain ends at ${head.position}`,
     );
+  if (end !== null && end.position > (await headOf(db)).position)
+    return await answer(`the chain goes on to place ${end.position}, after its recorded end`);
   return await answer(null);
+}
+
+async function headOf(db: Db): Promise<Place> {
+  const { position, hash } = auditHead;
+  const [head] = await db.select({ position, hash }).from(auditHead).where(eq(auditHead.id, 1));
+  return head ?? { position: 0, hash: NO_HASH };
+}
+
+/** Whether all entries before one are gone: old ones are deleted while others are checked. */
+async function isFirst(db: Db, { position }: AuditRow): Promise<boolean> {
+  const [first] = await db
+    .select({ position: auditEvents.position })
+    .from(auditEvents)
+    .where(isNotNull(auditEvents.position))
+    .orderBy(asc(auditEvents.position))
+    .limit(1);
+  return first?.position === position;
 }
 
 /** The place before the first entry that is there. */
