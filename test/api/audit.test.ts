@@ -109,6 +109,13 @@ const WALK: readonly (readonly [route: string, body: unknown, action: string, ta
     "own",
   ],
   ["DELETE /v1/projects/:project/model-upstreams/own", undefined, "model_upstream.removed", "own"],
+  [
+    "PUT /v1/server/model-upstreams/all",
+    { format: "openai", url: "https://s3cret.example.com/v1", key: "s3cret" },
+    "model_upstream.set",
+    "all",
+  ],
+  ["DELETE /v1/server/model-upstreams/all", undefined, "model_upstream.removed", "all"],
   ["POST /v1/projects/:project/labels", { name: "bug" }, "label.created", "bug"],
   ["PATCH /v1/projects/:project/labels/bug", { color: "0e8a16" }, "label.edited", "bug"],
   ["DELETE /v1/projects/:project/labels/bug", undefined, "label.deleted", "bug"],
@@ -170,6 +177,12 @@ test("sign-ins, members and what operators do on the machine are recorded, and s
   const shown = ({ action, target, actor }: Answer["body"]) => [action, target, actor?.email ?? null];
   expect(joined.made.map(shown)).toEqual([["user.signed_up", "new@example.com", "new@example.com"]]);
   expect((await browser.call("GET", `${account}/audit`)).status).toBe(200);
+  // an invitation that a member accepts changes nothing
+  const second = (await api.call("POST", `${account}/invitations`, { body: { role: "member" } })).body;
+  const followed = await madeBy(() =>
+    browser.call("POST", "/v1/auth/link", { body: { token: new URL(second.url).searchParams.get("token") } }),
+  );
+  expect([followed.answer.body.user_id, followed.made]).toEqual([user, []]);
   const signing = await madeBy(() => browser.call("POST", "/v1/auth/sign-out"));
   expect(signing.made.map(({ action }) => action)).toEqual(["user.signed_out"]);
   const wrong = { email: "new@example.com", password: "wrong password" };

@@ -56,7 +56,12 @@ export async function setUpstream(
       .onConflictDoUpdate({ ...uniqueOf(owner), set: values })
       .returning();
     if (!row) throw new Error("the insert of an upstream returned no row");
-    const details = { url, format: body.format, key_given: body.key !== undefined };
+    // where the server sends its calls is shown to operators only; the entry, to all managers of an account
+    const details = {
+      ...(owner !== null && { url }),
+      format: body.format,
+      key_given: body.key !== undefined,
+    };
     await audit(tx, caller, upstreamEntry("model_upstream.set", project, upstreamId, details));
     return await toWire(deps, tx, row);
   });

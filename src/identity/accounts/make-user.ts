@@ -72,12 +72,14 @@ export async function makeUser(db: Db, wanted: NewUser): Promise<string | null> 
 
 const IS_FIRST = sql<boolean>`not exists (select 1 from ${users})`;
 
-/** Makes a user a member; an existing member keeps their role. */
-export async function joinAccount(db: Db, userId: string, membership: Membership): Promise<void> {
-  await db
+/** Makes a user a member; an existing member keeps their role. @returns whether the user was no member */
+export async function joinAccount(db: Db, userId: string, membership: Membership): Promise<boolean> {
+  const added = await db
     .insert(accountMembers)
     .values({ ...membership, userId })
-    .onConflictDoNothing();
+    .onConflictDoNothing()
+    .returning({ userId: accountMembers.userId });
+  return added.length > 0;
 }
 
 async function makeAccount(tx: Db, name: string): Promise<string> {

@@ -51,12 +51,13 @@ export async function followLink(
     const { user, action } = await userByLink(tx, row, visitor, { ...body, passwordHash });
     const { email, user_id: userId } = user;
     const membership = membershipOf(row);
-    await audit(tx, byVisitor(request, userId), {
-      action,
-      target: email,
-      targetId: userId,
-      ...(membership && { accountId: membership.accountId, details: { role: membership.role } }),
-    });
+    if (action !== null)
+      await audit(tx, byVisitor(request, userId), {
+        action,
+        target: email,
+        targetId: userId,
+        ...(membership && { accountId: membership.accountId, details: { role: membership.role } }),
+      });
     return start({ ...deps, db: tx }, request, user);
   });
 }
@@ -71,8 +72,11 @@ export async function findLink(deps: Deps, token: string): Promise<LinkRow> {
   return row;
 }
 
-/** The user of a link, and what the link did. */
-type Followed = { user: SignedIn; action: "member.joined" | "user.signed_up" | "user.password_changed" };
+/** The user of a link, and what the link did; null: nothing, for a member of the account. */
+type Followed = {
+  user: SignedIn;
+  action: "member.joined" | "user.signed_up" | "user.password_changed" | null;
+};
 
 async function userByLink(
   tx: Db,
@@ -115,8 +119,8 @@ async function joinAs(
     throw new SvcError("forbidden", sentence);
   }
   await redeemLink(tx, row);
-  await joinAccount(tx, visitor.user_id, membership);
-  return { user: visitor, action: "member.joined" };
+  const isNew = await joinAccount(tx, visitor.user_id, membership);
+  return { user: visitor, action: isNew ? "member.joined" : null };
 }
 
 async function setOwnPassword(tx: Db, row: LinkRow, userId: string, passwordHash: string): Promise<Followed> {

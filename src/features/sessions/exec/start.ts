@@ -4,6 +4,7 @@ import { sessionExecs, users } from "../../../../db/schema/index.ts";
 import { DAEMON_PORT, execPath } from "../../../contract/daemon.ts";
 import { SvcError } from "../../../contract/errors.ts";
 import type { ExecBody, StartedExec } from "../../../contract/exec.ts";
+import { NAME_MAX } from "../../../contract/limits.ts";
 import type { Deps } from "../../../deps.ts";
 import { audit } from "../../../identity/auth/audit.ts";
 import type { Caller, ProjectRow } from "../../../identity/auth/caller.ts";
@@ -39,8 +40,8 @@ export async function startExec(
       target: session.name ?? sessionId,
       targetId: sessionId,
       project,
-      // its arguments may be secret: they are in the list of the session's commands
-      details: { exec_id: execId, program: command[0] ?? "shell", tty },
+      // its arguments may be secret, also in one text with it: they are in the list of the session's commands
+      details: { exec_id: execId, program: programOf(command), tty },
     });
   });
   const terminal = tty ? { cols, rows } : null;
@@ -59,6 +60,11 @@ export async function startExec(
     .where(eq(users.userId, caller.userId));
   const path = `/v1/p/${sessionId}/${DAEMON_PORT}${execPath(execId)}`;
   return { ...toExec({ ...row, userName: user?.name ?? "" }), path };
+}
+
+/** The first word of a command, of which the audit log has no more. */
+function programOf([first = ""]: readonly string[]): string {
+  return first.trim().split(/\s/, 1)[0]?.slice(0, NAME_MAX) || "shell";
 }
 
 function failureOf(answer: "busy" | "full" | "refused" | "silent", sessionId: string): SvcError {
