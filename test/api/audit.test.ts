@@ -258,6 +258,10 @@ test("the log is filtered by actor, action, target and time, and read in pages",
   await filtered(`since=${middle}`, ({ created_at }) => created_at >= middle);
   await filtered(`until=${middle}`, ({ created_at }) => created_at < middle);
   expect((await api.call("GET", `${account}/audit?action=%27`)).status).toBe(400);
+  // in UTC these are in the years 0 and 10000, which Postgres does not read
+  for (const time of ["0001-01-01T00:00:00%2B01:00", "9999-12-31T23:59:59-01:00"])
+    for (const filter of ["since", "until"])
+      expect((await api.call("GET", `${account}/audit?${filter}=${time}`)).status).toBe(400);
   expect(await entries("&target=%00")).toEqual([]);
 });
 
