@@ -3,6 +3,7 @@ import { sendAdminCommand } from "../../src/edge/admin/socket.ts";
 import { type Api, startApi } from "../helpers/api.ts";
 import { openBrowser, PASSWORD, signedIn } from "../helpers/cookie-browser.ts";
 import { Remote } from "../helpers/remote.ts";
+import { until } from "../helpers/until.ts";
 
 let api: Api;
 let remote: Remote;
@@ -227,6 +228,17 @@ test("behind a trusted proxy, clients are rate-limited by their own address, and
     expect(all).toBe(50);
     expect(await from("203.0.113.99", guessed, "one more guess")).toBe(429);
     expect(await from("203.0.113.1", teammate, PASSWORD)).toBe(200);
+    // of the 50, the audit log has as many as show the attack, with the addresses of the clients
+    const token = await proxied.mint(guessed);
+    const [{ account_id: account }] = (await proxied.call("GET", "/v1/accounts/me", { token })).body.accounts;
+    const path = `/v1/accounts/${account}/audit?action=user.sign_in_failed&limit=100`;
+    let addresses: string[] = [];
+    await until("20 wrong passwords are recorded", async () => {
+      const { audit_events } = (await proxied.call("GET", path, { token })).body;
+      addresses = audit_events.map(({ address }: { address: string }) => address);
+      return addresses.length === 20;
+    });
+    expect(addresses.every((address) => address.startsWith("203.0.113."))).toBe(true);
   } finally {
     await proxied.stop();
   }

@@ -17,6 +17,8 @@ const OF_USER: Limit = { name: "sign-in of a user", max: 10, windowS: 15 * 60 };
 const OF_USER_ANYWHERE: Limit = { name: "sign-in of a user, anywhere", max: 50, windowS: 15 * 60 };
 /** For all users from one address, which an office may share. */
 const OF_ADDRESS: Limit = { name: "sign-in", max: 100, windowS: 15 * 60 };
+/** Wrong passwords for one user that the audit log has: enough to show an attack, too few to fill a disk. */
+const RECORDED: Limit = { name: "recorded sign-in of a user", max: 20, windowS: 60 * 60 };
 
 /** The response to a browser, and its `Set-Cookie`; null: none. */
 export interface WithCookie<T> {
@@ -63,8 +65,8 @@ function signedIn({ email, user_id }: SignedIn, way: "password" | "github"): Aud
 }
 
 /**
- * Records a wrong password for a user, of which the limits let few through. In the background, so that the time does not
- * show whether the user exists.
+ * Records a wrong password for a user, unless many are recorded already. In the background, so that the time does not show
+ * whether the user exists.
  */
 function noteFailure(deps: Deps, request: Request, email: string): void {
   const recorded = async () => {
@@ -72,10 +74,21 @@ function noteFailure(deps: Deps, request: Request, email: string): void {
     const [user] = await deps.db.select({ userId: users.userId }).from(users).where(eq(users.email, email));
     if (!user) return;
     const { userId } = user;
+    if (!(await isRecorded(deps, userId))) return;
     const entry = { action: "user.sign_in_failed", target: email, targetId: userId, userId } as const;
     await audit(deps.db, { userId: null, origin: originOf(request) }, entry);
   };
   recorded().catch((error: unknown) => deps.log.warn({ err: error }, "cannot record a failed sign-in"));
+}
+
+async function isRecorded(deps: Deps, userId: string): Promise<boolean> {
+  try {
+    await countAttempt(deps, RECORDED, userId);
+    return true;
+  } catch (error) {
+    if (error instanceof SvcError) return false;
+    throw error;
+  }
 }
 
 /** Signs a browser in as an authenticated user, and ends its earlier session. The caller records that it was signed in. */
