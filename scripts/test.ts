@@ -35,8 +35,6 @@ const MAX_AT_ONCE = 6;
 const WITHOUT_LAST_TIER = { BUN_JSC_useFTLJIT: "0", BUN_JSC_useOMGJIT: "0" };
 /** More threads for one garbage collection only take turns with the other test processes: 4 % of the CPU time of a run. */
 const ONE_GC_THREAD = { BUN_JSC_numberOfGCMarkers: "1" };
-/** Memory that was freed is used again instead of returned to the system: half of the page faults of a test process. */
-const KEEP_MEMORY = { MIMALLOC_PURGE_DELAY: "-1" };
 /** A test file waits for about half of its time, which other files can use. */
 const JOBS_PER_CORE = 2.5;
 
@@ -85,7 +83,6 @@ async function test(wanted: Options): Promise<number> {
         ...Object.fromEntries(agent.map(({ name }) => ["SVC_TEST_AGENT", join(DIST, name)])),
         ...Object.fromEntries(programs.map(({ name, variable }) => [variable, join(DIST, name)])),
         ...ONE_GC_THREAD,
-        ...KEEP_MEMORY,
         ...(!wanted.full && WITHOUT_LAST_TIER),
         ...(await shared(jobs, ends)),
       },

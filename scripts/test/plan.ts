@@ -25,7 +25,12 @@ const OWN_PROCESS = [
   "test/api/hostile-repository",
   "test/api/under-attack",
   "test/e2e/load",
+  "test/faults/push-wire",
+  "test/git/blob",
+  "test/git/diff.",
   "test/git/hostile",
+  "test/git/log.",
+  "test/splice/listen.",
 ];
 
 /** Suites that compare response times, which other processes would distort. */
@@ -90,10 +95,15 @@ export function makeBatches(jobs: readonly Job[], processors: number): Batch[] {
  * the other, so that an image of 350 MB is built once.
  */
 function groupOf(job: TestFile): string {
-  if (OWN_PROCESS.some((name) => job.name.startsWith(name))) return job.name;
+  if (hasOwnProcess(job)) return job.name;
   if (job.needs.docker) return job.binaries ? job.name : "docker";
   if (job.binaries) return "binaries";
   return job.needs.browser ? "browser" : "source";
+}
+
+/** Whether a file shares its process with no other. */
+export function hasOwnProcess({ name }: TestFile): boolean {
+  return OWN_PROCESS.some((part) => name.startsWith(part));
 }
 
 /** Fills each batch with the longest file that is left, then with the shortest. */
