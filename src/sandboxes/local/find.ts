@@ -30,8 +30,9 @@ export async function findSandbox(
   if (!state) return ended;
   if (state.installation !== installation) return null;
   const { generation, pid, started } = state;
-  const exitCode = await readNumber(folder, "exit");
+  // the supervisor records the exit code before it exits: looked for in this order, no ended sandbox lacks it
   const supervisor = await processAt(pid);
+  const exitCode = await readNumber(folder, "exit");
   const isRunning = exitCode === null && supervisor?.started === started && !supervisor.isZombie;
   if (!isRunning) {
     const outOfMemory = exitCode === KILLED && (await countMemoryKills(folder)) > 0;
