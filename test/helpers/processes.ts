@@ -14,8 +14,9 @@ export interface ProcessOf {
 export function allProcesses(ids: readonly number[] = processIds()): ProcessOf[] {
   return ids.flatMap((pid) => {
     const stat = read(`/proc/${pid}/stat`);
-    const [state = "X", parent = ""] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    if (state === "X" || (state === "Z" && threadsOf(pid) < 2)) return [];
+    const [state = "", parent = ""] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    // without a file, there is no process
+    if (state === "" || state === "X" || (state === "Z" && threadsOf(pid) < 2)) return [];
     return {
       pid,
       parent: Number(parent),
