@@ -4,6 +4,7 @@ import { spec } from "../spec.ts";
 import { CR } from "./cr-id.ts";
 import { CR_FIELDS, DIFF_FIELDS, FILE_FIELDS } from "./fields.ts";
 import { namesFlag } from "./labels.ts";
+import { LIMIT_FLAG } from "./limit-flag.ts";
 import { WEB } from "./web.ts";
 
 const STATUSES = ["open", "merged", "closed", "all"] as const satisfies readonly CrStatusFilter[];
@@ -71,14 +72,7 @@ export const ls = spec({
       value: "person",
       summary: "Only those with a review requested from @me, or from a member",
     },
-    limit: {
-      kind: "integer",
-      value: "n",
-      min: 1,
-      max: 10_000,
-      short: "L",
-      summary: "At most this many",
-    },
+    limit: LIMIT_FLAG,
     ...WEB,
   },
   fields: CR_FIELDS,

@@ -1,12 +1,13 @@
 import { bind, type Group, spec } from "../spec.ts";
 import { BRANCH_FIELDS, COMMIT_FIELDS, CONTENTS_FIELDS, ENTRY_FIELDS } from "./fields.ts";
+import { LIMIT_FLAG } from "./limit-flag.ts";
 
 const REF = "A branch, a tag or a full commit id; defaults to the default branch";
 
 const AT = { ref: { kind: "string", value: "ref", summary: REF, completes: "branch" } } as const;
 
 const LIMIT = {
-  limit: { kind: "integer", value: "n", min: 1, max: 10_000, short: "L", summary: "At most this many" },
+  limit: LIMIT_FLAG,
 } as const;
 
 export const branches = spec({

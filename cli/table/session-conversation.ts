@@ -1,4 +1,5 @@
 import { spec } from "../spec.ts";
+import { LIMIT_FLAG } from "./limit-flag.ts";
 import { TURN_FIELDS } from "./session-fields.ts";
 import { OWN_ID } from "./session-id.ts";
 
@@ -11,14 +12,7 @@ export const conversation = spec({
   ],
   args: [OWN_ID],
   flags: {
-    limit: {
-      kind: "integer",
-      value: "n",
-      min: 1,
-      max: 10_000,
-      short: "L",
-      summary: "Only the last turns, at most this many",
-    },
+    limit: { ...LIMIT_FLAG, summary: "Only the last turns, at most this many" },
     details: { kind: "boolean", summary: "Also the thoughts, and the inputs and outputs of tools" },
     "no-pager": { kind: "boolean", summary: "Do not use a pager" },
   },

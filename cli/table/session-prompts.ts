@@ -1,4 +1,5 @@
 import { spec } from "../spec.ts";
+import { LIMIT_FLAG } from "./limit-flag.ts";
 import { CHAT_FIELDS, PROMPT_FIELDS } from "./session-fields.ts";
 
 const ID = {
@@ -81,7 +82,7 @@ export const prompts = spec({
   summary: "List a session's prompts with their states, the newest first",
   args: [{ ...ID, required: "ask" }],
   flags: {
-    limit: { kind: "integer", value: "n", min: 1, max: 10_000, short: "L", summary: "At most this many" },
+    limit: LIMIT_FLAG,
     withdraw: {
       kind: "string",
       value: "prompt",

@@ -2,6 +2,7 @@ import { TRIES_MAX } from "../../src/contract/limits.ts";
 import { RUNTIME_NAMES } from "../../src/contract/runtimes.ts";
 import type { ProviderName, SessionStatus } from "../../src/contract/session.ts";
 import { bind, type Group, spec } from "../spec.ts";
+import { LIMIT_FLAG } from "./limit-flag.ts";
 import { CHOICE, choices, edit, rename } from "./session-choice.ts";
 import { conversation } from "./session-conversation.ts";
 import { commands, cp, exec, shell, ssh, sshConfig } from "./session-exec.ts";
@@ -41,14 +42,7 @@ export const ls = spec({
       fallback: "all",
       summary: "all (the default), provisioning, running, stopped or failed",
     },
-    limit: {
-      kind: "integer",
-      value: "n",
-      min: 1,
-      max: 10_000,
-      short: "L",
-      summary: "At most this many",
-    },
+    limit: LIMIT_FLAG,
   },
   fields: SESSION_FIELDS,
   examples: [

@@ -27,23 +27,18 @@ export async function restartSession(
 ): Promise<Session> {
   const { session } = await findSession(deps, project, name);
   const { sessionId } = session;
-  const isRestarted = await start(
-    deps,
-    sessionId,
-    async (tx, { goal }) => {
-      if (goal === "deleted") return true;
-      const entry = {
-        action: "session.restarted",
-        target: session.name ?? sessionId,
-        targetId: sessionId,
-      } as const;
-      await audit(tx, caller, { ...entry, project, details: { restore } });
-      return true;
-    },
-    restore,
-  );
+  const isRestarted = await withSession(deps, sessionId, async (tx, locked) => {
+    if (!(await startAgain(deps, tx, locked, restore))) return false;
+    const entry = {
+      action: "session.restarted",
+      target: locked.name ?? sessionId,
+      targetId: sessionId,
+    } as const;
+    await audit(tx, caller, { ...entry, project, details: { restore } });
+    return true;
+  });
   if (!isRestarted) throw unknownSession(sessionId);
-  return await getSession(deps, project, session.sessionId);
+  return await getSession(deps, project, sessionId);
 }
 
 /**
@@ -52,26 +47,25 @@ export async function restartSession(
  * @throws concurrent_session_limit
  */
 export async function resumeSession(deps: Deps, sessionId: string): Promise<void> {
-  await start(deps, sessionId, async (_, { status }) => status === "stopped");
+  await withSession(
+    deps,
+    sessionId,
+    async (tx, session) => session.status === "stopped" && (await startAgain(deps, tx, session)),
+  );
 }
 
-/**
- * @param isDue decides on the locked row
- * @returns false when the session does not exist, or its goal is `deleted`
- */
-async function start(
+/** Changes a session that is locked meanwhile. @returns whether it exists and was changed */
+async function withSession(
   deps: Deps,
   sessionId: string,
-  isDue: (tx: Db, session: SessionRow) => Promise<boolean>,
-  restore?: boolean,
+  change: (tx: Db, session: SessionRow) => Promise<boolean>,
 ): Promise<boolean> {
-  const isKept = await deps.db.transaction(async (tx) => {
+  const isChanged = await deps.db.transaction(async (tx) => {
     const session = await lockSession(tx, sessionId);
-    if (!session || !(await isDue(tx, session))) return session !== null;
-    return await startAgain(deps, tx, session, restore);
+    return session !== null && (await change(tx, session));
   });
   deps.changes.notify(sessionId);
-  return isKept;
+  return isChanged;
 }
 
 /**
