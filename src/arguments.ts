@@ -30,7 +30,7 @@ export const USAGE = `svc-api: the svc server
   svc-api admin link --email <e>        print a link with which a user sets a password
   svc-api admin user --email <e>        set the password of a user, from standard input
   svc-api admin operator --email <e>    let a user manage the server's settings; --revoke ends that
-  svc-api admin verify-audit            check that nobody has changed the audit log
+  svc-api admin verify-audit            check the audit log against its chain of hashes
   svc-api backup --out <file|->         back up database, repositories and master key, also of a running server
   svc-api restore --from <file|->       restore a backup into an empty data folder (and an empty database)
   svc-api runtime install [<name>]      install an agent into the data folder: ${RUNTIME_NAMES.join(", ")}

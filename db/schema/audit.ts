@@ -15,7 +15,7 @@ import { actor } from "./actor.ts";
 
 /**
  * The audit log. There are no foreign keys: entries stay when what they are about is deleted. A trigger of the migration
- * refuses every change but two: a new entry gets its place in the chain of hashes, once, and a transaction that sets
+ * refuses every change but two: a new entry gets its position in the chain of hashes, once, and a transaction that sets
  * `svc.audit_retention` may delete.
  */
 export const auditEvents = pgTable(
@@ -41,7 +41,7 @@ export const auditEvents = pgTable(
     createdAt: timestamp("created_at", { withTimezone: true, precision: 3 })
       .notNull()
       .default(sql`clock_timestamp()`),
-    /** The place in the chain, the hash of the place before and its own, in hex; null until the entry is sealed. */
+    /** The position in the chain, the hash of the position before and its own, in hex; null until the entry is sealed. */
     position: bigint("position", { mode: "number" }).unique("audit_events_position_unique"),
     previousHash: text("previous_hash"),
     hash: text("hash"),

@@ -84,7 +84,7 @@ export const auditEvent = Type.Object({
   created_at: Type.String({ format: "date-time" }),
   action: Type.String({ description: "A noun and what happened to it, such as token.created" }),
   actor: nullable(auditActor, "Null: svc itself, an operator on the server's machine, or somebody unknown"),
-  target: Type.String({ description: "What was changed, by the name that it had" }),
+  target: Type.String({ description: "What was changed: its name at that time" }),
   target_id: nullable(Type.String(), "Its id"),
   project_id: nullable(Type.String({ format: "uuid" }), "The project that it belongs to"),
   address: nullable(Type.String(), "The client's address; of IPv6, its network"),
@@ -92,8 +92,8 @@ export const auditEvent = Type.Object({
   details: Type.Record(Type.String(), Type.Unknown(), {
     description: "What the action adds; never a secret",
   }),
-  position: nullable(Type.Integer(), "The place in the chain of hashes; null: not sealed yet"),
-  hash: nullable(Type.String(), "The hash in that place"),
+  position: nullable(Type.Integer(), "The position in the chain of hashes; null: not sealed yet"),
+  hash: nullable(Type.String(), "The hash at that position"),
 });
 export type AuditEvent = Static<typeof auditEvent>;
 

@@ -91,14 +91,15 @@ async function checkAudit(db: Db, keys: Keys): Promise<string> {
   if (fault !== null)
     throw new SvcError(
       "validation_failed",
-      `The audit log does not fit its hashes: ${fault}. The ${sealed} entries before it do. Compare it with a backup.`,
+      `The audit log does not match its hashes: ${fault}. The ${sealed} entries before it match. Compare the log with a backup.`,
     );
-  const end = head.position === 0 ? "" : ` The last place is ${head.position}, with the hash ${head.hash}.`;
-  return `The audit log is intact: ${sealed} entries fit, ${unsealed} are not sealed yet.${beginning(first)}${end}`;
+  const end =
+    head.position === 0 ? "" : ` The last position is ${head.position}, with the hash ${head.hash}.`;
+  return `The audit log is intact: ${sealed} entries match their hashes, ${unsealed} are not sealed yet.${beginning(first)}${end}`;
 }
 
-/** Of a chain that begins later: that entries were too old cannot be told from that somebody removed them. */
+/** Of a chain that begins later: entries that were too old and entries that somebody removed look the same. */
 function beginning(first: AuditCheck["first"]): string {
   if (first === null || first.position === 1) return "";
-  return ` The first place is ${first.position}, of ${first.createdAt.toISOString()}: the earlier ones are deleted.`;
+  return ` The first position is ${first.position}, from ${first.createdAt.toISOString()}: earlier entries are deleted.`;
 }

@@ -3,18 +3,18 @@ import type { Keys } from "../../keys.ts";
 
 export type AuditRow = typeof auditEvents.$inferSelect;
 
-/** An entry's place in the chain. */
+/** An entry's position in the chain. */
 export interface Link {
   position: number;
   previousHash: string;
   hash: string;
 }
 
-/** The hash before the first place. */
+/** The hash before the first position. */
 export const NO_HASH = "";
 
 /**
- * The place of an entry after another. The hash is keyed by the master key, so that who can write to the database only
+ * The link of an entry after another. The hash is keyed by the master key, so that somebody who can only write to the database
  * cannot compute it.
  */
 export function linkAfter(

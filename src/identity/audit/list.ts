@@ -5,6 +5,7 @@ import { UUID } from "../../contract/id.ts";
 import type { Deps } from "../../deps.ts";
 import { type Page, page, readCursor } from "../../http/page.ts";
 import { resolveManaged } from "../accounts/membership.ts";
+import { plain } from "../auth/audit.ts";
 import type { Caller } from "../auth/caller.ts";
 import type { AuditRow } from "./chain.ts";
 
@@ -47,11 +48,11 @@ export async function listAudit(
 
 function conditionsOf({ actor, action, target, since, until }: AuditFilter): (SQL | undefined)[] {
   return [
-    actor === undefined ? undefined : isBy(storable(actor)),
+    actor === undefined ? undefined : isBy(plain(actor)),
     action === undefined ? undefined : isAction(action),
     target === undefined
       ? undefined
-      : or(eq(auditEvents.target, storable(target)), eq(auditEvents.targetId, storable(target))),
+      : or(eq(auditEvents.target, plain(target)), eq(auditEvents.targetId, plain(target))),
     since === undefined ? undefined : gte(auditEvents.createdAt, new Date(since)),
     until === undefined ? undefined : lt(auditEvents.createdAt, new Date(until)),
   ];
@@ -70,11 +71,6 @@ function isAction(action: string): SQL {
   if (noun !== action || !action.includes("."))
     return like(auditEvents.action, `${noun.replaceAll("_", "\\_")}.%`);
   return eq(auditEvents.action, action);
-}
-
-/** Postgres holds no NUL and no lone surrogate, so that nothing is found. */
-function storable(text: string): string {
-  return text.replaceAll("\0", "\ufffd").toWellFormed();
 }
 
 /** An entry as the API shows it. */

@@ -10,8 +10,8 @@ const isUnsealed = isNull(auditEvents.position);
 const BATCH = 500;
 
 /**
- * Gives committed entries their places in the chain of hashes, in the order of their ids; one whose transaction commits
- * late gets a later place. The entries are not chained as they are written, since that would let only one change of a
+ * Gives committed entries their positions in the chain of hashes, in the order of their ids; one whose transaction commits
+ * late gets a later position. The entries are not chained as they are written, since that would let only one change of a
  * server commit at a time. Of several servers one does it, which has the end of the chain locked.
  * @returns whether there may be more
  */

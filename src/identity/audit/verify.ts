@@ -4,7 +4,7 @@ import { auditEvents, auditHead } from "../../../db/schema/index.ts";
 import type { Keys } from "../../keys.ts";
 import { type AuditRow, type Link, linkAfter, NO_HASH } from "./chain.ts";
 
-/** A place in the chain, and the hash there. */
+/** A position in the chain, and the hash there. */
 type Place = Pick<Link, "position" | "hash">;
 
 /** Entries in memory at a time. */
@@ -14,9 +14,9 @@ const BATCH = 1_000;
 export interface AuditCheck {
   /** Entries whose hashes are right. */
   sealed: number;
-  /** Entries that wait for their place. */
+  /** Entries that have no position yet. */
   unsealed: number;
-  /** Where the chain begins, and since when: later than the first place once old entries were deleted. */
+  /** Where the chain begins, and since when: later than at position 1 once old entries were deleted. */
   first: { position: number; createdAt: Date } | null;
   /** The end of the chain. */
   head: Place;
@@ -25,8 +25,8 @@ export interface AuditCheck {
 }
 
 /**
- * Checks the chain of hashes from its beginning, which is later than the first place once old entries were deleted, also
- * during the check. An entry that was changed, added or removed does not fit the one after it.
+ * Checks the chain of hashes from its beginning, which is later than position 1 once old entries were deleted, also
+ * during the check. An entry that was changed, added or removed does not match the one after it.
  */
 export async function verifyAudit(
   { db, keys }: { db: Db; keys: Pick<Keys, "mac"> },
@@ -60,16 +60,16 @@ export async function verifyAudit(
       first ??= { position: end.position, createdAt: row.createdAt };
       sealed++;
       if (end.position === head.position && end.hash !== head.hash)
-        return await answer(`the end of the chain at place ${head.position} has another hash`);
+        return await answer(`the end of the chain, at position ${head.position}, has another hash`);
     }
     if (rows.length < batch) break;
   }
   if (end !== null && end.position < head.position)
     return await answer(
-      `the entries after place ${end.position} are missing: the chain ends at ${head.position}`,
+      `the entries after position ${end.position} are missing: the chain ends at position ${head.position}`,
     );
   if (end !== null && end.position > (await headOf(db)).position)
-    return await answer(`the chain goes on to place ${end.position}, after its recorded end`);
+    return await answer(`the chain continues to position ${end.position}, beyond its recorded end`);
   return await answer(null);
 }
 
@@ -90,7 +90,7 @@ async function isFirst(db: Db, { position }: AuditRow): Promise<boolean> {
   return first?.position === position;
 }
 
-/** The place before the first entry that is there. */
+/** The position before the first entry that is there. */
 function beginningOf({ position, previousHash }: AuditRow): Place {
   if (position === null || position === 1) return { position: 0, hash: NO_HASH };
   return { position: position - 1, hash: previousHash ?? NO_HASH };
@@ -98,8 +98,8 @@ function beginningOf({ position, previousHash }: AuditRow): Place {
 
 function faultOf(keys: Pick<Keys, "mac">, before: Place, row: AuditRow): string | null {
   const expected = linkAfter(keys, before, row);
-  if (row.position !== expected.position) return `no entry is at place ${expected.position}`;
-  const what = `the entry ${row.auditId} at place ${row.position} (${row.createdAt.toISOString()})`;
+  if (row.position !== expected.position) return `there is no entry at position ${expected.position}`;
+  const what = `entry ${row.auditId} at position ${row.position} (${row.createdAt.toISOString()})`;
   if (row.previousHash !== expected.previousHash) return `${what} does not follow the one before it`;
   return row.hash === expected.hash ? null : `${what} was changed, or sealed with another master key`;
 }

@@ -61,8 +61,8 @@ export async function audit(tx: Db, by: Caller | AuditedBy, entry: AuditEntry): 
     returning pg_notify(${EVENTS_CHANNEL}, ${JSON.stringify({ type: AUDIT_WAKER })})`);
 }
 
-/** Without what Postgres cannot store. */
-function plain(text: string): string {
+/** A text without what Postgres cannot store: NUL and lone surrogates. */
+export function plain(text: string): string {
   return text.replaceAll("\0", "\ufffd").toWellFormed();
 }
 

@@ -4,7 +4,7 @@ import { SvcError } from "../../contract/errors.ts";
 import type { SignedIn } from "../../contract/sign-in.ts";
 import type { Deps } from "../../deps.ts";
 import { addressOf, countAttempt, forgetAttempt, forgetAttempts, type Limit } from "../auth/attempts.ts";
-import { type AuditEntry, type AuditedBy, audit } from "../auth/audit.ts";
+import { type AuditedBy, audit } from "../auth/audit.ts";
 import { endBrowserSession, openBrowserSession } from "../auth/browser.ts";
 import { clearCookie, cookieRequestOf, cookieSecret, requireDashboard, writeCookie } from "../auth/cookie.ts";
 import { originOf } from "../auth/origin.ts";
@@ -49,7 +49,8 @@ export async function signIn(
   await forgetAttempt(deps, OF_USER_ANYWHERE, user);
   await forgetAttempt(deps, OF_ADDRESS, address);
   return deps.db.transaction(async (tx) => {
-    await audit(tx, byVisitor(request, found.user_id), signedIn(found, "password"));
+    const entry = { action: "user.signed_in", target: found.email, targetId: found.user_id } as const;
+    await audit(tx, byVisitor(request, found.user_id), { ...entry, details: { way: "password" } });
     return start({ ...deps, db: tx }, request, found);
   });
 }
@@ -57,11 +58,6 @@ export async function signIn(
 /** The user of a request that signs in, for the audit log. */
 export function byVisitor(request: Request, userId: string): AuditedBy {
   return { userId, origin: originOf(request) };
-}
-
-/** @param way how the user has signed in */
-function signedIn({ email, user_id }: SignedIn, way: "password" | "github"): AuditEntry {
-  return { action: "user.signed_in", target: email, targetId: user_id, details: { way } };
 }
 
 /**

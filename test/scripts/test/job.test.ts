@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { hasFailed, type RunOptions, runBatch } from "../../../scripts/test/job.ts";
 import type { TestFile } from "../../../scripts/test/plan.ts";
 import { failureText, reportText } from "../../../scripts/test/report.ts";
@@ -20,7 +20,7 @@ async function runFiles(texts: Record<string, string>, options: Partial<RunOptio
     const skips = join(folder, "skips");
     writeFileSync(skips, "");
     const files = Object.entries(texts).map(([name, text]): TestFile => {
-      const path = join(folder, name);
+      const path = join(folder, basename(name));
       writeFileSync(path, text);
       return { kind: "file", name, path, binaries: false, needs: NOTHING, seconds: 0 };
     });
@@ -104,6 +104,18 @@ test.each(
   const { result, report } = await runFile(text);
   expect(hasFailed(result)).toBe(true);
   expect(report).toMatch(/\n {2}npm test -- --seed 7 (?:--only \S+ )?a\.test\.ts\n\d passed, 1 failed\n$/);
+});
+
+test.each([
+  ["test/git/refs.test.ts", "-1"],
+  ["test/git/log.test.ts", "7"],
+])("a process keeps the memory that it freed, unless its file measures memory: %s", async (name, delay) => {
+  const text = `
+    import { test } from "bun:test";
+    test("says it", () => console.log("delay:", process.env.MIMALLOC_PURGE_DELAY));
+  `;
+  const { results } = await runFiles({ [name]: text }, { env: { MIMALLOC_PURGE_DELAY: "7" } });
+  expect(results[0]?.output).toContain(`delay: ${delay}\n`);
 });
 
 const FINE = `import { test } from "bun:test"; test("fine", () => console.log("said by", import.meta.file));`;
