@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
-import { accountMembers, previewLinks, projectSessions } from "../../db/schema/index.ts";
+import { accountMembers, previewLinks, projectSessions, runs } from "../../db/schema/index.ts";
 import type { GatewayBench, SessionOf } from "../helpers/gateway.ts";
 import { needs } from "../helpers/needs.ts";
 import { POSTGRES } from "../helpers/postgres.ts";
@@ -340,6 +340,18 @@ describe("a session that is not running", () => {
     }
     expect((await ask([PAGE, "Sec-Fetch-Mode: navigate"])).text).toMatch(/503[\s\S]*The session is starting/);
     expect(await status()).not.toBe("stopped");
+  });
+
+  test("is restarted once by requests at the same time", async () => {
+    const { id, ask } = await of({ status: "stopped", goal: "stopped" });
+    const generation = async () =>
+      (await bench.db.select().from(runs).where(eq(runs.runId, id)))[0]?.generation ?? 0;
+    const before = await generation();
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => ask([PAGE, "Sec-Fetch-Mode: navigate"])),
+    );
+    for (const { status } of answers) expect(status).toBe(503);
+    expect(await generation()).toBe(before + 1);
   });
 
   test("is restarted by a POST through the API's proxy, too", async () => {

@@ -160,27 +160,30 @@ async function refusal(work: PromiseLike<unknown>): Promise<unknown> {
   }
 }
 
-test("old entries are deleted from the beginning, as far as all are old, and the chain goes on", async () => {
-  const { db, deps } = bench();
-  for (const target of ["old", "older", "new", "old again", "unsealed"]) {
-    if (target === "unsealed") await seal();
-    await record(target);
-    const days = { old: 11, older: 12, new: 9, "old again": 13, unsealed: 14 }[target];
-    await tamper(
-      `update audit_events set created_at = date_trunc('milliseconds', now()) - interval '${days} days' where target = '${target}'`,
-    );
-  }
-  await trimAudit(db, 10, 1);
-  expect(await positions()).toEqual(["new 3", "old again 4", "unsealed null"]);
-  expect(await verifyAudit(deps)).toMatchObject({
-    ...{ sealed: 2, unsealed: 1, fault: null },
-    first: { position: 3 },
-  });
-  await trimAudit(db, 8);
-  await seal();
-  expect(await positions()).toEqual(["unsealed 5"]);
-  expect(await verifyAudit(deps)).toMatchObject({ sealed: 1, head: { position: 5 }, fault: null });
-});
+test.each([1, 2, 3, 100])(
+  "old entries are deleted from the beginning, as far as all are old, in batches of %d",
+  async (batch) => {
+    const { db, deps } = bench();
+    for (const target of ["old", "older", "new", "old again", "unsealed"]) {
+      if (target === "unsealed") await seal();
+      await record(target);
+      const days = { old: 11, older: 12, new: 9, "old again": 13, unsealed: 14 }[target];
+      await tamper(
+        `update audit_events set created_at = date_trunc('milliseconds', now()) - interval '${days} days' where target = '${target}'`,
+      );
+    }
+    await trimAudit(db, 10, batch);
+    expect(await positions()).toEqual(["new 3", "old again 4", "unsealed null"]);
+    expect(await verifyAudit(deps)).toMatchObject({
+      ...{ sealed: 2, unsealed: 1, fault: null },
+      first: { position: 3 },
+    });
+    await trimAudit(db, 8, batch);
+    await seal();
+    expect(await positions()).toEqual(["unsealed 5"]);
+    expect(await verifyAudit(deps)).toMatchObject({ sealed: 1, head: { position: 5 }, fault: null });
+  },
+);
 
 test("servers that write and seal at once lose no entry, and seal none twice", async () => {
   const { db, deps } = bench();
